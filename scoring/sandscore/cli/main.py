@@ -1,0 +1,81 @@
+"""``sandscore``: finds the verb, runs it, and turns every error into a sentence and an exit code."""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from sandscore import __version__
+from sandscore.records.errors import SandscoreError
+
+VERBS = {
+    "tasks": "tasks",
+}
+"""Verb on the command line: the module of ``sandscore.cli`` that holds its ``command``."""
+
+
+class VerbGroup(click.Group):
+    """Imports a verb's module only when that verb is asked for, so that ``--help`` stays quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in VERBS:
+            return None
+        module = importlib.import_module(f"sandscore.cli.{VERBS[cmd_name]}")
+        command: click.Command = module.command
+        return command
+
+
+@click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="sandscore")
+def cli() -> None:
+    """Run, validate, score and rank annotators of clinical text.
+
+    \b
+    Example:
+      sandscore tasks
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Entry point: never a traceback for something a user can cause."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    try:
+        code = cli.main(args=arguments, prog_name="sandscore", standalone_mode=False)
+    except click.exceptions.Abort:
+        return _say("interrupted", 130)
+    except click.ClickException as fault:
+        fault.show()
+        return fault.exit_code
+    except SandscoreError as fault:
+        return _say(str(fault), fault.exit_code)
+    except KeyboardInterrupt:
+        return _say("interrupted", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        return _say("out of memory", 75)
+    except OSError as fault:
+        return _say(f"the operating system refused: {fault.strerror or type(fault).__name__}", 75)
+    except Exception as fault:
+        if os.environ.get("SANDSCORE_DEBUG"):
+            raise
+        return _say(
+            f"a bug of ours ({type(fault).__name__}); set SANDSCORE_DEBUG=1 to see where, and please report it",
+            70,
+        )
+    return code if isinstance(code, int) else 0
+
+
+def _say(sentence: str, code: int) -> int:
+    click.echo(f"sandscore: {sentence}", err=True)
+    return code

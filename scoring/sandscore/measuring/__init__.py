@@ -1,0 +1,1 @@
+"""Columns to counts: matching, the measure table, other scorers' profiles, score cards."""

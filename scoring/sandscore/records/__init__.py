@@ -1,0 +1,1 @@
+"""What travels between the rooms: plain values, no behaviour that needs a file, a clock or a network."""

@@ -1,0 +1,29 @@
+"""One note with its annotations, as the scorers of other people and the foreign formats want it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A span of one note. Offsets count Unicode code points; ``label`` None is "not given"."""
+
+    start: int
+    length: int
+    text: str
+    label: str | None = None
+    confidence: float | None = None
+
+    @property
+    def end(self) -> int:
+        return self.start + self.length
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A note (``text`` None where nobody supplied it) with both sides' annotations, in file order."""
+
+    id: str
+    text: str | None
+    gold: tuple[Annotation, ...]
+    predictions: tuple[Annotation, ...]
+    patient: str | None = None

@@ -1,0 +1,31 @@
+"""What validation found, as data."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning"]
+
+CODES: dict[str, Severity] = {
+    "json": "error",
+    "schema": "error",
+    "unknown-note": "error",
+    "duplicate-note": "error",
+    "missing-note": "warning",
+    "out-of-bounds": "error",
+    "text-mismatch": "error",
+    "duplicate": "warning",
+    "overlap": "warning",
+    "unknown-property": "warning",
+    "empty": "warning",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One finding: where it is (RFC 6901 pointer), in which note, and what was found and expected."""
+
+    code: str
+    severity: Severity
+    pointer: str
+    note: str | None
+    message: str

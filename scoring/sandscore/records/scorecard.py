@@ -1,0 +1,93 @@
+"""The score card: what one submission scored on one data set, and all that later stages need of it."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sandscore.records.counts import Counts
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+class MacroNotes(_Record):
+    """How many notes define each ratio."""
+
+    precision: int
+    recall: int
+    f1: int
+
+
+class Macro(_Record):
+    """Means over the notes where the ratio is defined."""
+
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    notes: MacroNotes
+
+
+class MeasureScore(_Record):
+    """Counts and ratios of one measure; a profile's measure may carry components of its own beside them."""
+
+    tp: int | None = None
+    fp: int | None = None
+    fn: int | None = None
+    precision: float | None = None
+    recall: float | None = None
+    f1: float | None = None
+    f1_ci: tuple[float, float] | None = None
+    macro: Macro | None = None
+    conditional_accuracy: float | None = None
+    reason: str | None = None
+
+    @property
+    def counts(self) -> Counts | None:
+        """The integer counts; None where the measure has none and so cannot be ranked."""
+        if self.tp is None or self.fp is None or self.fn is None:
+            return None
+        return Counts(self.tp, self.fp, self.fn)
+
+
+class ErrorKinds(_Record):
+    missed: int
+    spurious: int
+    boundary: int
+    wrong_label: int
+
+
+class ConfidenceCurve(_Record):
+    """Rows are (confidence, precision, recall), highest confidence first."""
+
+    average_precision: float | None = None
+    best_threshold: float | None = None
+    curve: list[tuple[float, float | None, float | None]] | None = None
+    reason: str | None = None
+
+
+class Scorecard(_Record):
+    """One submission's scores, with per-note integer counts from which everything can be recomputed."""
+
+    sandscore: str
+    signature: str
+    task: str
+    profile: str
+    team: str | None = None
+    submission: str | None = None
+    image: str | None = None
+    dataset: str | None = None
+    created: str | None = None
+    notes: int
+    gold_annotations: int
+    predicted_annotations: int
+    text_checked: bool
+    measures: dict[str, MeasureScore]
+    per_label: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    errors: ErrorKinds | None = None
+    note_leak: float | None = None
+    confidence: ConfidenceCurve | None = None
+    per_note: dict[str, dict[str, tuple[int, int, int]]]
+    units: dict[str, str]
+    run: dict[str, Any] | None = None
+    problems: dict[str, int] = Field(default_factory=dict)
