@@ -19,10 +19,10 @@ VERBS = {
 class VerbGroup(click.Group):
     """Imports a verb's module only when that verb is asked for, so that ``--help`` stays quick."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+    def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
         module = importlib.import_module(f"sandscore.cli.{VERBS[cmd_name]}")
@@ -70,7 +70,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get("SANDSCORE_DEBUG"):
             raise
         return _say(
-            f"a bug of ours ({type(fault).__name__}); set SANDSCORE_DEBUG=1 to see where, and please report it",
+            f"a bug of ours ({type(fault).__name__}); SANDSCORE_DEBUG=1 shows where; please report it",
             70,
         )
     return code if isinstance(code, int) else 0
