@@ -41,9 +41,7 @@ class Parameter:
     def allowed(self) -> str:
         if self.choices:
             return "must be " + " or ".join(map(show, self.choices))
-        kind = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}[
-            type(self.default)
-        ]
+        kind = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}[type(self.default)]
         low = f" from {self.least:g}" if self.least is not None else ""
         high = f" up to {self.most:g}" if self.most is not None else ""
         return f"must be {kind}{low}{high}"
@@ -117,9 +115,7 @@ def parse(written: str, table: Mapping[str, Definition], what: str = "measure") 
                 f"unknown parameter '{key}' of the {what} {name}{_hint(key, parameters)}; allowed: {names}"
             )
         given[key] = parameters[key].read(value)
-    kept = (
-        (p.name, given[p.name]) for p in table[name].parameters if given.get(p.name, p.default) != p.default
-    )
+    kept = ((p.name, given[p.name]) for p in table[name].parameters if given.get(p.name, p.default) != p.default)
     return Named(name, tuple(kept))
 
 
