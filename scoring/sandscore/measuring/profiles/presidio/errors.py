@@ -1,0 +1,98 @@
+"""The original's error list, entry by entry, in its words."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sandscore.measuring.profiles.presidio.spans import TokenSpan
+from sandscore.measuring.profiles.presidio.tagging import OUTSIDE
+
+Kind = Literal["FP", "FN", "WrongEntity"]
+
+
+@dataclass(frozen=True, slots=True)
+class SpanError:
+    """One entry: what it is, the gold and the predicted type (``O`` for none), and the span it is about."""
+
+    kind: Kind
+    annotation: str
+    prediction: str
+    full_text: str
+    token: str
+    explanation: str
+    start: int
+    end: int
+    note: str
+    overlaps: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorWriter:
+    """Writes the entries of one document."""
+
+    note: str
+    threshold: float
+
+    def missed(self, gold: TokenSpan, nearest: TokenSpan | None = None, iou: float = 0.0) -> SpanError:
+        if nearest is None:
+            why = f"Entity {gold.type} not detected."
+        elif nearest.type == gold.type:
+            why = f"Entity {gold.type} not detected due to low iou={self._compared(iou)}"
+        else:
+            why = f"Entity {gold.type} not detected. iou with {nearest.type}={self._compared(iou)}"
+        return self._entry("FN", gold.type, OUTSIDE, gold, why)
+
+    def false(self, predicted: TokenSpan, iou: float) -> SpanError:
+        why = f"Entity {predicted.type} falsely detected, iou={self._compared(iou)}"
+        return self._entry("FP", OUTSIDE, predicted.type, predicted, why)
+
+    def wrong(self, gold: TokenSpan, predicted: TokenSpan, iou: float) -> SpanError:
+        why = f"Wrong entity type: {gold.type} detected as {predicted.type}, iou={self._compared(iou)}"
+        return self._entry("WrongEntity", gold.type, predicted.type, gold, why)
+
+    def isolated(self, predicted: TokenSpan) -> SpanError:
+        why = f"False prediction with no overlap: {predicted.type}"
+        return self._entry("FP", OUTSIDE, predicted.type, predicted, why, overlaps=False)
+
+    def _compared(self, iou: float) -> str:
+        return f"{iou:.2f} compared to threshold={self.threshold}"
+
+    def _entry(
+        self,
+        kind: Kind,
+        annotation: str,
+        prediction: str,
+        about: TokenSpan,
+        why: str,
+        *,
+        overlaps: bool = True,
+    ) -> SpanError:
+        words = " ".join(about.words)
+        return SpanError(
+            kind,
+            annotation,
+            prediction,
+            about.value,
+            words,
+            why,
+            about.start,
+            about.end,
+            self.note,
+            overlaps,
+        )
+
+
+def as_printed(error: SpanError, release: str) -> dict[str, str | int]:
+    """The entry as that release lists it; 0.2.5 swaps the two types, except for isolated predictions."""
+    swapped = release == "0.2.5" and error.overlaps
+    first, second = (error.prediction, error.annotation) if swapped else (error.annotation, error.prediction)
+    printed: dict[str, str | int] = {
+        "type": error.kind,
+        "annotation": first,
+        "prediction": second,
+        "full_text": error.full_text,
+        "token": error.token,
+        "explanation": error.explanation,
+    }
+    if release != "0.2.5":
+        printed |= {"start": error.start, "end": error.end}
+    return printed

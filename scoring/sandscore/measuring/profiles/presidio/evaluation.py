@@ -1,0 +1,152 @@
+"""Tagged documents to the original's whole result: counts, ratios, confusion matrix, error list."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import resources
+from json import loads
+
+from sandscore.measuring.profiles.presidio.counting import Comparison, Tally, TypeCounts
+from sandscore.measuring.profiles.presidio.errors import SpanError
+from sandscore.measuring.profiles.presidio.overlap import Overlap
+from sandscore.measuring.profiles.presidio.spans import (
+    ANY_TYPE,
+    TaggedDocument,
+    TokenSpan,
+    any_type,
+    side_of,
+    spans_of,
+)
+from sandscore.measuring.profiles.presidio.tagging import OUTSIDE
+from sandscore.records.counts import ratio
+
+OLD, NEW = "0.2.5", "0.3.2"
+
+
+@cache
+def default_skip_words() -> frozenset[str]:
+    """The original's list: punctuation, white space, English stop words, words of addresses and titles."""
+    return frozenset(loads(resources.files(__package__).joinpath("skip_words.json").read_text("utf-8")))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The original's knobs; ``entities`` None keeps every type."""
+
+    threshold: float = 0.9
+    beta: float = 2
+    by_characters: bool = True
+    skip_words: frozenset[str] = field(default_factory=default_skip_words)
+    release: str = NEW
+    entities: frozenset[str] | None = None
+
+    @property
+    def old(self) -> bool:
+        return self.release == OLD
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Counts with the original's ratios; None where it computes NaN."""
+
+    counts: TypeCounts
+    precision: float | None
+    recall: float | None
+    f_beta: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSpans:
+    """The merged spans of one document, typed and untyped."""
+
+    gold: list[TokenSpan]
+    predicted: list[TokenSpan]
+    untyped_gold: list[TokenSpan]
+    untyped_predicted: list[TokenSpan]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """``per_type`` from the pass that looks at types, ``pii`` and ``per_document`` from the one that does not."""
+
+    per_type: dict[str, Score]
+    pii: Score
+    confusion: Counter[tuple[str, str]]
+    errors: list[SpanError]
+    per_document: dict[str, tuple[int, int, int]]
+    slips: int
+
+    def matrix(self) -> tuple[list[str], list[list[int]]]:
+        """Labels (``O`` last) and the counts, rows gold, columns predicted."""
+        labels = [*sorted(name for name in self.per_type if name != OUTSIDE), OUTSIDE]
+        return labels, [[self.confusion[gold, predicted] for predicted in labels] for gold in labels]
+
+
+def evaluate_tags(documents: Iterable[TaggedDocument], options: Options) -> Evaluation:
+    """The original's result, documents in the order given."""
+    overlap = Overlap(options.by_characters, words_have_places=not options.old)
+    typed = Comparison(overlap, options.threshold, typed=True)
+    untyped = Comparison(overlap, options.threshold, typed=False)
+    entities, whole = Tally(), Tally()
+    everything = whole.of(ANY_TYPE)
+    per_document = {}
+    for document, spans in document_spans(documents, options):
+        typed.add(spans.gold, spans.predicted, document.id, entities)
+        before = (everything.tp, everything.fp, everything.fn)
+        untyped.add(spans.untyped_gold, spans.untyped_predicted, document.id, whole)
+        after = (everything.tp, everything.fp, everything.fn)
+        per_document[document.id] = (after[0] - before[0], after[1] - before[1], after[2] - before[2])
+    return Evaluation(
+        per_type={name: _score(counts, options.beta) for name, counts in entities.counts.items()},
+        pii=_score(everything, options.beta),
+        confusion=entities.confusion + whole.confusion,
+        errors=entities.errors + whole.errors,
+        per_document=per_document,
+        slips=entities.slips + whole.slips,
+    )
+
+
+def document_spans(
+    documents: Iterable[TaggedDocument], options: Options
+) -> Iterator[tuple[TaggedDocument, DocumentSpans]]:
+    """Every document with its spans."""
+    rows_before = 0
+    for document in documents:
+        size = len(document.tokens)
+        rows = range(rows_before, rows_before + size) if options.old else range(size)
+        rows_before += size
+        yield document, _spans(document, rows, options)
+
+
+def _spans(document: TaggedDocument, rows: Sequence[int], options: Options) -> DocumentSpans:
+    side = side_of(document, rows)
+    gold, predicted = (_kept(tags, options.entities) for tags in (document.gold, document.predicted))
+    sides = (_typed(gold, options), _typed(predicted, options), any_type(gold), any_type(predicted))
+    return DocumentSpans(*(spans_of(tags, side, options.skip_words) for tags in sides))
+
+
+def _kept(tags: Sequence[str], entities: frozenset[str] | None) -> Sequence[str]:
+    return tags if entities is None else [tag if tag in entities else OUTSIDE for tag in tags]
+
+
+def _typed(tags: Sequence[str], options: Options) -> Sequence[str]:
+    """Release 0.2.5 takes two characters off every tag with a hyphen, wherever the hyphen stands."""
+    return [tag[2:] if "-" in tag else tag for tag in tags] if options.old else tags
+
+
+def _score(counts: TypeCounts, beta: float) -> Score:
+    precision, recall = ratio(counts.tp, counts.predicted), ratio(counts.tp, counts.annotated)
+    return Score(counts, precision, recall, f_score(precision, recall, beta))
+
+
+def f_score(precision: float | None, recall: float | None, beta: float) -> float | None:
+    """The original's F: undefined, not 0, where precision and recall are both 0."""
+    if precision is None or recall is None or precision == recall == 0:
+        return None
+    return ((1 + beta**2) * precision * recall) / (((beta**2) * precision) + recall)
+
+
+def without_merging_slip(options: Options) -> Options:
+    """The same options under the rule that looks at the right tokens."""
+    return replace(options, release=NEW)
