@@ -1,0 +1,87 @@
+"""The profile ``semeval`` beside the installed nervaluate on random corpora: every number, index and report."""
+
+import random
+from typing import Any
+
+import pytest
+from nervaluate.evaluator import Evaluator
+from peers.mentions import evaluate
+
+from sandscore.measuring.profiles import semeval
+
+KINDS = ("correct", "incorrect", "partial", "missed", "spurious")
+NUMBERS = (*KINDS, "precision", "recall", "f1", "actual", "possible")
+SCENARIOS = ("strict", "exact", "partial", "ent_type")
+
+Corpus = tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("least", [1.0, 33.3, 100.0])
+def test_every_number_is_nervaluates(seed: int, least: float) -> None:
+    gold, predictions, order = _corpus(seed)
+    result = evaluate(semeval, gold, predictions, order, min_overlap_percentage=least)
+    original = _original(gold, predictions, order, least)
+    theirs = original.evaluate()
+    for schema in SCENARIOS:
+        assert {n: result.measures[schema][n] for n in NUMBERS} == _numbers(theirs["overall"][schema])
+        indices = vars(theirs["overall_indices"][schema])
+        assert result.details["overall_indices"][schema] == indices
+        for label, row in result.details["entities"].items():
+            assert row[schema] == _numbers(theirs["entities"][label][schema])
+    assert result.details["entities"].keys() == theirs["entities"].keys()
+    assert result.table == original.summary_report()
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_reports_per_type_are_nervaluates(scenario: str) -> None:
+    gold, predictions, order = _corpus(99)
+    result = evaluate(semeval, gold, predictions, order, scenario=scenario)
+    report = _original(gold, predictions, order, 1.0).summary_report(mode="entities", scenario=scenario)
+    assert result.table == report
+
+
+def _numbers(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in NUMBERS}
+
+
+def _corpus(seed: int) -> Corpus:
+    """Fifty documents, from tidy to tangled: nested, crossing, repeated, touching and mislabelled mentions."""
+    rng = random.Random(seed)
+    order = [f"n{number}" for number in range(50)]
+    gold, predictions = [], []
+    for docid in order:
+        room = rng.choice((6, 30, 300))
+        true = [_mention(rng, docid, room) for _ in range(rng.randrange(9))]
+        near = [_moved(rng, mention) for mention in true if rng.random() < 0.8]
+        guessed = near + [_mention(rng, docid, room) for _ in range(rng.randrange(4))]
+        rng.shuffle(guessed)
+        gold += true
+        predictions += guessed
+    return gold, predictions, order
+
+
+def _mention(rng: random.Random, docid: str, room: int) -> dict[str, Any]:
+    start = rng.randrange(room)
+    end = start + rng.randrange(1 + room // 3)
+    return {"doc": docid, "start": start, "end_inclusive": end, "type": rng.choice("ABC")}
+
+
+def _moved(rng: random.Random, mention: dict[str, Any]) -> dict[str, Any]:
+    start = mention["start"] + rng.choice((0, 0, 0, 1, 2))
+    end = max(start, mention["end_inclusive"] + rng.choice((0, 0, 0, -1, 3)))
+    kind = mention["type"] if rng.random() < 0.7 else rng.choice("ABC")
+    return {"doc": mention["doc"], "start": start, "end_inclusive": end, "type": kind}
+
+
+def _original(
+    gold: list[dict[str, Any]], predictions: list[dict[str, Any]], order: list[str], least: float
+) -> Evaluator:
+    true, found = (
+        [
+            [{"label": m["type"], "start": m["start"], "end": m["end_inclusive"]} for m in side if m["doc"] == docid]
+            for docid in order
+        ]
+        for side in (gold, predictions)
+    )
+    return Evaluator(true, found, tags=["A", "B", "C"], loader="dict", min_overlap_percentage=least)
