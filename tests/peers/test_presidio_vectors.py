@@ -183,14 +183,16 @@ def verdicts_of(case: dict[str, Any], kept: set[str] | None, params: dict[str, A
         raise UsageFault("no types to keep")
     return [
         judge(
-            *(
-                [labelled(document, span) for span in document[side] if span["type"] in kept]
-                for side in ("gold", "pred")
-            ),
+            kept_spans(document, "gold", kept),
+            kept_spans(document, "pred", kept),
             params.get("overlap_threshold", 0.5),
         )
         for document in case["documents"]
     ]
+
+
+def kept_spans(document: dict[str, Any], side: str, kept: set[str]) -> list[LabelledSpan]:
+    return [labelled(document, span) for span in document[side] if span["type"] in kept]
 
 
 def labelled(document: dict[str, Any], span: dict[str, Any]) -> LabelledSpan:
@@ -218,10 +220,10 @@ def check_labels(
                 continue
             verdict = next(remaining)
             index = None if verdict.gold is None else gold.index(verdict.gold)
+            found = [verdict.label, index, verdict.score]
             if isinstance(row, dict):
-                assert row["pred"] == position
-                row = [row["label"], row["gold"], row["overlap_score"]]
-            assert [verdict.label, index, verdict.score] == row
+                found = dict(zip(("label", "gold", "overlap_score"), found, strict=True)) | {"pred": position}
+            assert found == row
 
 
 def output_row(verdict: Verdict) -> dict[str, Any]:

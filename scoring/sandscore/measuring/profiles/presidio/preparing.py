@@ -1,0 +1,61 @@
+"""Notes with annotations, and settled parameters, to what the original's evaluator takes."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from sandscore.measuring.profiles.presidio.evaluation import Options, default_skip_words
+from sandscore.measuring.profiles.presidio.spans import TaggedDocument
+from sandscore.measuring.profiles.presidio.tagging import DEFAULT_SCORE, ScoredSpan, tag
+from sandscore.measuring.profiles.presidio.tokens import Token, library_tokens, tokens_of
+from sandscore.measuring.profiles.span_types import chosen, type_of
+from sandscore.measuring.values import Scalar
+from sandscore.records.documents import Annotation, Document
+from sandscore.records.errors import UsageFault
+from sandscore.tasks import Task
+
+TOKENISERS: dict[str, Callable[[str], list[Token]]] = {"own": tokens_of, "spacy": library_tokens}
+
+
+def options_of(settings: Mapping[str, Scalar]) -> Options:
+    """``skip_words`` is ``default``, ``none`` or the words themselves, joined by ``|``."""
+    lists = {"default": default_skip_words(), "none": frozenset[str]()}
+    words = str(settings["skip_words"])
+    return Options(
+        threshold=float(settings["threshold"]),
+        beta=float(settings["beta"]),
+        by_characters=settings["unit"] == "char",
+        skip_words=lists.get(words, chosen(words) or frozenset()),
+        release=str(settings["release"]),
+        entities=chosen(settings["entities"]),
+    )
+
+
+def tagged(notes: Iterable[Document], task: Task, tokeniser: str = "own") -> list[TaggedDocument]:
+    """The notes as tokens with a tag of either side each."""
+    return [_tagged(note, task, TOKENISERS[tokeniser]) for note in notes]
+
+
+def _tagged(note: Document, task: Task, tokenise: Callable[[str], list[Token]]) -> TaggedDocument:
+    if note.text is None:
+        raise UsageFault(
+            f"the profile presidio compares tokens and so needs the text of note '{note.id}'; give --notes"
+        )
+    tokens = tokenise(note.text)
+    return TaggedDocument(
+        note.id,
+        [token.text for token in tokens],
+        [token.start for token in tokens],
+        tag(tokens, _scored(note.gold, task)),
+        tag(tokens, _scored(note.predictions, task)),
+    )
+
+
+def _scored(annotations: Sequence[Annotation], task: Task) -> list[ScoredSpan]:
+    return [
+        ScoredSpan(
+            a.start,
+            a.end,
+            type_of(a, task),
+            DEFAULT_SCORE if a.confidence is None else a.confidence / 100,
+        )
+        for a in annotations
+    ]
