@@ -11,6 +11,7 @@ from sandscore import __version__
 from sandscore.records.errors import SandscoreError
 
 VERBS = {
+    "convert": "convert",
     "tasks": "tasks",
 }
 """Verb on the command line: the module of ``sandscore.cli`` that holds its ``command``."""

@@ -1,0 +1,106 @@
+"""Which types of a foreign format stand for which task and label: the defaults, and an organiser's own map."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sandscore.reading.formats.corpus import FLAT, shown
+from sandscore.reading.labels import allowed, normalised
+from sandscore.records.errors import UsageFault
+from sandscore.tasks import Task
+
+PLAIN_TYPES = {
+    "date": ("DATE",),
+    "person-name": ("NAME", "PERSON"),
+    "address": ("ADDRESS",),
+    "location": ("LOCATION",),
+    "id": ("ID",),
+    "contact": ("CONTACT",),
+    "covid-symptom": ("SYMPTOM",),
+    FLAT: ("PHI",),
+}
+_I2B2_PLACES = {"LOCATION-OTHER": "other"}
+_OWN_TYPES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("presidio", "date"): ("DATE_TIME", "DATE"),
+    ("presidio", "person-name"): ("PERSON", "NAME"),
+    ("i2b2", "person-name"): ("PATIENT", "DOCTOR"),
+    ("i2b2", "address"): ("LOCATION/",),
+    ("i2b2", "location"): ("LOCATION/",),
+    ("i2b2", "id"): ("ID/",),
+    ("i2b2", "contact"): ("CONTACT/",),
+}
+_OWN_LABELS: dict[tuple[str, str], Mapping[str, str]] = {
+    ("i2b2", "address"): _I2B2_PLACES,
+    ("i2b2", "location"): _I2B2_PLACES,
+    ("i2b2", "id"): {
+        "MEDICALRECORD": "medical_record",
+        "HEALTHPLAN": "health_plan",
+        "BIOID": "bio_id",
+        "IDNUM": "id_number",
+        "ID/OTHER": "other",
+    },
+    ("i2b2", "contact"): {"IPADDR": "ip_address", "CONTACT/OTHER": "other"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What the types of one format mean to one task. ``free``: any other type is its own label."""
+
+    task: Task
+    reads: Mapping[str, str | None]
+    writes: Mapping[str | None, str]
+    free: bool = False
+    labels_kept: bool = True
+
+    def means(self, kind: str | None) -> bool:
+        return kind is None or self.free or kind.casefold() in self.reads
+
+    def label(self, kind: str | None) -> str | None:
+        if kind is None:
+            return None
+        return self.reads.get(kind.casefold(), kind if self.free else None)
+
+    def kind(self, label: str | None) -> str | None:
+        """The type to write; None where there is none."""
+        if not self.labels_kept:
+            return self.writes[None]
+        values = allowed(self.task, self.task.label) if self.task.label else None
+        plain = normalised(label, values) if label is not None and values else label
+        return self.writes.get(plain or None, label if self.free else None)
+
+
+def vocabulary(
+    format_name: str, task: Task, types: Sequence[str] = (), given: Mapping[str, str | None] | None = None
+) -> Vocabulary:
+    """The default for this format and task, with other type names, or the organiser's own map."""
+    values = allowed(task, task.label) if task.label else None
+    if given is not None:
+        return _from_map(task, given, values)
+    names = tuple(types) or _OWN_TYPES.get((format_name, task.id), PLAIN_TYPES[task.id])
+    if task.id == FLAT:
+        return Vocabulary(task, {}, {None: names[0]}, free=True)
+    reads: dict[str, str | None] = {name.casefold(): None for name in names}
+    writes: dict[str | None, str] = {None: names[0]}
+    own = _OWN_LABELS.get((format_name, task.id), {})
+    upper = format_name == "i2b2"
+    for label in values or ():
+        kind = next((k for k, v in own.items() if v == label), label.upper() if upper else label)
+        reads[kind.casefold()] = label
+        writes[label] = kind
+    return Vocabulary(task, reads, writes, labels_kept=values is not None)
+
+
+def _from_map(task: Task, given: Mapping[str, str | None], values: tuple[str, ...] | None) -> Vocabulary:
+    reads: dict[str, str | None] = {}
+    writes: dict[str | None, str] = {}
+    for kind, label in given.items():
+        plain = normalised(label, values) if label is not None else ""
+        if plain is None or (plain and not task.label):
+            choices = ", ".join(values) if values else "null"
+            raise UsageFault(f"the map gives {shown(kind)} the label {shown(str(label))}; {task.id} has {choices}")
+        reads[kind.casefold()] = plain or None
+        writes.setdefault(plain or None, kind)
+    kept = values is not None or task.id == FLAT
+    if not kept:
+        writes = {None: next(iter(given), PLAIN_TYPES[task.id][0])}
+    return Vocabulary(task, reads, writes, labels_kept=kept)
