@@ -11,6 +11,7 @@ from functools import cache
 from sandscore.content import schema_path
 from sandscore.records.errors import UsageFault
 
+_PLACE_ALIASES = (("location-other", "other"),)
 SPAN_MEASURES = ("token", "instance_strict", "instance_relax")
 
 
@@ -24,6 +25,7 @@ class Task:
     label: str | None = None
     label_measure: str | None = None
     label_required: bool = False
+    label_aliases: tuple[tuple[str, str], ...] = ()
     second_label: str | None = None
     confidence_required: bool = False
     hipaa: bool = False
@@ -48,6 +50,7 @@ _ROWS = (
         "physical address",
         "addressType",
         "address_type",
+        label_aliases=_PLACE_ALIASES,
         hipaa=True,
     ),
     Task(
@@ -57,6 +60,7 @@ _ROWS = (
         "locationType",
         "location_type",
         label_required=True,
+        label_aliases=_PLACE_ALIASES,
         confidence_required=True,
         hipaa=True,
     ),

@@ -11,8 +11,10 @@ from sandscore import __version__
 from sandscore.records.errors import SandscoreError
 
 VERBS = {
-    "convert": "convert",
     "tasks": "tasks",
+    "validate": "validate",
+    "score": "score",
+    "convert": "convert",
 }
 """Verb on the command line: the module of ``sandscore.cli`` that holds its ``command``."""
 

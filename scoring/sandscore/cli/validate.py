@@ -1,0 +1,37 @@
+"""``sandscore validate``: everything that is wrong with one annotation file."""
+
+import click
+
+from sandscore.cli.options import format_option
+from sandscore.cli.progress import bytes_read
+from sandscore.cli.reports import FORMATS, complain
+from sandscore.reading.files import Inputs, load_files
+from sandscore.records.errors import OrganiserFault, ParticipantFault
+from sandscore.tasks import find_task
+
+
+@click.command("validate")
+@click.argument("task")
+@click.argument("file")
+@click.option("--notes", metavar="FILE", help="The notes; without them texts and offsets are not compared.")
+@click.option("--complete", is_flag=True, help="A note without an entry is an error, not a warning.")
+@format_option
+def command(task: str, file: str, notes: str | None, complete: bool, output_format: str) -> int:
+    """Check FILE (or - for standard input) against TASK's schema and, with --notes, against the notes.
+
+    Lists every problem, not only the first. Exits 0 if the file is valid, 65 if it is not.
+
+    \b
+    Example:
+      sandscore validate date gold/example/date.json --notes gold/example/notes.json
+    """
+    inputs = Inputs(predictions=file, notes=notes)
+    with bytes_read(list(inputs.given.values()), "reading") as progress:
+        loaded = load_files(
+            find_task(task), inputs, complete=complete, want_tokens=False, want_hashes=False, progress=progress
+        )
+    click.echo(FORMATS[output_format](loaded.findings["predictions"]))
+    if loaded.faulty("notes"):
+        complain([loaded.findings["notes"]])
+        raise OrganiserFault("the notes are not valid")
+    return ParticipantFault.exit_code if loaded.faulty("predictions") else 0

@@ -1,0 +1,162 @@
+"""Counts to score cards."""
+
+import hashlib
+import hmac
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from sandscore import __version__
+from sandscore.measuring import extras
+from sandscore.measuring.counting import Tally
+from sandscore.measuring.hipaa import HipaaMap
+from sandscore.measuring.measures import Counted, count_all, measures_for, totals
+from sandscore.measuring.sides import Sides
+from sandscore.reading.files import Loaded
+from sandscore.records.counts import Counts, ratio
+from sandscore.records.scorecard import Macro, MacroNotes, MeasureScore, Scorecard
+from sandscore.tasks import Task
+
+_SHOWN_OF_HASH = 12
+_SHOWN_OF_ID = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who made the submission and what it was made on: copied to the card as given."""
+
+    team: str | None = None
+    submission: str | None = None
+    image: str | None = None
+    dataset: str | None = None
+    created: str | None = None
+    run: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to compute: the task, measures beyond its own, and which labels HIPAA protects."""
+
+    task: Task
+    measures: tuple[str, ...] = ()
+    hipaa: HipaaMap | None = None
+    identity: Identity = field(default_factory=Identity)
+
+
+def score(question: Question, loaded: Loaded) -> Scorecard:
+    """The score card of files that were loaded without errors."""
+    task, dataset = question.task, loaded.dataset
+    sides = Sides(loaded.columns["gold"], loaded.columns["predictions"], len(dataset.ids))
+    names = dataset.vocabulary.names
+    wanted = measures_for(task, question.measures)
+    counted = count_all(task, sides, names, wanted, question.hipaa if task.hipaa else None)
+    by_name = {str(c.measure): c for c in counted}
+    label = by_name.get(task.label_measure or "")
+    wrong = label.conditional[1] if label and label.conditional else 0
+    identity = question.identity
+    return Scorecard(
+        sandscore=__version__,
+        signature=signature(task, "challenge", loaded.sha256, question.hipaa if task.hipaa else None),
+        task=task.id,
+        profile="challenge",
+        team=identity.team,
+        submission=identity.submission,
+        image=identity.image,
+        dataset=identity.dataset,
+        created=identity.created,
+        notes=len(dataset.ids),
+        gold_annotations=len(sides.gold),
+        predicted_annotations=len(sides.predicted),
+        text_checked=dataset.texts is not None,
+        measures={name: _score(c) for name, c in by_name.items()},
+        per_label=_per_label(sides, names, counted),
+        errors=extras.error_kinds(sides, by_name["instance_strict"].per_note, wrong),
+        note_leak=extras.note_leak(sides),
+        confidence=extras.confidence_curve(sides),
+        per_note=_per_note(dataset.ids, counted),
+        units=dict(zip(dataset.ids, dataset.units, strict=True)),
+        run=identity.run,
+        problems=dict(sorted(loaded.findings["predictions"].counts.items())),
+    )
+
+
+def signature(task: Task, profile: str, sha256: Mapping[str, str], hipaa: HipaaMap | None) -> str:
+    """What must be equal for two numbers to be comparable, in one line."""
+    parts = [task.id, profile]
+    parts += [f"{role}:{sha256[role][:_SHOWN_OF_HASH]}" for role in ("gold", "predictions")]
+    parts += [f"map:{hipaa.digest[:_SHOWN_OF_HASH]}"] if hipaa else []
+    return "|".join([*parts, f"v{__version__}"])
+
+
+def _score(counted: Counted) -> MeasureScore:
+    counts = Counts(*totals(counted.per_note))
+    extra: dict[str, Any] = {}
+    if counted.conditional:
+        right, wrong = counted.conditional
+        extra["conditional_accuracy"] = ratio(right, right + wrong)
+    if counted.reason:
+        extra["reason"] = counted.reason
+    defined = counted.reason is None
+    return MeasureScore(
+        tp=counts.tp,
+        fp=counts.fp,
+        fn=counts.fn,
+        precision=counts.precision if defined else None,
+        recall=counts.recall if defined else None,
+        f1=counts.f1 if defined else None,
+        macro=macro(counted.per_note) if defined else _undefined(),
+        f1_ci=None,
+        **extra,
+    )
+
+
+def macro(per_note: Tally) -> Macro:
+    """Means over the notes that define each ratio; exact sums, so that the order of notes changes nothing."""
+    counts = [Counts(*row) for row in per_note.tolist()]
+    means, notes = {}, {}
+    for name in ("precision", "recall", "f1"):
+        defined = [value for c in counts if (value := getattr(c, name)) is not None]
+        means[name] = math.fsum(defined) / len(defined) if defined else None
+        notes[name] = len(defined)
+    return Macro(**means, notes=MacroNotes(**notes))
+
+
+def _undefined() -> Macro:
+    return Macro(precision=None, recall=None, f1=None, notes=MacroNotes(precision=0, recall=0, f1=0))
+
+
+def _per_label(sides: Sides, names: list[str], counted: Iterable[Counted]) -> dict[str, dict[str, Any]]:
+    used = {code for side in (sides.gold, sides.predicted) for code in set(side.label.tolist()) if code >= 0}
+    rows = [(str(c.measure), c.per_label.tolist()) for c in counted if c.per_label is not None]
+    return {
+        names[code]: {name: dict(zip(("tp", "fp", "fn"), table[code], strict=True)) for name, table in rows}
+        for code in sorted(used, key=lambda code: names[code])
+    }
+
+
+def _per_note(ids: list[str], counted: list[Counted]) -> dict[str, dict[str, tuple[int, int, int]]]:
+    names = [str(c.measure) for c in counted]
+    tables = [c.per_note.tolist() for c in counted]
+    return {note: dict(zip(names, rows, strict=True)) for note, *rows in zip(ids, *tables, strict=True)}
+
+
+def published(card: Scorecard, salt: bytes) -> Scorecard:
+    """The card with note and patient ids replaced by keyed hashes, in the same order."""
+
+    def hidden(name: str) -> str:
+        return hmac.new(salt, name.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:_SHOWN_OF_ID]
+
+    return card.model_copy(
+        update={
+            "per_note": {hidden(note): counts for note, counts in card.per_note.items()},
+            "units": {hidden(note): hidden(unit) for note, unit in card.units.items()},
+        }
+    )
+
+
+def dumped(card: Scorecard) -> bytes:
+    """The card as it is written: what does not apply is left out, what is undefined is null."""
+    return msgspec.json.encode(card.model_dump(exclude_unset=True)) + b"\n"

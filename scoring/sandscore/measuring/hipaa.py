@@ -1,0 +1,46 @@
+"""Which labels HIPAA protects: data with a version, bundled or an organiser's own."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sandscore.content import hipaa_map
+from sandscore.reading.columns import Ints
+from sandscore.reading.sources import opened
+from sandscore.reading.strictjson import JsonFault, loads
+from sandscore.records.errors import OrganiserFault
+
+
+@dataclass(frozen=True, slots=True)
+class HipaaMap:
+    """Label to protected or not; ``digest`` is the SHA-256 of the file it came from."""
+
+    version: str
+    protected: dict[str, bool]
+    digest: str
+
+    def codes(self, names: list[str]) -> Ints:
+        """1 for each protected name, 0 for the others; a name the map lacks is the organiser's fault."""
+        lacking = [name for name in names if name not in self.protected]
+        if lacking:
+            raise OrganiserFault(f"the HIPAA map says nothing about {', '.join(lacking)}")
+        return np.array([self.protected[name] for name in names], np.int64)
+
+
+def load_hipaa_map(path: str | Path | None = None) -> HipaaMap:
+    """The map of that file, else the bundled one."""
+    chosen = path or hipaa_map()
+    with opened(chosen) as source:
+        raw = bytes(source.data)
+    try:
+        value: Any = loads(raw)
+    except JsonFault as fault:
+        raise OrganiserFault(f"{chosen}: {fault}") from None
+    table = value.get("hipaa_phi") if isinstance(value, dict) else None
+    if not isinstance(table, dict) or not all(isinstance(v, bool) for v in table.values()):
+        raise OrganiserFault(f'{chosen}: expected {{"version": "…", "hipaa_phi": {{"city": true, …}}}}')
+    protected = {name.strip().lower(): flag for name, flag in table.items()}
+    return HipaaMap(str(value.get("version", "")), protected, hashlib.sha256(raw).hexdigest())

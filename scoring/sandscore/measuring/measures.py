@@ -1,0 +1,105 @@
+"""The measure table, and every measure of a data set counted note by note and label by label."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from sandscore.measuring import counting
+from sandscore.measuring.counting import Tally
+from sandscore.measuring.hipaa import HipaaMap
+from sandscore.measuring.sides import Sides
+from sandscore.measuring.values import Definition, Named, Parameter, Scalar, parse
+from sandscore.reading.columns import Ints
+from sandscore.records.errors import UsageFault
+from sandscore.tasks import SPAN_MEASURES, TASKS, Task
+
+_RELAX = (Parameter("relax", 2, least=0, most=1000), Parameter("boundary", "end", choices=("end", "both")))
+LABEL_MEASURES = tuple(dict.fromkeys(task.label_measure for task in TASKS.values() if task.label_measure))
+HIPAA_MEASURES = ("hipaa_phi", "hipaa_phi_only")
+
+MEASURES: dict[str, Definition] = {
+    row.name: row
+    for row in (
+        Definition("token", "white-space tokens with the same start and text"),
+        Definition("instance_strict", "same start, length and text"),
+        Definition("instance_relax", "same start, length within `relax` characters; or both boundaries", _RELAX),
+        *(Definition(name, "strict match and equal label") for name in LABEL_MEASURES),
+        Definition("hipaa_phi", "strict match and equal HIPAA value of the labels"),
+        Definition("hipaa_phi_only", "strict match and equal label among labels that HIPAA protects"),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One measure's counts: a row a note, and a row a label where the measure has any."""
+
+    measure: Named
+    per_note: Tally
+    per_label: Tally | None
+    conditional: tuple[int, int] | None = None
+    reason: str | None = None
+
+
+def measures_for(task: Task, asked: Iterable[str] = ()) -> list[Named]:
+    """The task's own measures and those asked for, each once."""
+    wanted = [parse(name, MEASURES) for name in (*task.measures, *asked)]
+    for measure in wanted:
+        if measure.name not in task.measures:
+            allowed = ", ".join(task.measures)
+            raise UsageFault(f"the task {task.id} has no measure {measure.name}; it has {allowed}")
+    return list(dict.fromkeys(wanted))
+
+
+def count_all(
+    task: Task, sides: Sides, names: list[str], measures: list[Named], hipaa: HipaaMap | None
+) -> list[Counted]:
+    """Every measure's counts. ``names`` are the labels' names by code."""
+    by_label = sides.by_label(len(names)) if task.label else None
+    protected = hipaa.codes(names) if hipaa else None
+    strict_by_label = counting.instance_strict(by_label) if by_label else None
+    return [_count(task, sides, by_label, strict_by_label, measure, protected) for measure in measures]
+
+
+def _count(
+    task: Task,
+    sides: Sides,
+    by_label: Sides | None,
+    strict_by_label: Tally | None,
+    measure: Named,
+    protected: Ints | None,
+) -> Counted:
+    settings = MEASURES[measure.name].settle(measure)
+    if measure.name in SPAN_MEASURES:
+        count = _SPANS[measure.name]
+        return Counted(measure, count(sides, settings), count(by_label, settings) if by_label else None)
+    if measure.name in HIPAA_MEASURES:
+        if protected is None:
+            raise UsageFault(f"{measure} needs a HIPAA map")
+        hipaa = counting.hipaa if measure.name == "hipaa_phi" else counting.hipaa_only
+        return _labelled(task, sides, measure, hipaa(sides, protected), None)
+    return _labelled(task, sides, measure, counting.labelled(sides), strict_by_label)
+
+
+def _labelled(task: Task, sides: Sides, measure: Named, per_note: Tally, per_label: Tally | None) -> Counted:
+    right = per_note[:, 0]
+    conditional = None
+    if measure.name == task.label_measure:
+        conditional = int(right.sum()), counting.differing(sides, right)
+    bare = not bool((sides.gold.label >= 0).any())
+    reason = f"gold carries no {task.label}" if bare else None
+    return Counted(measure, per_note, per_label, conditional, reason)
+
+
+_SPANS: dict[str, Callable[[Sides, Mapping[str, Scalar]], Tally]] = {
+    "token": lambda sides, _: counting.token(sides),
+    "instance_strict": lambda sides, _: counting.instance_strict(sides),
+    "instance_relax": counting.instance_relax,
+}
+
+
+def totals(per_group: Tally) -> tuple[int, int, int]:
+    """The counts of all groups together."""
+    tp, fp, fn = np.asarray(per_group).sum(axis=0).tolist()
+    return tp, fp, fn

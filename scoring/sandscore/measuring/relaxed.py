@@ -1,0 +1,115 @@
+"""Matching where a boundary may be a few characters off: one-to-one and as many as there can be."""
+
+from bisect import bisect_left
+from collections import Counter
+
+import numpy as np
+
+from sandscore.measuring.keys import packed
+from sandscore.reading.columns import Ints, Mask
+
+Span = tuple[int, int]
+
+
+def near_lengths(
+    groups: tuple[Ints, Ints], starts: tuple[Ints, Ints], lengths: tuple[Ints, Ints], n: int, tolerance: int
+) -> Ints:
+    """Per group, maximum matching of spans that start together and differ by at most ``tolerance`` in length.
+
+    Among spans of one start it is optimal to walk both sides by length and pair whatever fits first.
+    """
+    gold, predicted = packed([groups, starts])
+    g, p = np.lexsort((lengths[0], gold)), np.lexsort((lengths[1], predicted))
+    gold, predicted = gold[g], predicted[p]
+    if not len(gold) or not len(predicted):
+        return np.zeros(n, np.int64)
+    g_length, p_length = lengths[0][g], lengths[1][p]
+    at = np.searchsorted(gold, predicted)
+    shared = (at < len(gold)) & (gold[np.minimum(at, len(gold) - 1)] == predicted)
+    repeated = _repeats(predicted)
+    crowded = shared & (repeated | _repeats(gold)[np.minimum(at, len(gold) - 1)])
+    single = np.flatnonzero(shared & ~crowded)
+    matched = np.zeros(len(predicted), bool)
+    matched[single] = np.abs(g_length[at[single]] - p_length[single]) <= tolerance
+    _walk(np.flatnonzero(crowded), (gold, g_length), (predicted, p_length), matched, tolerance)
+    return np.bincount(groups[1][p][matched], minlength=n)
+
+
+def _repeats(keys: Ints) -> Mask:
+    same = keys[1:] == keys[:-1]
+    return np.concatenate((same, [False])) | np.concatenate(([False], same))
+
+
+def _walk(
+    which: Ints,
+    gold: tuple[Ints, Ints],
+    predicted: tuple[Ints, Ints],
+    matched: Mask,
+    tolerance: int,
+) -> None:
+    starts, lengths = predicted[0][which], predicted[1][which].tolist()
+    wanted = np.isin(gold[0], starts) if len(which) else np.zeros(0, bool)
+    g_starts, g_lengths = gold[0][wanted].tolist(), gold[1][wanted].tolist()
+    j = 0
+    for place, start, length in zip(which.tolist(), starts.tolist(), lengths, strict=True):
+        while j < len(g_starts) and (g_starts[j], g_lengths[j]) < (start, length - tolerance):
+            j += 1
+        if j < len(g_starts) and g_starts[j] == start and g_lengths[j] <= length + tolerance:
+            matched[place] = True
+            j += 1
+
+
+def near_boundaries(
+    groups: tuple[Ints, Ints], starts: tuple[Ints, Ints], ends: tuple[Ints, Ints], n: int, tolerance: int
+) -> Ints:
+    """Per group, maximum matching of spans whose start and end each differ by at most ``tolerance``.
+
+    Equal spans are one node with a capacity, so copies cost nothing, and the maximum flow is the matching.
+    """
+    spans = [_spans_by_group(*side) for side in zip(groups, starts, ends, strict=True)]
+    out = np.zeros(n, np.int64)
+    for group in spans[0].keys() & spans[1].keys():
+        out[group] = _flow(spans[0][group], spans[1][group], tolerance)
+    return out
+
+
+def _spans_by_group(groups: Ints, starts: Ints, ends: Ints) -> dict[int, Counter[Span]]:
+    found: dict[int, Counter[Span]] = {}
+    for group, start, end in zip(groups.tolist(), starts.tolist(), ends.tolist(), strict=True):
+        found.setdefault(group, Counter())[start, end] += 1
+    return found
+
+
+def _flow(gold: Counter[Span], predicted: Counter[Span], tolerance: int) -> int:
+    golds, predictions = list(gold.items()), list(predicted.items())
+    edges = _edges([span for span, _ in golds], [span for span, _ in predictions], tolerance)
+    g_copies, p_copies = (np.array([copies for _, copies in side], np.int64) for side in (golds, predictions))
+    if all(int(np.bincount(side).max(initial=0)) <= 1 for side in edges):
+        return int(np.minimum(g_copies[edges[0]], p_copies[edges[1]]).sum())
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    source, sink = len(golds) + len(predictions), len(golds) + len(predictions) + 1
+    rows = np.concatenate((np.full(len(golds), source), edges[0], len(golds) + np.arange(len(predictions))))
+    columns = np.concatenate((np.arange(len(golds)), len(golds) + edges[1], np.full(len(predictions), sink)))
+    capacity = np.concatenate((g_copies, g_copies[edges[0]], p_copies)).astype(np.int32)
+    graph = csr_array((capacity, (rows, columns)), shape=(sink + 1, sink + 1))
+    return int(maximum_flow(graph, source, sink).flow_value)
+
+
+def _edges(gold: list[Span], predicted: list[Span], tolerance: int) -> tuple[Ints, Ints]:
+    """Numbers of the distinct spans that are near enough to match."""
+    ends: dict[int, list[tuple[int, int]]] = {}
+    for number, (start, end) in enumerate(predicted):
+        ends.setdefault(start, []).append((end, number))
+    for at_start in ends.values():
+        at_start.sort()
+    pairs: list[tuple[int, int]] = []
+    for number, (start, end) in enumerate(gold):
+        for near in range(start - tolerance, start + tolerance + 1):
+            at_start = ends.get(near, [])
+            first = bisect_left(at_start, (end - tolerance, -1))
+            last = bisect_left(at_start, (end + tolerance + 1, -1))
+            pairs += [(number, other) for _, other in at_start[first:last]]
+    found = np.array(pairs, np.int64).reshape(-1, 2)
+    return found[:, 0], found[:, 1]

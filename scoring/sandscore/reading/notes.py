@@ -1,0 +1,65 @@
+"""The notes file: identifiers, texts and patients, numbered in the file's order."""
+
+from typing import Any
+
+import msgspec
+
+from sandscore.reading.blocks import Block, moved
+from sandscore.reading.datasets import DataSet, Names
+from sandscore.reading.decoding import Decoder, Note, quotes
+from sandscore.reading.explaining import note_complaints, shortened
+from sandscore.reading.findings import Findings
+from sandscore.reading.pointers import pointer
+from sandscore.reading.strictjson import JsonFault, loads
+from sandscore.reading.walking import Progress, quiet, walk
+
+
+class NotesLoader:
+    """Fills a data set from a notes file."""
+
+    def __init__(self, dataset: DataSet, findings: Findings) -> None:
+        self._dataset, self._findings = dataset, findings
+        self._names = Names(whole=dataset.whole_names)
+        self._texts: list[str] = []
+
+    def load(self, data: memoryview, progress: Progress = quiet) -> None:
+        """Read the file; afterwards the data set knows its notes and grows no more."""
+        try:
+            walk(data, Decoder(Note), ("identifier", "text", "note_name", "patientId"), self, progress)
+        except JsonFault as fault:
+            self._findings.add("json", (-1, -1), "", None, str(fault))
+        self._dataset.texts = self._texts
+        self._dataset.growing = False
+
+    def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
+        """Notes the quick decoder made; False where they hold a key twice."""
+        if quotes(data) != 2 * sum(note.strings for note in records):
+            return False
+        for i, note in enumerate(records):
+            self._add(note, number + i)
+        return True
+
+    def explain(self, item: Block, whole: memoryview, number: int) -> None:
+        """One note by the book; properties we do not know are none of our business."""
+        try:
+            value = loads(item.data)
+        except JsonFault as fault:
+            self._findings.add("json", (number, -1), pointer([number]), None, str(moved(fault, whole, item.offset)))
+            return
+        complaints = note_complaints(value)
+        for complaint in complaints:
+            where = pointer([number, *complaint.path])
+            self._findings.add("schema", (number, -1), where, None, complaint.message)
+        if not complaints:
+            known = {field.encode_name for field in msgspec.structs.fields(Note)}
+            self._add(msgspec.convert({k: v for k, v in value.items() if k in known}, Note), number)
+
+    def _add(self, note: Note, number: int) -> None:
+        name = note.identifier if note.note_name is msgspec.UNSET else str(note.note_name)
+        key, repeated = self._names.key(name, note.identifier)
+        if repeated:
+            told = f"a second note {shortened(key)}"
+            self._findings.add("duplicate-note", (number, -1), pointer([number]), key, told)
+            return
+        self._dataset.add(key, None if note.patient is msgspec.UNSET else str(note.patient))
+        self._texts.append(note.text)

@@ -1,0 +1,93 @@
+"""A file record by record: whole blocks are offered first, single records next, and what is left is explained."""
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any, Protocol
+
+from sandscore.reading.blocks import Block, array_blocks, form_of, items, line_blocks, lines, moved, rest_from
+from sandscore.reading.decoding import Decoder
+from sandscore.reading.strictjson import JsonFault
+
+Progress = Callable[[int], None]
+
+
+def quiet(_: int) -> None:
+    """Progress nobody looks at."""
+
+
+class Taker(Protocol):
+    """What is done with the records of a file, in order; ``number`` counts them from 0."""
+
+    def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
+        """Take quickly decoded records; False, with nothing done, where their bytes hold more than was decoded."""
+
+    def explain(self, item: Block, whole: memoryview, number: int) -> None:
+        """Take one record that was refused, or say what is wrong with it."""
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Decoding makes many objects and no cycles; the cyclic collector would look at them again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def walk(
+    data: memoryview, decoder: Decoder, first_keys: tuple[str, ...], taker: Taker, progress: Progress = quiet
+) -> None:
+    """Offer every record of the file to the taker; JsonFault, in lines and columns, where the file breaks."""
+    walker = _Walker(data, decoder, taker, progress)
+    with collector_paused():
+        form = form_of(data)
+        if form == "single":
+            taker.explain(Block(data, 0), data, 0)
+        elif form == "lines":
+            for block in line_blocks(data):
+                walker.block(block, decoder.lines, lines)
+        else:
+            walker.array(first_keys)
+
+
+class _Walker:
+    def __init__(self, data: memoryview, decoder: Decoder, taker: Taker, progress: Progress) -> None:
+        self._data, self._decoder, self._taker, self._progress = data, decoder, taker, progress
+        self._number = 0
+
+    def array(self, first_keys: tuple[str, ...]) -> None:
+        with closing(array_blocks(self._data, first_keys)) as blocks:
+            for block in blocks:
+                try:
+                    self.block(block, self._decoder.array, items)
+                except JsonFault:
+                    self._all_the_rest(rest_from(block, self._data))
+                    return
+
+    def _all_the_rest(self, rest: Block) -> None:
+        try:
+            self.block(rest, self._decoder.array, items)
+        except JsonFault as fault:
+            raise moved(fault, self._data, rest.offset) from None
+
+    def block(
+        self,
+        block: Block,
+        decode: Callable[[memoryview], list[Any] | None],
+        split: Callable[[Block], Iterator[Block]],
+    ) -> None:
+        """Take a block; JsonFault, told from the block's beginning, where it cannot even be cut into records."""
+        records = decode(block.data)
+        if records is not None and self._taker.accept(records, block.data, self._number):
+            self._number += len(records)
+        else:
+            for item in list(split(block)):
+                record = self._decoder.one(item.data)
+                if record is None or not self._taker.accept([record], item.data, self._number):
+                    self._taker.explain(item, self._data, self._number)
+                self._number += 1
+        self._progress(len(block.data))
