@@ -78,7 +78,7 @@ def check_entries(sides: tuple[Side, Side], wanted: dict[str, Any]) -> None:
             assert wanted["entries_after_collapse"][f"{whose}_tokens"] == len(side.tokens)
         if "keys" in wanted:
             assert wanted["keys"][f"{whose}_instances"] == list(side.instances)
-            tokens = [[key, token.text] for key, token in side.tokens.items()]
+            tokens = [[key, word] for key, (_, word) in side.tokens.items()]
             assert wanted["keys"][f"{whose}_tokens"] == tokens
 
 

@@ -13,15 +13,16 @@ from sandscore.measuring.profiles.nlpsandbox_numbers import (
     type_is_nan,
 )
 from sandscore.measuring.profiles.nlpsandbox_reading import (
+    RELEASES,
+    Instance,
     Side,
     columns,
     read_files,
-    treebank_tokens,
-    white_space_tokens,
 )
 from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
 from sandscore.measuring.profiles.stopping import stopping
 from sandscore.measuring.values import Definition, Parameter, Scalar
+from sandscore.records.counts import Counts
 from sandscore.records.errors import OrganiserFault, ParticipantFault
 
 DEFINITION = Definition(
@@ -29,12 +30,11 @@ DEFINITION = Definition(
     "the scorer of the NLP Sandbox: micro F1, precision and recall rounded to two digits",
     (Parameter("release", "4.3.0", choices=("4.3.0", "3.1.0")),),
 )
-_SPLITS = {"4.3.0": treebank_tokens, "3.1.0": white_space_tokens}
 
 
 def read_sides(given: ProfileInput, release: str) -> tuple[Side, Side]:
     """Gold and predictions as the client's two dictionaries."""
-    return read_files(given.gold, given.predictions, columns(given.task, release), _SPLITS[release])
+    return read_files(given.gold, given.predictions, columns(given.task, release), RELEASES[release])
 
 
 def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResult:
@@ -58,7 +58,7 @@ def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResu
 
 
 def _lengths_are_numbers(side: Side) -> bool:
-    return all(isinstance(entry.length, int | float) for entry in side.instances.values())
+    return all(isinstance(length, int | float) for _, _, _, length in side.instances.values())
 
 
 def _components(tally: Tally, ratios: Ratios) -> dict[str, Any]:
@@ -73,11 +73,14 @@ def _notes(given: ProfileInput, gold: Side, predicted: Side) -> list[str]:
 
 
 def _per_note(notes: list[str], counted: Mapping[str, Tally]) -> dict[str, dict[str, tuple[int, int, int]]]:
-    rows = {}
-    for note in notes:
-        found = {measure: tally.per_note.get(note, (0, 0, 0)) for measure, tally in counted.items()}
-        rows[note] = {measure: (tp, fp, fn) for measure, (tp, fp, fn) in found.items()}
-    return rows
+    none = Counts()
+    return {
+        note: {measure: _triple(tally.per_note.get(note, none)) for measure, tally in counted.items()} for note in notes
+    }
+
+
+def _triple(counts: Counts) -> tuple[int, int, int]:
+    return counts.tp, counts.fp, counts.fn
 
 
 def _warnings(
@@ -86,8 +89,8 @@ def _warnings(
     for whose, side in (("gold", gold), ("the predictions", predicted)):
         if lost := side.read - len(side.instances):
             yield f"{lost} annotations in {whose} are replaced by a later one with the same note and start"
-        if off := sum(token.off_text for token in side.tokens.values()):
-            yield f"{off} tokens in {whose} are counted at a place where the text does not hold them"
+        if side.misplacing:
+            yield f"{side.misplacing} texts in {whose} have tokens counted at a place that does not hold them"
     if other := _other_texts(gold, predicted):
         yield f"{other} predictions match in place and length but not in text; the text is never compared"
     if ratios["type"].f1 is None:
@@ -103,12 +106,13 @@ def _warnings(
 
 
 def _other_texts(gold: Side, predicted: Side) -> int:
-    pairs = ((entry, gold.instances.get(key)) for key, entry in predicted.instances.items())
-    return sum(
-        1
-        for entry, wanted in pairs
-        if wanted is not None and entry.length == wanted.length and entry.text != wanted.text
-    )
+    both = predicted.instances.keys() & gold.instances.keys()
+    return sum(_differ_in_text_alone(predicted.instances[key], gold.instances[key]) for key in both)
+
+
+def _differ_in_text_alone(one: Instance, other: Instance) -> bool:
+    (_, text, _, length), (_, other_text, _, other_length) = one, other
+    return bool(length == other_length and text != other_text)
 
 
 def _misprinted(tally: Tally, ratios: Ratios) -> bool:

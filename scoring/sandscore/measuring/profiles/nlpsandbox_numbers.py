@@ -1,14 +1,16 @@
 """What the NLP Sandbox client counts, rounds and prints."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, NamedTuple
 
-from sandscore.measuring.profiles.nlpsandbox_reading import Instance, Side, Token
+from sandscore.measuring.profiles.nlpsandbox_reading import Instance, Side
 from sandscore.records.counts import Counts
 
-Entry = TypeVar("Entry", Instance, Token)
 Printed = int | float
+_Entries = Mapping[str, tuple[Any, ...]]
 _ROW = "{:<25}{:<15}{:<15}{:<20}"
 
 
@@ -20,19 +22,15 @@ class Ratios(NamedTuple):
     recall: Printed | None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Tally:
     """Counts per note; a hit belongs to the note of the prediction."""
 
-    per_note: dict[str, list[int]] = field(default_factory=dict)
-
-    def add(self, note: str, kind: int) -> None:
-        self.per_note.setdefault(note, [0, 0, 0])[kind] += 1
+    per_note: dict[str, Counts]
 
     @property
     def total(self) -> Counts:
-        rows = self.per_note.values()
-        return Counts(*(sum(row[kind] for row in rows) for kind in range(3)))
+        return sum(self.per_note.values(), Counts())
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +53,13 @@ PASSES = (
 
 def tallies(gold: Side, predicted: Side) -> dict[str, Tally]:
     """The four passes; entries meet by key, so each is matched at most once."""
+    relax, strict, same_type = _instance_hits(gold.instances, predicted.instances)
+    instances = gold.instances, predicted.instances
     return {
-        "instance_relax": _tally(gold.instances, predicted.instances, _within_two),
-        "instance_strict": _tally(gold.instances, predicted.instances, _same_length),
-        "type": _tally(gold.instances, predicted.instances, _same_type),
-        "token": _tally(gold.tokens, predicted.tokens, _same_length),
+        "instance_relax": _tally(*instances, relax),
+        "instance_strict": _tally(*instances, strict),
+        "type": _tally(*instances, same_type),
+        "token": _tally(gold.tokens, predicted.tokens, predicted.tokens.keys() & gold.tokens.keys()),
     }
 
 
@@ -75,7 +75,7 @@ def rounded(counts: Counts) -> Ratios:
 def type_is_nan(name: str, predicted: Iterable[Instance]) -> bool:
     """Dates and persons always; addresses when no prediction names a type; the later tasks never."""
     if name == "address":
-        return not any(isinstance(entry.type, str) and entry.type for entry in predicted)
+        return not any(isinstance(kind, str) and kind for _, _, kind, _ in predicted)
     return name in {"date", "person"}
 
 
@@ -108,27 +108,30 @@ def _entries(ratios: Ratios) -> list[dict[str, Any]]:
     ]
 
 
-def _tally(gold: Mapping[str, Entry], predicted: Mapping[str, Entry], matches: Callable[[Entry, Entry], bool]) -> Tally:
-    tally = Tally()
-    hits = set()
-    for key, entry in predicted.items():
-        wanted = gold.get(key)
-        if wanted is not None and matches(entry, wanted):
-            hits.add(key)
-        tally.add(entry.note, 0 if key in hits else 1)
-    for key, entry in gold.items():
-        if key not in hits:
-            tally.add(entry.note, 2)
-    return tally
+def _instance_hits(
+    gold: Mapping[str, Instance], predicted: Mapping[str, Instance]
+) -> tuple[list[str], list[str], list[str]]:
+    relax, strict, same_type = [], [], []
+    for key, (_, _, kind, length) in predicted.items():
+        if key not in gold:
+            continue
+        _, _, gold_kind, gold_length = gold[key]
+        difference = abs(length - gold_length)
+        if difference <= 2:
+            relax.append(key)
+        if difference == 0:
+            strict.append(key)
+            if kind == gold_kind:
+                same_type.append(key)
+    return relax, strict, same_type
 
 
-def _within_two(predicted: Instance, gold: Instance) -> bool:
-    return bool(abs(predicted.length - gold.length) <= 2)
+def _tally(gold: _Entries, predicted: _Entries, hits: Collection[str]) -> Tally:
+    hit, hit_gold = _by_note(map(predicted.__getitem__, hits)), _by_note(map(gold.__getitem__, hits))
+    given, wanted = _by_note(predicted.values()), _by_note(gold.values())
+    notes = given.keys() | wanted.keys()
+    return Tally({n: Counts(hit[n], given[n] - hit[n], wanted[n] - hit_gold[n]) for n in notes})
 
 
-def _same_length(predicted: Instance | Token, gold: Instance | Token) -> bool:
-    return bool(abs(predicted.length - gold.length) == 0)
-
-
-def _same_type(predicted: Instance, gold: Instance) -> bool:
-    return bool(predicted.type == gold.type) and _same_length(predicted, gold)
+def _by_note(entries: Iterable[tuple[Any, ...]]) -> Counter[str]:
+    return Counter(map(itemgetter(0), entries))

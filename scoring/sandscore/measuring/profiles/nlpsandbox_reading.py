@@ -34,18 +34,11 @@ _NAMES = {"person-name": "person", "address": "location"}
 _TYPES = {"person-name": "personType"}
 
 
-class Instance(NamedTuple):
-    note: str
-    text: str
-    type: Any
-    length: Any
+Instance = tuple[str, Any, Any, Any]
+"""Note, text, type and length."""
 
-
-class Token(NamedTuple):
-    note: str
-    text: str
-    length: int
-    off_text: bool
+Token = tuple[str, str]
+"""Note and text."""
 
 
 class Side(NamedTuple):
@@ -55,11 +48,20 @@ class Side(NamedTuple):
     read: int
     instances: dict[str, Instance]
     tokens: dict[str, Token]
+    misplacing: int
+    """How many different texts have tokens that are keyed where the text does not hold them."""
 
 
 _Items = list[tuple[str, Any]]
-_Keyed = Iterable[tuple[str, Token]]
-Split = Callable[[str, str, Any], _Keyed]
+_Words = list[tuple[int, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """How a release finds the words of a text with their offsets, and adds offsets to a start."""
+
+    split: Callable[[str], _Words]
+    places: Callable[[Any, _Words], list[Any]]
 
 
 def columns(task: Task, release: str) -> Columns:
@@ -72,7 +74,7 @@ def columns(task: Task, release: str) -> Columns:
     return Columns(name, list_name, task.array, _TYPES.get(task.id, task.label or ""))
 
 
-def read_files(gold: Iterable[Any], predictions: Iterable[Any], where: Columns, split: Split) -> tuple[Side, Side]:
+def read_files(gold: Iterable[Any], predictions: Iterable[Any], where: Columns, release: Release) -> tuple[Side, Side]:
     """Gold and predictions, read in the client's order, so that what it dies of first we die of first."""
     in_gold = partial(stopping, "gold", OrganiserFault)
     in_predictions = partial(stopping, "predictions", ParticipantFault)
@@ -84,32 +86,36 @@ def read_files(gold: Iterable[Any], predictions: Iterable[Any], where: Columns, 
     with in_gold():
         gold_instances = _instances(gold_items, where)
     with in_predictions():
-        tokens = _tokens(items, split)
+        tokens = _tokens(items, release)
     with in_gold():
-        gold_tokens = _tokens(gold_items, split)
+        gold_tokens = _tokens(gold_items, release)
     return (
-        Side(gold_notes, len(gold_items), gold_instances, gold_tokens),
-        Side(notes, len(items), instances, tokens),
+        Side(gold_notes, len(gold_items), gold_instances, *gold_tokens),
+        Side(notes, len(items), instances, *tokens),
     )
 
 
-def treebank_tokens(note: str, text: str, start: Any) -> _Keyed:
-    """Release 4.3.0: Treebank tokens at the place where the text holds them, or one before the cursor."""
-    cursor = 0
-    for word in treebank.tokenise(text):
-        place = text.find(word, cursor)
-        offset = place if place >= 0 else cursor - 1
-        yield f"{note}-{offset + start}-{len(word)}", Token(note, word, len(word), place < 0)
-        cursor = offset + len(word)
-
-
-def white_space_tokens(note: str, text: str, start: Any) -> _Keyed:
-    """Release 3.1.0: pieces between white space, as if every run of it were one character."""
-    offset = 0
+def _white_space_words(text: str) -> _Words:
+    """Pieces between white space, as if every run of it were one character."""
+    cursor, found = 0, []
     for word in re.split(r"\s+", text):
-        yield f"{note}-{start}-{len(word)}", Token(note, word, len(word), not text.startswith(word, offset))
-        offset += len(word) + 1
-        start = start + len(word) + 1
+        found.append((cursor, word))
+        cursor += len(word) + 1
+    return found
+
+
+def _sums(start: Any, words: _Words) -> list[Any]:
+    return [offset + start for offset, _ in words]
+
+
+def _first_as_given(start: Any, words: _Words) -> list[Any]:
+    return [start, *[start + offset for offset, _ in words][1:]]
+
+
+RELEASES = {
+    "4.3.0": Release(treebank.place_words, _sums),
+    "3.1.0": Release(_white_space_words, _first_as_given),
+}
 
 
 def _flatten(records: Iterable[Any], where: Columns) -> tuple[_Items, list[str]]:
@@ -117,14 +123,16 @@ def _flatten(records: Iterable[Any], where: Columns) -> tuple[_Items, list[str]]
     notes: list[str] = []
     for record in records:
         name = record["annotationSource"]["resourceSource"]["name"]
-        listed = _listed(record, where)
-        if isinstance(name, str):
-            notes.append(basename(name))
-        for annotation in listed:
-            note = basename(name)
-            if not isinstance(annotation, dict):
+        note = basename(name) if isinstance(name, str) else None
+        if note is not None:
+            notes.append(note)
+        for annotation in _listed(record, where):
+            if note is None:
+                basename(name)
+            elif isinstance(annotation, dict):
+                items.append((note, annotation))
+            else:
                 copy(annotation)["noteId"] = note
-            items.append((note, annotation))
     return items, notes
 
 
@@ -139,12 +147,27 @@ def _instances(items: _Items, where: Columns) -> dict[str, Instance]:
     for note, annotation in items:
         key = f"{note}-{annotation['start']}"
         text, length = annotation["text"], annotation["length"]
-        found[key] = Instance(note, text, annotation.get(where.stored_type, NOT_A_TYPE), length)
+        found[key] = (note, text, annotation.get(where.stored_type, NOT_A_TYPE), length)
     return found
 
 
-def _tokens(items: _Items, split: Split) -> dict[str, Token]:
+def _tokens(items: _Items, release: Release) -> tuple[dict[str, Token], int]:
     found: dict[str, Token] = {}
+    seen: dict[str, _Words] = {}
     for note, annotation in items:
-        found.update(split(note, annotation["text"], annotation["start"]))
-    return found
+        start, text = annotation["start"], annotation["text"]
+        words = seen.get(text) if isinstance(text, str) else None
+        if words is None:
+            words = seen[text] = release.split(text)
+        if type(start) is int:
+            for offset, word in words:
+                found[f"{note}-{start + offset}-{len(word)}"] = (note, word)
+        else:
+            for place, (_, word) in zip(release.places(start, words), words, strict=True):
+                found[f"{note}-{place}-{len(word)}"] = (note, word)
+    return found, sum(map(_misplaces, seen.items()))
+
+
+def _misplaces(text_and_words: tuple[str, _Words]) -> bool:
+    text, words = text_and_words
+    return any(offset < 0 or not text.startswith(word, offset) for offset, word in words)

@@ -56,13 +56,13 @@ def tokenise(text: str) -> list[str]:
     return text.split()
 
 
-def offsets(text: str) -> list[tuple[int, int]]:
-    """Each token's offset and length; a token that the text does not hold is put one before the cursor."""
+def place_words(text: str) -> list[tuple[int, str]]:
+    """Each token with its offset; one that the text does not hold is put one before the cursor."""
     cursor, found = 0, []
     for token in tokenise(text):
         offset = text.find(token, cursor)
         if offset < 0:
             offset = cursor - 1
-        found.append((offset, len(token)))
+        found.append((offset, token))
         cursor = offset + len(token)
     return found
