@@ -55,20 +55,24 @@ EVALUATIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """One side of a document: its tags, and the tags of their tokens."""
+    """One side of a document: its tags, the tags of their tokens, and which categories occur."""
 
     tags: tuple[Tag, ...]
     tokens: tuple[Tag, ...]
+    categories: frozenset[str]
 
 
 def contents(tags: Iterable[Tag], text: str) -> Contents:
     """The tags with their tokens: runs of ASCII letters and digits in the document's own text."""
     kept = tuple(tags)
-    return Contents(kept, tuple(token for tag in kept for token in _tokens(tag, text)))
+    tokens = tuple(token for tag in kept for token in _tokens(tag, text))
+    return Contents(kept, tokens, frozenset(tag.category for tag in kept))
 
 
 def compare(evaluation: Evaluation, gold: Contents, system: Contents) -> Counts:
     """One document's counts in one evaluation."""
+    if evaluation.category and evaluation.category not in gold.categories | system.categories:
+        return Counts()
     wanted, found = _chosen(evaluation, gold), _chosen(evaluation, system)
     if evaluation.equality == "relaxed":
         return _compare_relaxed(wanted, found)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sandscore.measuring.profiles.inputs import last_segment, resource_name
@@ -78,12 +79,19 @@ class Tagged:
 
 def is_hipaa(tag: Tag) -> bool:
     """Whether the script's case-sensitive prefix patterns take the tag for HIPAA PHI."""
-    pattern = _HIPAA.get(tag.category)
-    return pattern is not None and pattern.match(tag.type) is not None
+    return _is_hipaa(tag.category, tag.type)
+
+
+@lru_cache(maxsize=1024)
+def _is_hipaa(category: str, kind: str) -> bool:
+    pattern = _HIPAA.get(category)
+    return pattern is not None and pattern.match(kind) is not None
 
 
 def upper(text: str) -> str:
     """Upper case letter by letter, as Python 2 has it: a letter whose capital is two letters stays."""
+    if text.isascii():
+        return text.upper()
     return "".join(big if len(big := letter.upper()) == 1 else letter for letter in text)
 
 
