@@ -10,9 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from sandscore.measuring.general.matching import heaviest_matching, overlapping_pairs
 from sandscore.measuring.general.measure import Components, GeneralMeasure, Settings, named
-from sandscore.measuring.profiles.semeval_greedy import candidates, pair
+from sandscore.measuring.profiles.semeval_columns import of_documents
+from sandscore.measuring.profiles.semeval_greedy import CORRECT, OTHER, find_pairs, resolve
 from sandscore.measuring.values import Definition, Parameter
 from sandscore.records.counts import Counts, ratio
 from sandscore.records.documents import Annotation, Document
@@ -85,7 +88,12 @@ def score(total: Mapping[str, int], settings: Settings) -> dict[str, Any]:
 
 def warn(documents: Sequence[Document], settings: Settings) -> tuple[str, ...]:
     """Where nervaluate, pairing greedily in file order, counts otherwise."""
-    notes = [document.id for document in documents if _differs(document, settings)]
+    theirs = _greedy(documents, str(settings["schema"]))
+    notes = []
+    for document, (correct, other) in zip(documents, theirs, strict=True):
+        ours = count(document, settings)
+        if (ours["correct"], ours["incorrect"] + ours["partial"]) != (correct, other):
+            notes.append(document.id)
     if not notes:
         return ()
     return (
@@ -94,16 +102,14 @@ def warn(documents: Sequence[Document], settings: Settings) -> tuple[str, ...]:
     )
 
 
-def _differs(document: Document, settings: Settings) -> bool:
-    schema = str(settings["schema"])
-    theirs = pair(
-        candidates(document.gold, document.predictions, _LEAST),
-        len(document.gold),
-        schema,
-    )
-    ours = count(document, settings)
-    mine = (ours["correct"], ours["incorrect"] + ours["partial"], ours["spurious"], ours["missed"])
-    return mine != tuple(map(len, theirs))
+def _greedy(documents: Sequence[Document], schema: str) -> list[tuple[int, int]]:
+    """The original's correct and other pairs, per document."""
+    columns = of_documents(documents)
+    note = columns.predictions.note
+    pairs = find_pairs(columns, _LEAST)
+    state = resolve(pairs, len(columns.gold.note), len(note), schema).state
+    correct, other = (np.bincount(note[state == kind], minlength=len(documents)).tolist() for kind in (CORRECT, OTHER))
+    return list(zip(correct, other, strict=True))
 
 
 def _keys(annotations: Iterable[Annotation]) -> Counter[_Key]:

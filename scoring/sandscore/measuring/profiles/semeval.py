@@ -1,25 +1,24 @@
 """nervaluate 1.2.1: the SemEval-2013 schemas strict, exact, partial and ent_type, greedy as the original is."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from sandscore.measuring.profiles.inputs import documents
+import numpy as np
+
 from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
+from sandscore.measuring.profiles.semeval_columns import UNLABELLED, Column, Columns, of_input
 from sandscore.measuring.profiles.semeval_greedy import (
+    CORRECT,
+    OTHER,
     SCHEMAS,
-    UNLABELLED,
-    Candidate,
+    SPURIOUS,
     Outcome,
-    candidates,
-    label_of,
-    pair,
+    Pairs,
+    find_pairs,
+    resolve,
 )
 from sandscore.measuring.profiles.semeval_report import metrics, report
 from sandscore.measuring.values import Definition, Parameter, Scalar
-from sandscore.records.documents import Document
-
-KINDS = ("correct", "incorrect", "partial", "missed", "spurious")
 
 DEFINITION = Definition(
     "semeval",
@@ -30,93 +29,96 @@ DEFINITION = Definition(
     ),
 )
 
-Tally = dict[str, Counter[str]]
-
-
-class Tallies:
-    """Counts per schema overall and per type, and the indices the original reports, over documents."""
-
-    def __init__(self) -> None:
-        self.overall: Tally = {}
-        self.entities: dict[str, Tally] = {}
-        self.indices: dict[str, dict[str, list[tuple[int, int]]]] = {}
-        self.per_note: dict[str, dict[str, tuple[int, int, int]]] = {}
-        self.contested = 0
-
-    def add(self, number: int, document: Document, least: float) -> None:
-        found = candidates(document.gold, document.predictions, least)
-        same = [[choice for choice in choices if choice.same_label] for choices in found]
-        self.contested += _is_contested(found)
-        self.per_note[document.id] = {}
-        labels = [[label_of(a) for a in side] for side in (document.gold, document.predictions)]
-        for label in {*labels[0], *labels[1]} - self.entities.keys():
-            self.entities[label] = {schema: Counter() for schema in SCHEMAS}
-        for schema in SCHEMAS:
-            outcome = pair(found, len(document.gold), schema)
-            self._overall(schema, number, document.id, outcome)
-            for kind, members in _kinds(schema, pair(same, len(document.gold), schema)).items():
-                side = labels[0] if kind == "missed" else labels[1]
-                for index in members:
-                    self.entities[side[index]][schema][kind] += 1
-
-    def _overall(self, schema: str, number: int, note: str, outcome: Outcome) -> None:
-        kinds = _kinds(schema, outcome)
-        counts = self.overall.setdefault(schema, Counter())
-        places = self.indices.setdefault(schema, {f"{kind}_indices": [] for kind in KINDS})
-        for kind, members in kinds.items():
-            counts[kind] += len(members)
-            places[f"{kind}_indices"] += [(number, index) for index in members]
-        if schema != "partial":
-            tp, wrong = len(outcome.correct), len(outcome.other)
-            counted = (tp, wrong + len(outcome.spurious), wrong + len(outcome.missed))
-            self.per_note[note][schema] = counted
+Row = dict[str, Any]
 
 
 def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResult:
     """Counts, P, R and F1 per schema; per type in ``details["entities"]``; the original's summary as table."""
-    tallies = Tallies()
-    notes = documents(given)
+    columns = of_input(given)
     try:
-        for number, document in enumerate(notes):
-            tallies.add(number, document, float(settings["min_overlap_percentage"]))
+        pairs = find_pairs(columns, float(settings["min_overlap_percentage"]))
     except ZeroDivisionError as error:
         return _stopped(f"ZeroDivisionError: {error}")
-    overall = {schema: metrics(counts, schema) for schema, counts in tallies.overall.items()}
-    entities = {
-        label: {schema: metrics(counts, schema) for schema, counts in tally.items()}
-        for label, tally in sorted(tallies.entities.items())
-    }
+    sizes = (len(columns.gold.note), len(columns.predictions.note))
+    outcomes = {schema: resolve(pairs, *sizes, schema) for schema in SCHEMAS if columns.notes}
+    overall = {schema: _row(schema, outcome) for schema, outcome in outcomes.items()}
+    entities = _entities(columns, pairs)
     return ProfileResult(
         measures={schema: _components(schema, row) for schema, row in overall.items()},
-        per_note=tallies.per_note,
-        details={"entities": entities, "overall_indices": tallies.indices},
+        per_note=_per_note(columns, outcomes),
+        details={"entities": entities, "overall_indices": _indices(columns, outcomes)},
         table=report(overall, entities, str(settings["scenario"])),
-        warnings=tuple(_warnings(tallies, notes)),
+        warnings=tuple(_warnings(columns, pairs)),
     )
 
 
-def _kinds(schema: str, outcome: Outcome) -> dict[str, list[int]]:
-    half = schema == "partial"
+def _kinds(schema: str, outcome: Outcome) -> dict[str, Column]:
+    """Who belongs to each of the five kinds; ``missed`` are true mentions, the others predictions."""
+    nobody = np.zeros(len(outcome.state), bool)
+    other = outcome.state == OTHER
     return {
-        "correct": outcome.correct,
-        "incorrect": [] if half else outcome.other,
-        "partial": outcome.other if half else [],
-        "missed": outcome.missed,
-        "spurious": outcome.spurious,
+        "correct": outcome.state == CORRECT,
+        "incorrect": nobody if schema == "partial" else other,
+        "partial": other if schema == "partial" else nobody,
+        "missed": ~outcome.taken,
+        "spurious": outcome.state == SPURIOUS,
     }
 
 
-def _components(schema: str, row: dict[str, Any]) -> dict[str, Any]:
+def _row(schema: str, outcome: Outcome) -> Row:
+    counts = {kind: int(np.count_nonzero(who)) for kind, who in _kinds(schema, outcome).items()}
+    return metrics(counts, schema)
+
+
+def _entities(columns: Columns, pairs: Pairs) -> dict[str, dict[str, Row]]:
+    """Per type: only annotations of that type exist, so a wrong label is one missed and one spurious."""
+    gold, found = columns.gold.label, columns.predictions.label
+    same, size = pairs.only(pairs.same_label), len(columns.labels)
+    rows: dict[str, dict[str, Row]] = {label: {} for label in columns.labels}
+    for schema in SCHEMAS:
+        outcome = resolve(same, len(gold), len(found), schema)
+        counted = {
+            kind: np.bincount((gold if kind == "missed" else found)[who], minlength=size).tolist()
+            for kind, who in _kinds(schema, outcome).items()
+        }
+        for number, label in enumerate(columns.labels):
+            rows[label][schema] = metrics({kind: n[number] for kind, n in counted.items()}, schema)
+    return rows
+
+
+def _indices(columns: Columns, outcomes: dict[str, Outcome]) -> dict[str, dict[str, list[tuple[int, int]]]]:
+    """(note number, position in it) of the members of each kind, as the original lists them."""
+    places = [
+        list(zip(side.note.tolist(), side.place.tolist(), strict=True)) for side in (columns.gold, columns.predictions)
+    ]
+    return {
+        schema: {
+            f"{kind}_indices": list(map(places[kind != "missed"].__getitem__, np.flatnonzero(who).tolist()))
+            for kind, who in _kinds(schema, outcome).items()
+        }
+        for schema, outcome in outcomes.items()
+    }
+
+
+def _per_note(columns: Columns, outcomes: dict[str, Outcome]) -> dict[str, dict[str, tuple[int, int, int]]]:
+    size = len(columns.notes)
+    per_note: dict[str, dict[str, tuple[int, int, int]]] = {note: {} for note in columns.notes}
+    for schema in outcomes.keys() - {"partial"}:
+        correct = columns.predictions.note[outcomes[schema].state == CORRECT]
+        tp = np.bincount(correct, minlength=size)
+        fp = np.bincount(columns.predictions.note, minlength=size) - tp
+        fn = np.bincount(columns.gold.note, minlength=size) - tp
+        for note, *counts in zip(columns.notes, tp.tolist(), fp.tolist(), fn.tolist(), strict=True):
+            per_note[note][schema] = (counts[0], counts[1], counts[2])
+    return per_note
+
+
+def _components(schema: str, row: Row) -> Row:
     """``tp``, ``fp`` and ``fn`` that give the same ratios, where no half credit is in them."""
     if schema == "partial":
         return dict(row)
     tp = row["correct"]
     return {"tp": tp, "fp": row["actual"] - tp, "fn": row["possible"] - tp} | row
-
-
-def _is_contested(found: Iterable[list[Candidate]]) -> bool:
-    takers = [choice.true for choices in found for choice in choices]
-    return len(takers) > len(set(takers)) or any(len(choices) > 1 for choices in found)
 
 
 def _stopped(error: str) -> ProfileResult:
@@ -128,15 +130,16 @@ def _stopped(error: str) -> ProfileResult:
     )
 
 
-def _warnings(tallies: Tallies, notes: list[Document]) -> list[str]:
+def _warnings(columns: Columns, pairs: Pairs) -> list[str]:
     found = []
-    if tallies.contested:
+    shared = [np.bincount(side)[side] > 1 for side in (pairs.gold, pairs.prediction)]
+    if notes := len(np.unique(columns.gold.note[pairs.gold[shared[0] | shared[1]]])):
         found.append(
-            f"in {tallies.contested} notes an annotation overlaps several of the other side: nervaluate pairs "
+            f"in {notes} notes an annotation overlaps several of the other side: nervaluate pairs "
             "them greedily in file order, and another order can give other numbers"
         )
-    if any(a.label is None for note in notes for a in (*note.gold, *note.predictions)):
+    if UNLABELLED in columns.labels:
         found.append(f"annotations without a label are scored as if labelled {UNLABELLED}")
-    if not notes:
+    if not columns.notes:
         found.append("there is no document, so nervaluate reports no schema at all")
     return found

@@ -1,107 +1,103 @@
-"""nervaluate's greedy pairing, prediction by prediction in file order, on the pairs that can meet at all.
+"""nervaluate's greedy pairing, prediction by prediction in file order.
 
-The original looks at every true mention for every prediction, four times a document and four times more per
-type. Here those that can meet are found once by a sweep; the choices among them are the original's.
+The original looks at every true mention for every prediction, four times a note and four times more per type.
+Here those that can meet are found once; a pair whose members have no other partner is decided at once, and
+only the rest goes through the original's choices one by one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
-from sandscore.measuring.general.matching import overlapping_pairs
-from sandscore.records.documents import Annotation
+import numpy as np
+
+from sandscore.measuring.profiles.semeval_columns import Column, Columns
+from sandscore.measuring.profiles.semeval_meeting import meeting
 
 SCHEMAS = ("strict", "partial", "ent_type", "exact")
-UNLABELLED = "NONE"
+SPURIOUS, CORRECT, OTHER = range(3)
 
 
-class Candidate(NamedTuple):
-    """A true mention a prediction may take: is it enough overlap, and is it a hit under each schema."""
+class Pairs(NamedTuple):
+    """Who may take whom, in order of prediction, then of true mention; ``enough`` is enough overlap."""
 
-    true: int
-    enough: bool
-    strict: bool
-    partial: bool
-    exact: bool
-    same_label: bool
-    distance: int
+    gold: Column
+    prediction: Column
+    enough: Column
+    same_bounds: Column
+    same_label: Column
+    distance: Column
+
+    def only(self, chosen: Column) -> "Pairs":
+        return Pairs(*(column[chosen] for column in self))
+
+    def hits(self, schema: str) -> Column:
+        """Pairs that are correct under a schema."""
+        hits: Column = self.same_label & self.enough if schema == "ent_type" else self.same_bounds.copy()
+        if schema == "strict":
+            hits &= self.same_label
+        if schema == "partial":
+            hits &= self.enough
+        return hits
 
 
 class Outcome(NamedTuple):
-    """Indices of predictions (of true mentions for ``missed``) by what became of them."""
+    """What became of every prediction (SPURIOUS, CORRECT, OTHER), and which true mentions were taken."""
 
-    correct: list[int]
-    other: list[int]
-    spurious: list[int]
-    missed: list[int]
+    state: Column
+    taken: Column
 
 
-def label_of(annotation: Annotation) -> str:
-    """The original takes words only, so "no label" is one."""
-    return annotation.label or UNLABELLED
+def find_pairs(columns: Columns, least: float) -> Pairs:
+    """All that can meet: enough overlap, in percent of the true mention, or equal bounds."""
+    true, found = columns.gold, columns.predictions
+    i, j = meeting(true, found)
+    starts, ends = (true.start[i], found.start[j]), (true.end[i], found.end[j])
+    touching = (starts[1] < ends[0]) & (ends[1] > starts[0])
+    length = true.length[i]
+    if (length[touching] == 0).any():
+        raise ZeroDivisionError("division by zero")
+    shared = np.minimum(*ends) - np.maximum(*starts)
+    enough = touching.copy()
+    enough[touching] = (shared[touching] / length[touching]) * 100.0 >= least
+    same_bounds = (starts[0] == starts[1]) & (ends[0] == ends[1])
+    distance = np.abs(starts[1] - starts[0]) + np.abs(ends[1] - ends[0])
+    pairs = Pairs(i, j, enough, same_bounds, true.label[i] == found.label[j], distance)
+    return pairs.only((enough | same_bounds).astype(bool))
 
 
-def candidates(true: Sequence[Annotation], predictions: Sequence[Annotation], least: float) -> list[list[Candidate]]:
-    """Per prediction the true mentions with enough overlap or the same bounds, in file order."""
-    found: list[list[Candidate]] = [[] for _ in predictions]
-    for i, j in sorted(_meeting(true, predictions)):
-        t, p = true[i], predictions[j]
-        t_end, p_end = t.start + t.length, p.start + p.length
-        shared = min(t_end, p_end) - max(t.start, p.start)
-        touching = p.start < t_end and p_end > t.start
-        enough = touching and (shared / t.length) * 100.0 >= least
-        bounds = t.start == p.start and t_end == p_end
-        if enough or bounds:
-            label = label_of(t) == label_of(p)
-            distance = abs(p.start - t.start) + abs(p_end - t_end)
-            hits = (bounds and label, bounds and enough, bounds)
-            found[j].append(Candidate(i, enough, *hits, label, distance))
-    return found
-
-
-def pair(found: list[list[Candidate]], true_count: int, schema: str) -> Outcome:
-    """What becomes of every mention under one schema."""
-    column = Candidate._fields.index(schema) if schema != "ent_type" else -1
-    used = bytearray(true_count)
-    outcome = Outcome([], [], [], [])
-    for j, choices in enumerate(found):
-        taken, hit = _nearest(choices, used) if column < 0 else _first(choices, used, column)
-        if taken < 0:
-            outcome.spurious.append(j)
-            continue
-        used[taken] = 1
-        (outcome.correct if hit else outcome.other).append(j)
-    outcome.missed.extend(i for i in range(true_count) if not used[i])
+def resolve(pairs: Pairs, true_count: int, found_count: int, schema: str) -> Outcome:
+    """Every prediction's lot under one schema."""
+    outcome = Outcome(np.zeros(found_count, np.int8), np.zeros(true_count, bool))
+    hits = pairs.hits(schema).astype(bool)
+    usable = hits | pairs.enough.astype(bool)
+    rivals = np.bincount(pairs.gold, minlength=true_count)[pairs.gold]
+    choices = np.bincount(pairs.prediction, minlength=found_count)[pairs.prediction]
+    alone = (rivals == 1) & (choices == 1)
+    decided = alone & usable
+    outcome.state[pairs.prediction[decided]] = np.where(hits[decided], CORRECT, OTHER)
+    outcome.taken[pairs.gold[decided]] = True
+    contested = ~alone & usable
+    if contested.any():
+        _greedy(pairs.only(contested), hits[contested], schema, outcome)
     return outcome
 
 
-def _first(choices: list[Candidate], used: bytearray, column: int) -> tuple[int, bool]:
-    fallback = -1
-    for choice in choices:
-        if used[choice[0]]:
+_Choice = tuple[int, int, bool, int]
+
+
+def _greedy(pairs: Pairs, hits: Column, schema: str, outcome: Outcome) -> None:
+    columns = (pairs.prediction, pairs.gold, hits, pairs.distance)
+    rows: Iterable[_Choice] = zip(*(column.tolist() for column in columns), strict=True)
+    taken: set[int] = set()
+    for prediction, choices in groupby(rows, key=itemgetter(0)):
+        left = [choice for choice in choices if choice[1] not in taken]
+        if not left:
             continue
-        if choice[column]:
-            return choice[0], True
-        if fallback < 0 and choice[1]:
-            fallback = choice[0]
-    return fallback, False
-
-
-def _nearest(choices: list[Candidate], used: bytearray) -> tuple[int, bool]:
-    best, fallback, least = -1, -1, 0
-    for choice in choices:
-        if used[choice[0]] or not choice[1]:
-            continue
-        if choice.same_label:
-            if best < 0 or choice.distance < least:
-                best, least = choice[0], choice.distance
-        elif fallback < 0:
-            fallback = choice[0]
-    return (best, True) if best >= 0 else (fallback, False)
-
-
-def _meeting(true: Sequence[Annotation], predictions: Sequence[Annotation]) -> list[tuple[int, int]]:
-    """Overlapping pairs; all pairs where a mention ends before it starts, which no sweep understands."""
-    if any(a.length < 1 for side in (true, predictions) for a in side):
-        return [(i, j) for i in range(len(true)) for j in range(len(predictions))]
-    sides = [[(a.start, a.start + a.length) for a in side] for side in (true, predictions)]
-    return overlapping_pairs(*sides)
+        right = [choice for choice in left if choice[2]]
+        if schema == "ent_type":
+            right.sort(key=itemgetter(3))
+        taken.add((right or left)[0][1])
+        outcome.state[prediction] = CORRECT if right else OTHER
+    outcome.taken[list(taken)] = True
