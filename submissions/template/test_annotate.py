@@ -1,0 +1,51 @@
+"""Run with: python3 -m unittest"""
+
+import http.client
+import json
+import threading
+import unittest
+
+from annotate import annotate
+from server import BASE, Handler, Server
+
+TEXT = "Seen on 10/26/2020 in Seattle by Dr. Rivera (ext. 555-0148), cough, MRN 10000-0, age 69."
+
+
+class AnnotateTest(unittest.TestCase):
+    def test_every_annotation_stands_where_it_says(self) -> None:
+        found = annotate(TEXT)
+        self.assertTrue(found, "the sentence above has something to find")
+        for a in found:
+            self.assertEqual(a["text"], TEXT[a["start"] : a["start"] + a["length"]])
+
+    def test_empty_note(self) -> None:
+        self.assertEqual(annotate(""), [])
+
+
+class ServerTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.server = Server(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+
+    def ask(self, method: str, path: str, body: object = None) -> tuple[int, dict[str, object]]:
+        connection = http.client.HTTPConnection(*self.server.server_address, timeout=10)
+        self.addCleanup(connection.close)
+        connection.request(method, BASE + path, None if body is None else json.dumps(body))
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+
+    def test_ready(self) -> None:
+        self.assertEqual(self.ask("GET", "healthCheck"), (200, {"status": "pass"}))
+
+    def test_note(self) -> None:
+        status, answer = self.ask("POST", "textDateAnnotations", {"note": {"text": TEXT}})
+        self.assertEqual((status, answer), (200, {"textDateAnnotations": annotate(TEXT)}))
+
+    def test_no_note(self) -> None:
+        self.assertEqual(self.ask("POST", "textDateAnnotations", {})[0], 400)
+
+
+if __name__ == "__main__":
+    unittest.main()
