@@ -15,6 +15,9 @@ VERBS = {
     "validate": "validate",
     "score": "score",
     "convert": "convert",
+    "rank": "rank",
+    "verify": "verify",
+    "power": "power",
 }
 """Verb on the command line: the module of ``sandscore.cli`` that holds its ``command``."""
 
@@ -46,6 +49,7 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: never a traceback for something a user can cause."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # two threads cost twice the CPU, and share it with neighbours
     sys.exit(run(arguments))
 
 

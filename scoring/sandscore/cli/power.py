@@ -1,0 +1,77 @@
+"""``sandscore power``: how many patients a challenge needs."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sandscore.cli.options import format_option
+from sandscore.records.errors import OrganiserFault
+
+if TYPE_CHECKING:
+    from sandscore.ranking.power import Answer, Plan
+
+
+@click.command("power")
+@click.argument("task")
+@click.option("--gap", type=float, required=True, help="How far apart the two systems are in F1.")
+@click.option("--gold", required=True, type=click.Path(path_type=Path), help="Gold of the task, to draw patients from.")
+@click.option("--notes", type=click.Path(path_type=Path), help="The notes, which know the patients.")
+@click.option("--f1", type=float, default=0.9, show_default=True, help="F1 of the better system.")
+@click.option("--overlap", type=float, default=0.5, show_default=True, help="Share of errors both make.")
+@click.option("--power", "wanted", type=float, default=0.8, show_default=True, help="How often they must separate.")
+@click.option("--simulations", type=click.IntRange(20, 100_000), default=400, show_default=True)
+@format_option
+def command(task: str, gap: float, gold: Path, notes: Path | None, output_format: str, **assumed: float | int) -> None:
+    """Say how many patients separate two systems that are a given gap apart.
+
+    Simulates challenges on patients drawn from gold, and runs the board's own test on each (level 0.05).
+
+    \b
+    Example:
+      sandscore power date --gap 0.02 --gold gold/example/date.json --notes gold/example/notes.json
+    """
+    from sandscore.cli.progress import bar
+    from sandscore.ranking.draws import seed_of
+    from sandscore.ranking.power import Plan, patients_needed
+
+    plan = Plan(gap, assumed["f1"], assumed["overlap"], assumed["wanted"], int(assumed["simulations"]))
+    annotations, digest = _annotations_of_patients(task, gold, notes)
+    with bar("simulating") as advance:
+        answer = patients_needed(annotations, plan, seed_of("power", task, digest, ""), advance)
+    click.echo(FORMATS[output_format](plan, answer, len(annotations)))
+
+
+def _annotations_of_patients(task: str, gold: Path, notes: Path | None) -> tuple[list[int], str]:
+    """How many gold annotations each patient (or note) has, and the gold's hash."""
+    from sandscore.reading.files import Inputs, load_files
+    from sandscore.tasks import find_task
+
+    loaded = load_files(find_task(task), Inputs(gold=gold, notes=notes), want_tokens=False)
+    if loaded.faulty("gold", "notes"):
+        raise OrganiserFault(f"gold or notes have errors; see: sandscore validate {task} {gold}")
+    units = loaded.dataset.units
+    counts = Counter(dict.fromkeys(units, 0))
+    counts.update(units[note] for note in loaded.columns["gold"].note.tolist())
+    return list(counts.values()), loaded.sha256["gold"][:12]
+
+
+def _as_text(plan: "Plan", answer: "Answer", units: int) -> str:
+    lines = [f"{patients:>8} patients: separated in {power:.0%} of simulations" for patients, power in answer.tried]
+    if answer.patients is None:
+        verdict = f"more than {answer.tried[-1][0]} patients are needed"
+    else:
+        verdict = f"{answer.patients} patients separate F1 {plan.f1:g} from {plan.f1 - plan.gap:g}"
+    assumed = f"power {plan.power:.0%}, level 0.05, {plan.overlap:.0%} of errors shared; gold has {units} patients"
+    return "\n".join([*lines, "", f"{verdict} ({assumed})"])
+
+
+def _as_json(plan: "Plan", answer: "Answer", units: int) -> str:
+    tried = [{"patients": patients, "power": power} for patients, power in answer.tried]
+    assumed = {"gap": plan.gap, "f1": plan.f1, "overlap": plan.overlap, "power": plan.power, "alpha": 0.05}
+    return json.dumps({"patients": answer.patients, "assumed": assumed, "gold_patients": units, "tried": tried})
+
+
+FORMATS = {"text": _as_text, "json": _as_json}

@@ -1,0 +1,78 @@
+"""``sandscore rank``: score cards to a board."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from sandscore.ranking.cards import Entry
+    from sandscore.records.board import Board
+
+FORMATS = ("text", "json", "csv", "markdown")
+
+
+@click.command("rank")
+@click.argument("cards", metavar="CARD...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--challenge", type=click.Path(path_type=Path), help="challenge.toml: how scores become ranks.")
+@click.option("--phase", help="The phase of the challenge, where it has several.")
+@click.option("--measure", help="Rank by this measure instead of the configured headline.")
+@click.option("--everything", is_flag=True, help="Show what the phase's feedback hides; not for participants.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the board (JSON) here.")
+@click.option("--format", "output_format", type=click.Choice(FORMATS), default="text", show_default=True)
+def command(
+    cards: tuple[Path, ...],
+    challenge: Path | None,
+    phase: str | None,
+    measure: str | None,
+    everything: bool,
+    output: Path | None,
+    output_format: str,
+) -> None:
+    """Rank score cards, with intervals, rank sets and tie groups.
+
+    A board stands for one task and phase. Cards that cannot be compared are refused, and said which.
+
+    \b
+    Example:
+      sandscore rank leaderboard/cards/*.json -o board.json
+    """
+    from sandscore.cli.progress import bar
+    from sandscore.ranking.board import rank
+    from sandscore.ranking.cards import read_cards
+    from sandscore.ranking.comparison import refuse_incomparable
+    from sandscore.ranking.configuration import read_challenge, rules_for
+    from sandscore.ranking.exports import EXPORTS
+
+    entries = read_cards(cards)
+    refuse_incomparable(entries)
+    configured = read_challenge(challenge) if challenge else None
+    rules, phase = rules_for(configured, entries[0].card.task, phase)
+    if measure:
+        rules = rules.model_copy(update={"headline": measure, "aggregation": "headline"})
+    with bar("testing pairs") as advance:
+        board = rank(_listed(entries, output), rules, phase, advance, everything=everything)
+    if output:
+        _write(board, output)
+    if not output or output_format != "text":
+        click.echo(EXPORTS[output_format](board), nl=False)
+    elif output:
+        click.echo(f"{output}: {len(board.rows)} rows, task {board.task}, ranked by {board.headline}")
+
+
+def _listed(entries: "list[Entry]", output: Path | None) -> "list[Entry]":
+    """Cards named as seen from the board, so that both can move together."""
+    from dataclasses import replace
+
+    start = output.parent if output else Path()
+    return [replace(e, listed=Path(os.path.relpath(e.path, start)).as_posix()) for e in entries]
+
+
+def _write(board: "Board", output: Path) -> None:
+    """All of it or nothing: a reader never sees half a board."""
+    from sandscore.ranking.exports import as_json
+
+    part = output.with_name(f".{output.name}.part")
+    part.write_text(as_json(board), encoding="utf-8")
+    part.replace(output)

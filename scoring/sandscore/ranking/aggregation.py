@@ -1,0 +1,136 @@
+"""From cells (data set by measure) to one exact score a system: over sites first, then over measures.
+
+A missing cell is the worst (``strict``), or left out (``exclude``) and flagged on the row.
+"""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from sandscore.ranking.numbering import Score, f1_fraction, mean_ranks, sort_key
+from sandscore.ranking.table import Table
+from sandscore.records.challenge import MissingRule, RankingRules, SiteRule
+
+Column = list[Fraction | None]
+
+
+def exact_scores(table: Table, rules: RankingRules) -> list[Score]:
+    """The exact score of each system; higher is better, None is undefined."""
+    names = ranked_by(rules)
+    columns = [site_scores(table, table.measures.index(name), rules.sites, rules.missing) for name in names]
+    return MEASURES[rules.aggregation](columns, list(weights_of(rules)), rules.missing)
+
+
+def ranked_by(rules: RankingRules) -> tuple[str, ...]:
+    """The measures that decide the order."""
+    return (rules.headline,) if rules.aggregation == "headline" else tuple(rules.measures)
+
+
+def weights_of(rules: RankingRules) -> tuple[float, ...]:
+    return (1.0,) if rules.aggregation == "headline" else tuple(rules.measures.values())
+
+
+def site_scores(table: Table, measure: int, rule: SiteRule, missing: MissingRule) -> Column:
+    """One measure of every system, its data sets joined by the rule; higher is better."""
+    return SITES[rule](table, measure, missing)
+
+
+def missing_cells(table: Table, system: int, names: Sequence[str]) -> tuple[str, ...]:
+    """What the row must flag: ``measure`` or ``measure @ data set`` without a score."""
+    several = len(table.datasets) > 1
+    totals = table.totals()[system]
+    out = []
+    for name in names:
+        m = table.measures.index(name)
+        for d, dataset in enumerate(table.datasets):
+            if not table.scored[system, d, m] or not totals[d, m].any():
+                out.append(f"{name} @ {dataset}" if several else name)
+    return tuple(out)
+
+
+def _cells(table: Table, measure: int) -> list[Column]:
+    """For each data set the F1 of each system."""
+    scored = table.scored[:, :, measure].tolist()
+    totals = table.totals()[:, :, measure].tolist()
+    return [
+        [f1_fraction(*counts[d]) if there[d] else None for counts, there in zip(totals, scored, strict=True)]
+        for d in range(len(table.datasets))
+    ]
+
+
+def _pooled(table: Table, measure: int, missing: MissingRule) -> Column:
+    scored = table.scored[:, :, measure].tolist()
+    totals = table.totals()[:, :, measure].sum(axis=1).tolist()
+    enough = all if missing == "strict" else any
+    return [f1_fraction(*counts) if enough(there) else None for counts, there in zip(totals, scored, strict=True)]
+
+
+def _macro(table: Table, measure: int, missing: MissingRule) -> Column:
+    out: Column = []
+    for row in zip(*_cells(table, measure), strict=True):
+        there = [cell for cell in row if cell is not None]
+        complete = len(there) == len(row) or (missing == "exclude" and there)
+        out.append(sum(there, Fraction(0)) / len(there) if complete else None)
+    return out
+
+
+def _mean_rank_of_sites(table: Table, measure: int, missing: MissingRule) -> Column:
+    return _mean_rank(_cells(table, measure), [Fraction(1)] * len(table.datasets), missing)
+
+
+def _mean_rank(columns: Sequence[Column], weights: Sequence[Fraction], missing: MissingRule) -> Column:
+    """Minus the weighted mean rank; a system without any cell is undefined."""
+    ranks = [mean_ranks(column) for column in columns]
+    out: Column = []
+    for s, cells in enumerate(zip(*columns, strict=True)):
+        worst = Fraction(len(columns[0])) if missing == "strict" else None
+        row = [(rank[s] or worst, weight) for rank, weight in zip(ranks, weights, strict=True)]
+        kept = [(place, weight) for place, weight in row if place is not None]
+        total = sum((weight for _, weight in kept), Fraction(0))
+        spread = sum((place * weight for place, weight in kept), Fraction(0))
+        out.append(-spread / total if any(cell is not None for cell in cells) else None)
+    return out
+
+
+def _borda(columns: Sequence[Column], weights: Sequence[Fraction], missing: MissingRule) -> Column:
+    """Weighted points, one for each system beaten, half for a tie; left-out cells count as the mean of the others."""
+    ranks = _mean_rank(columns, weights, missing)
+    whole = sum(weights, Fraction(0))
+    return [None if rank is None else whole * (len(columns[0]) + rank) for rank in ranks]
+
+
+def _scores(column: Column) -> list[Score]:
+    return [None if score is None else (score,) for score in column]
+
+
+def _in_order(columns: Sequence[Column], _weights: object, _missing: object) -> list[Score]:
+    return [None if row[0] is None else tuple(row) for row in zip(*columns, strict=True)]
+
+
+def _weighted(
+    combine: Callable[[Sequence[Column], Sequence[Fraction], MissingRule], Column],
+) -> Callable[[Sequence[Column], Sequence[float], MissingRule], list[Score]]:
+    return lambda columns, weights, missing: _scores(
+        combine(columns, [Fraction(weight) for weight in weights], missing)
+    )
+
+
+SITES: dict[SiteRule, Callable[[Table, int, MissingRule], Column]] = {
+    "pooled": _pooled,
+    "macro": _macro,
+    "mean_rank": _mean_rank_of_sites,
+}
+MEASURES: dict[str, Callable[[Sequence[Column], Sequence[float], MissingRule], list[Score]]] = {
+    "headline": lambda columns, _weights, _missing: _scores(columns[0]),
+    "lexicographic": _in_order,
+    "borda": _weighted(_borda),
+    "mean_rank": _weighted(_mean_rank),
+}
+
+
+def leader_by_site_rule(table: Table, measure: int, missing: MissingRule) -> dict[str, str]:
+    """Who leads under each way of joining data sets: readers should know when the ways disagree."""
+    leaders: dict[str, str] = {}
+    for rule in SITES:
+        scores = _scores(site_scores(table, measure, rule, missing))
+        leaders[rule] = min(zip(map(sort_key, scores), table.systems, strict=True))[1]
+    return leaders

@@ -1,0 +1,122 @@
+"""What participants may see while a phase runs. What is hidden is left out, never masked: neither counts, intervals,
+tests, cards and their hashes, nor run times, nor the order that exact scores would give."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sandscore.ranking.cards import Entry
+from sandscore.ranking.ladder import LadderState, climb, f1_of, leave_one_out, replay, standard_error
+from sandscore.ranking.numbering import number
+from sandscore.ranking.table import Table, tabulate
+from sandscore.records.board import Board, RankedMeasure, Row
+from sandscore.records.challenge import FeedbackMode, RankingRules
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A submission as participants see it: its row, and the score that orders it."""
+
+    row: Row
+    score: float | None
+
+
+def as_public(board: Board, table: Table, rules: RankingRules) -> Board:
+    """The board without what the phase's feedback hides."""
+    seen = sorted(BOARDS[rules.feedback](board, table), key=_order)
+    keys = [one.score for one in seen]
+    ranks = number(keys, rules.numbering) if rules.feedback != "blind" else [None] * len(keys)
+    rows = tuple(one.row.model_copy(update={"rank": rank}) for one, rank in zip(seen, ranks, strict=True))
+    hidden = {"rows": rows, "pairwise": (), "stability": None, "site_leaders": None, "warnings": ()}
+    return board.model_copy(update=hidden)
+
+
+def participant_view(
+    entry: Entry, rules: RankingRules, state: LadderState | None = None, *, ended: bool = False
+) -> tuple[dict[str, object], LadderState | None]:
+    """What the team is told of one card, and the team's Ladder state afterwards (only the Ladder has one)."""
+    card = entry.card
+    if ended or rules.feedback == "full":
+        return card.model_dump(mode="json"), state
+    told: dict[str, object] = {
+        "task": card.task,
+        "team": card.team,
+        "submission": entry.submission,
+        "feedback": rules.feedback,
+    }
+    table = tabulate([entry])
+    if rules.feedback == "rounded":
+        told["measures"] = {name: {"f1": rounded_f1(table, 0, m)} for m, name in enumerate(table.measures)}
+    if rules.feedback == "ladder":
+        counts = table.counts[0, :, table.measures.index(rules.headline)]
+        state = climb(state or LadderState(), entry.submission, counts)
+        told["measures"] = {rules.headline: {"f1": state.released}}
+    return told, state
+
+
+def rounded_f1(table: Table, system: int, measure: int) -> float | None:
+    """Pooled F1 on the coarsest grid that still says what the data can: steps not below the standard error."""
+    if not table.scored[system, :, measure].any():
+        return None
+    counts = table.counts[system, :, measure]
+    score = f1_of(counts)
+    if math.isnan(score):
+        return None
+    step = grid(standard_error(leave_one_out(counts)))
+    return min(1.0, round(round(score / step) * step, 12))
+
+
+def grid(error: float) -> float:
+    """The smallest of 1, 2, 5 times a power of ten that is not below ``error``; at least a ten-thousandth."""
+    error = max(error, 1e-4)
+    power = 10.0 ** math.floor(math.log10(error))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= error * (1 - 1e-12))
+
+
+def _order(seen: _Seen) -> tuple[bool, float, str, str]:
+    return (seen.score is None, -(seen.score or 0), seen.row.team or "", seen.row.submission)
+
+
+def _bare(row: Row, measures: dict[str, float | None]) -> Row:
+    nothing = dict.fromkeys(
+        ("rank", "rank_set", "group", "score", "score_ci", "k", "p_vs_leader", "p_first", "run", "card")
+    )
+    shown = {
+        name: RankedMeasure(tp=None, fp=None, fn=None, precision=None, recall=None, f1=f1)
+        for name, f1 in measures.items()
+    }
+    return row.model_copy(update={**nothing, "measures": shown, "shown": {}, "sites": {}, "missing": ()})
+
+
+def _rounded(board: Board, table: Table) -> list[_Seen]:
+    out = []
+    for row in board.rows:
+        system = table.systems.index(row.submission)
+        scores = {name: rounded_f1(table, system, table.measures.index(name)) for name in row.measures}
+        out.append(_Seen(_bare(row, scores), scores[board.headline]))
+    return out
+
+
+def _ladder(board: Board, table: Table) -> list[_Seen]:
+    """One row a team, at its released submission: a later one that did not count leaves no trace."""
+    teams: dict[str, list[Row]] = {}
+    for row in sorted(board.rows, key=lambda row: (row.created or "", row.submission)):
+        teams.setdefault(row.team or row.submission, []).append(row)
+    measure = table.measures.index(board.headline)
+    out = []
+    for rows in teams.values():
+        state = replay([(r.submission, table.counts[table.systems.index(r.submission), :, measure]) for r in rows])
+        row = next((row for row in rows if row.submission == state.submission), rows[0])
+        out.append(_Seen(_bare(row, {board.headline: state.released}), state.released))
+    return out
+
+
+def _blind(board: Board, _table: Table) -> list[_Seen]:
+    return [_Seen(_bare(row, {}), None) for row in board.rows]
+
+
+BOARDS: dict[FeedbackMode, Callable[[Board, Table], Sequence[_Seen]]] = {
+    "rounded": _rounded,
+    "ladder": _ladder,
+    "blind": _blind,
+}

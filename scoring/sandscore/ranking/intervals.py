@@ -1,0 +1,82 @@
+"""Intervals from replicates: percentile, and BCa (Efron 1987)."""
+
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandscore.ranking.bootstrap import Floats, f1_of_sums
+from sandscore.ranking.table import Table
+
+LEVEL = 0.95
+UNDEFINED_ALLOWED = 0.01
+Interval = tuple[float, float] | None
+_NORMAL = NormalDist()
+
+
+def percentile_intervals(replicates: Floats) -> list[Interval]:
+    """One interval a row of replicates; None where more than 1 % of them are undefined."""
+    tails = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
+    undefined = np.isnan(replicates).sum(axis=1)
+    whole = undefined == 0
+    out: list[Interval] = [None] * len(replicates)
+    if whole.any():
+        low, high = np.quantile(replicates[whole], tails, axis=1, method="linear")
+        for at, a, b in zip(np.flatnonzero(whole), low, high, strict=True):
+            out[at] = (float(a), float(b))
+    for at in np.flatnonzero(~whole):
+        out[at] = quantile_interval(replicates[at], tails)
+    return out
+
+
+def quantile_interval(replicates: Floats, tails: tuple[float, float]) -> Interval:
+    """The two quantiles of the defined replicates; None where too few are defined."""
+    defined = replicates[~np.isnan(replicates)]
+    if len(replicates) - len(defined) > UNDEFINED_ALLOWED * len(replicates):
+        return None
+    low, high = np.quantile(defined, tails, method="linear")
+    return float(low), float(high)
+
+
+def bca_interval(replicates: Floats, estimate: float, jackknife: Floats) -> Interval:
+    """Bias-corrected and accelerated; the percentile interval where all replicates lie on one side."""
+    defined = replicates[~np.isnan(replicates)]
+    if not len(defined):
+        return None
+    below = (np.count_nonzero(defined < estimate) + np.count_nonzero(defined == estimate) / 2) / len(defined)
+    if not 0 < below < 1:
+        return quantile_interval(replicates, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    bias = _NORMAL.inv_cdf(below)
+    acceleration = acceleration_of(jackknife)
+    tails = []
+    for tail in ((1 - LEVEL) / 2, (1 + LEVEL) / 2):
+        shifted = bias + _NORMAL.inv_cdf(tail)
+        tails.append(_NORMAL.cdf(bias + shifted / (1 - acceleration * shifted)))
+    return quantile_interval(replicates, (tails[0], tails[1]))
+
+
+def acceleration_of(jackknife: Floats) -> float:
+    """A sixth of the skewness of the leave-one-out estimates."""
+    pull = jackknife[~np.isnan(jackknife)]
+    pull = pull.mean() - pull if len(pull) else pull
+    spread = float((pull**2).sum()) ** 1.5
+    return float((pull**3).sum()) / (6 * spread) if spread else 0.0
+
+
+def jackknife_f1(table: Table, measure: int) -> Floats:
+    """(systems, units): pooled F1 with one unit left out."""
+    counts = table.counts[:, :, measure].astype(np.float64)
+    pair = np.stack([counts[..., 0], 2 * counts[..., 0] + counts[..., 1] + counts[..., 2]])
+    return f1_of_sums(pair.sum(axis=2, keepdims=True) - pair)
+
+
+def bca_intervals(table: Table, measure: int, replicates: NDArray[np.float64]) -> list[Interval]:
+    """BCa intervals of the pooled F1 of every system."""
+    left_out = jackknife_f1(table, measure)
+    counts = table.counts[:, :, measure].sum(axis=1)
+    out: list[Interval] = []
+    for system, row in enumerate(replicates):
+        tp, fp, fn = (int(number) for number in counts[system])
+        whole = 2 * tp + fp + fn
+        out.append(bca_interval(row, 2 * tp / whole, left_out[system]) if whole else None)
+    return out

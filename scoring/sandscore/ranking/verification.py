@@ -1,0 +1,120 @@
+"""``verify``: the board again, from its cards; the first value that differs is named."""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from sandscore.ranking.board import rank
+from sandscore.ranking.cards import Entry, file_content, read_card, read_cards, strict_json
+from sandscore.ranking.separation import Progress
+from sandscore.records.board import BoardRules, CardReference
+from sandscore.records.errors import MissingFile, ParticipantFault
+
+TOLERANCE = 1e-9
+_ABSENT = object()
+
+
+class _Named(BaseModel):
+    """What a site or a row says about its cards."""
+
+    model_config = ConfigDict(extra="ignore")
+    card: CardReference | None = None
+    sites: dict[str, "_Named"] = {}
+
+    def references(self) -> Iterator[CardReference]:
+        if self.card is not None:
+            yield self.card
+        for site in self.sites.values():
+            yield from site.references()
+
+
+class _Origin(BaseModel):
+    """The part of a board that it is recomputed from; all the rest is compared."""
+
+    model_config = ConfigDict(extra="ignore")
+    config: BoardRules
+    phase: str | None = None
+    rows: tuple[_Named, ...]
+
+
+@dataclass(frozen=True)
+class Verified:
+    """How much was recomputed and found equal."""
+
+    values: int
+    cards: int
+
+
+def verify(path: Path, cards: Sequence[Path] = (), progress: Progress = lambda _: None) -> Verified:
+    """Recompute a board; ``cards`` are needed only where its phase hides which ones it was made from."""
+    said = strict_json(file_content(path), str(path), "a board")
+    try:
+        origin = _Origin.model_validate(said)
+    except ValidationError as fault:
+        first = fault.errors(include_url=False, include_input=False)[0]
+        where = "/".join(str(step) for step in first["loc"]) or "the whole file"
+        raise ParticipantFault(f"{path} is not a board: {where}: {first['msg']}") from None
+    named = list(_cards_of(origin, path.parent))
+    entries = named or read_cards(cards)
+    if not entries:
+        raise ParticipantFault(f"{path} names no cards, as its phase hides them; name them after the board")
+    made = rank(entries, origin.config, origin.phase, progress, everything=bool(named))
+    compared = 0
+    for where, there, here in _walk("", said, json.loads(made.model_dump_json())):
+        compared += 1
+        if not _same(there, here):
+            raise ParticipantFault(f"{path}: {where} is {_shown(there)}; its cards make {_shown(here)}")
+    return Verified(compared, len(entries))
+
+
+def _cards_of(origin: _Origin, folder: Path) -> Iterator[Entry]:
+    for row in origin.rows:
+        for reference in row.references():
+            yield replace(_find(reference, folder), listed=reference.path)
+
+
+def _find(reference: CardReference, folder: Path) -> Entry:
+    """The card beside the board, or where the board says; a file with other content is not it."""
+    named = Path(reference.path)
+    places = [folder / named, folder / named.name, folder / "cards" / named.name, named]
+    there = [place for place in dict.fromkeys(places) if place.is_file()]
+    for place in there:
+        entry = read_card(place)
+        if entry.sha256 == reference.sha256:
+            return entry
+    if there:
+        raise ParticipantFault(f"{there[0]} is not the card this board was made from: its SHA-256 differs")
+    raise MissingFile(f"the card {reference.path} lies neither beside the board nor where the board says")
+
+
+def _walk(where: str, said: object, made: object) -> Iterator[tuple[str, object, object]]:
+    """Every pair of values that should agree, in the order in which a board is written."""
+    if isinstance(said, dict) and isinstance(made, dict):
+        for key in (*made, *(key for key in said if key not in made)):
+            yield from _walk(f"{where}/{key}", said.get(key, _ABSENT), made.get(key, _ABSENT))
+    elif isinstance(said, list) and isinstance(made, list) and len(said) == len(made):
+        for at, (one, other) in enumerate(zip(said, made, strict=True)):
+            yield from _walk(f"{where}/{at}", one, other)
+    elif isinstance(said, list) and isinstance(made, list):
+        yield f"{where} (how many)", len(said), len(made)
+    else:
+        yield where, said, made
+
+
+def _same(said: object, made: object) -> bool:
+    """Counts, words and order exactly; ratios to a billionth."""
+    if isinstance(said, bool) or isinstance(made, bool):
+        return said is made
+    if isinstance(said, float) and isinstance(made, int | float):
+        return math.isclose(said, made, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    if isinstance(made, float) and isinstance(said, int):
+        return math.isclose(said, made, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    return said == made
+
+
+def _shown(value: object) -> str:
+    return "absent" if value is _ABSENT else json.dumps(value, ensure_ascii=False)[:200]

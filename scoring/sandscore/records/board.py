@@ -1,0 +1,122 @@
+"""The board: rows in order, best first, with everything a stranger needs to recompute them."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sandscore.records.challenge import Name, RankingRules
+
+Ratio = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Natural = Annotated[int, Field(ge=0)]
+Place = Annotated[int, Field(ge=1)]
+Twelve = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class BoardRules(RankingRules):
+    """The rules this board was made with, as they were in force for its task and phase."""
+
+    challenge: Name | None = None
+    secondary: tuple[Name, ...] | None = None
+    ended: bool = False
+
+
+class RankedMeasure(_Part):
+    """One measure of one row; the counts are null where the phase's feedback does not show them."""
+
+    tp: Natural | None
+    fp: Natural | None
+    fn: Natural | None
+    precision: Ratio | None
+    recall: Ratio | None
+    f1: Ratio | None
+    f1_ci: tuple[Ratio, Ratio] | None = None
+    reason: str | None = None
+
+
+class CardReference(_Part):
+    """Where a card lies, seen from the board, and the SHA-256 of its decompressed bytes."""
+
+    path: str
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Site(_Part):
+    """One data set of a row whose submission was scored on several."""
+
+    card: CardReference
+    signature: str
+    measures: dict[str, RankedMeasure]
+
+
+class Row(_Part):
+    """One submission. ``score`` is the aggregated one where the board does not rank by one pooled measure."""
+
+    rank: Place | Number | None
+    rank_set: tuple[Place, Place] | None
+    group: Place | None
+    team: str | None
+    submission: str
+    image: str | None
+    measures: dict[str, RankedMeasure]
+    shown: dict[str, dict[str, object]] = Field(
+        default_factory=dict, description="Measures without integer counts: as on the card, not ranked."
+    )
+    score: Number | None = None
+    score_ci: tuple[Number, Number] | None = None
+    missing: tuple[str, ...] = Field(default=(), description="Cells (data sets, measures) without a score.")
+    k: Annotated[Number, Field(gt=0)] | None
+    p_vs_leader: Ratio | None
+    p_first: Ratio | None
+    created: str | None
+    run: dict[str, object] | None
+    signature: str | None
+    card: CardReference | None
+    sites: dict[str, Site] = Field(default_factory=dict)
+
+
+class Pair(_Part):
+    """Two rows compared on the score the board ranks by: ``delta`` = a − b, ``wins`` the share of resamples
+    in which a is ahead, ties half."""
+
+    a: str
+    b: str
+    delta: Number | None
+    p: Ratio | None
+    p_holm: Ratio | None
+    wins: Ratio | None = None
+
+
+class KendallTau(_Part):
+    """Tau-b between the rankings of the resamples and the published one: mean, and 2.5, 50, 97.5 %."""
+
+    mean: Number | None
+    q: tuple[Number | None, Number | None, Number | None]
+
+
+class Stability(_Part):
+    kendall_tau: KendallTau
+    p_top: dict[str, dict[str, Ratio]]
+
+
+class Board(_Part):
+    """One task, one phase."""
+
+    sandscore: str
+    task: str
+    profile: str
+    phase: str | None
+    headline: str
+    config: BoardRules
+    seed: Annotated[str, Field(pattern=r"^0x[0-9a-f]{16}$")]
+    gold: dict[str, Twelve | None]
+    units: Natural = Field(description="How many patients (or notes) were resampled.")
+    warnings: tuple[str, ...] = ()
+    rows: tuple[Row, ...]
+    pairwise: tuple[Pair, ...]
+    stability: Stability | None
+    site_leaders: dict[str, str] | None = None

@@ -1,0 +1,127 @@
+"""What an organiser decides before the first submission arrives: the content of ``challenge.toml``."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+TieRule = Literal["holm", "dream_k3", "dream_k19"]
+Numbering = Literal["competition", "dense", "average"]
+Aggregation = Literal["headline", "lexicographic", "borda", "mean_rank"]
+SiteRule = Literal["pooled", "macro", "mean_rank"]
+MissingRule = Literal["strict", "exclude"]
+PairTest = Literal["randomisation", "paired_bootstrap"]
+IntervalKind = Literal["percentile", "bca"]
+FeedbackMode = Literal["full", "rounded", "ladder", "blind"]
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\n\r]*$")]
+Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RankingRules(_Part):
+    """How scores become ranks. Every field may stand in challenge.toml, for all or for one task or phase."""
+
+    headline: Name = "instance_strict"
+    tie_rule: TieRule = "holm"
+    numbering: Numbering = "competition"
+    tie_break: tuple[Name, ...] = ()
+    aggregation: Aggregation = "headline"
+    measures: dict[Name, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
+        default_factory=dict, description="The measures that are aggregated, in order, with their weights."
+    )
+    sites: SiteRule = "pooled"
+    missing: MissingRule = "strict"
+    test: PairTest = "randomisation"
+    interval: IntervalKind = "percentile"
+    resamples: Annotated[int, Field(ge=100, le=1_000_000)] = 10_000
+    randomisations: Annotated[int, Field(ge=99, le=100_000_000)] | None = Field(
+        default=None, description="Draws of the test; null is max(9999, 200 * pairs - 1)."
+    )
+    feedback: FeedbackMode = "full"
+
+    @model_validator(mode="after")
+    def _aggregates_something(self) -> "RankingRules":
+        if self.aggregation != "headline" and not self.measures:
+            raise ValueError(f"aggregation = '{self.aggregation}' needs the table 'measures' (name = weight)")
+        return self
+
+
+class RuleChanges(_Part):
+    """The rules that one task or one phase changes; what is left out stays as it is for the challenge."""
+
+    headline: Name | None = None
+    secondary: tuple[Name, ...] | None = None
+    tie_rule: TieRule | None = None
+    numbering: Numbering | None = None
+    tie_break: tuple[Name, ...] | None = None
+    aggregation: Aggregation | None = None
+    measures: dict[Name, Annotated[float, Field(gt=0, allow_inf_nan=False)]] | None = None
+    sites: SiteRule | None = None
+    missing: MissingRule | None = None
+    test: PairTest | None = None
+    interval: IntervalKind | None = None
+    resamples: Annotated[int, Field(ge=100, le=1_000_000)] | None = None
+    randomisations: Annotated[int, Field(ge=99, le=100_000_000)] | None = None
+    feedback: FeedbackMode | None = None
+
+
+class Quota(_Part):
+    """Submissions a team may make; null is no limit. Days and weeks begin at 00:00 UTC."""
+
+    day: Count | None = None
+    week: Count | None = None
+    total: Count | None = None
+
+
+class Limits(_Part):
+    """What a container may use; null leaves the harness's own default."""
+
+    memory: Annotated[str, Field(pattern=r"^[1-9][0-9]*[kmg]$")] | None = None
+    cpus: Annotated[float, Field(gt=0, le=1024)] | None = None
+    processes: Annotated[int, Field(gt=0, le=100_000)] | None = None
+    time_limit: Annotated[float, Field(gt=0, le=10_000_000)] | None = Field(
+        default=None, description="Seconds for the whole data set."
+    )
+    output: Annotated[str, Field(pattern=r"^[1-9][0-9]*[kmg]$")] | None = None
+    hardening: Literal["strict", "compat"] | None = None
+
+
+class Publication(_Part):
+    """What leaves the house: an allow-list, empty unless the organiser says otherwise."""
+
+    columns: tuple[Name, ...] = ("rank", "rank_set", "group", "team", "submission", "measures")
+    text: bool = Field(default=False, description="The licence of the notes allows showing their text.")
+    citation: str | None = None
+
+
+class Phase(RuleChanges):
+    """A stretch of the challenge with its own feedback, quota and data."""
+
+    name: Name
+    ended: bool = Field(default=False, description="An ended phase hides nothing, whatever its feedback was.")
+    quota: Quota | None = None
+
+
+class Challenge(RankingRules):
+    """The whole file. ``tasks`` and ``phases`` override the rules above them; a phase overrides a task."""
+
+    challenge: Name
+    title: str | None = None
+    secondary: tuple[Name, ...] | None = Field(
+        default=None, description="The measures shown beside the headline; null shows all of the card."
+    )
+    tasks: dict[Name, RuleChanges] = Field(default_factory=dict)
+    phases: tuple[Phase, ...] = ()
+    quota: Quota = Quota()
+    limits: Limits = Limits()
+    publication: Publication = Publication()
+
+    @model_validator(mode="after")
+    def _phases_differ(self) -> "Challenge":
+        names = [phase.name for phase in self.phases]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"two phases are called '{twice}'")
+        return self

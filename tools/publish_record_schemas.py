@@ -1,0 +1,33 @@
+"""Writes the JSON Schemas of what the harness itself writes or reads as a record, from their pydantic models.
+
+Run it after changing a model: ``.venv/bin/python tools/publish_record_schemas.py``. A test holds both equal.
+"""
+
+import json
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from sandscore.records.board import Board
+from sandscore.records.challenge import Challenge
+
+PUBLISHED: dict[str, tuple[type[BaseModel], str]] = {
+    "board": (Board, "A board: the ranking of one task and phase"),
+    "challenge": (Challenge, "The configuration of a challenge (challenge.toml, as JSON)"),
+}
+
+
+def schema_text(name: str) -> str:
+    """The published file of that name."""
+    model, title = PUBLISHED[name]
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:sandscore:schema:{name}",
+    }
+    return json.dumps(head | model.model_json_schema() | {"title": title}, indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    for schema in PUBLISHED:
+        target = Path(__file__).resolve().parent.parent / "schemas" / f"{schema}.schema.json"
+        target.write_text(schema_text(schema), encoding="utf-8")
