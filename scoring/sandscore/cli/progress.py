@@ -1,14 +1,29 @@
 """Progress on stderr, only for people, and only when something takes its time."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+
+PATIENCE = 2.0
 
 
 @contextmanager
-def bar(what: str, total: int | None = None) -> Iterator[Callable[[int], object]]:
+def bar(what: str, total: int | None = None, unit: str = "it") -> Iterator[Callable[[int], object]]:
     """A bar that appears after two seconds on a terminal; the value is called with each step's size."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
     from tqdm import tqdm
 
-    with tqdm(total=total, desc=what, delay=2, disable=not sys.stderr.isatty(), leave=False) as shown:
+    with tqdm(total=total, desc=what, unit=unit, unit_scale=unit == "B", delay=PATIENCE, leave=False) as shown:
         yield shown.update
+
+
+@contextmanager
+def bytes_read(paths: Iterable[str | Path]) -> Iterator[Callable[[int], object]]:
+    """A bar over the bytes of the files; without an end where they are packed or piped."""
+    files = [Path(path) for path in paths]
+    known = all(path.is_file() and path.suffix not in (".gz", ".zst") for path in files)
+    with bar("reading", sum(path.stat().st_size for path in files) if known else None, "B") as progress:
+        yield progress

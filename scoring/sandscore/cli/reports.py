@@ -18,12 +18,12 @@ def as_json(findings: Findings) -> str:
     return json.dumps({"problems": problems, "counts": dict(sorted(findings.counts.items()))}, indent=2)
 
 
-def as_text(findings: Findings) -> str:
-    """A line a problem, then a line that sums up."""
-    problems = findings.problems
-    lines = [line(findings.name, problem) for problem in problems[:SHOWN]]
+def as_text(findings: Findings, shown: int = SHOWN) -> str:
+    """A line a problem, errors first, then a line that sums up."""
+    problems = sorted(findings.problems, key=lambda problem: problem.severity)
+    lines = [line(findings.name, problem) for problem in problems[:shown]]
     total = sum(findings.counts.values())
-    if total > len(lines):
+    if total > len(lines) > 0:
         lines.append(f"… and {total - len(lines):,} more (--format json lists 10,000 of each kind)")
     return "\n".join([*lines, summary(findings)])
 
@@ -46,10 +46,10 @@ def summary(findings: Findings) -> str:
 
 
 def complain(found: Iterable[Findings]) -> None:
-    """Problems of files on the diagnostic stream."""
+    """Problems of files on the diagnostic stream; warnings alone are only summed up."""
     for findings in found:
         if findings.counts:
-            click.echo(as_text(findings), err=True)
+            click.echo(as_text(findings, SHOWN if findings.errors else 0), err=True)
 
 
 def printable(text: str) -> str:

@@ -77,7 +77,7 @@ def run(options: Options) -> int:
     salt = _salt() if options.publish else None
     hipaa = load_hipaa_map(options.hipaa_map) if task.hipaa or options.hipaa_map else None
     inputs = Inputs(options.gold, options.predictions, options.notes)
-    with bytes_read(list(inputs.given.values()), "reading") as progress:
+    with bytes_read(inputs.given.values()) as progress:
         loaded = load_files(task, inputs, complete=options.complete, progress=progress)
     refuse_faulty(loaded)
     identity = Identity(options.team, options.submission, options.image, options.dataset, options.created)

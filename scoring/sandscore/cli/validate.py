@@ -26,7 +26,7 @@ def command(task: str, file: str, notes: str | None, complete: bool, output_form
       sandscore validate date gold/example/date.json --notes gold/example/notes.json
     """
     inputs = Inputs(predictions=file, notes=notes)
-    with bytes_read(list(inputs.given.values()), "reading") as progress:
+    with bytes_read(inputs.given.values()) as progress:
         loaded = load_files(
             find_task(task), inputs, complete=complete, want_tokens=False, want_hashes=False, progress=progress
         )

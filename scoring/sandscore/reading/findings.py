@@ -34,7 +34,8 @@ class Findings:
 
     def count_only(self, code: str, more: int) -> None:
         """Problems beyond those that are listed; of the code's usual severity."""
-        self.counts[code] += more
+        if more:
+            self.counts[code] += more
         self.errors += more if CODES[code] == "error" else 0
 
     def room(self, code: str) -> int:

@@ -9,7 +9,7 @@ from sandscore.reading.blocks import Block, array_blocks, form_of, items, line_b
 from sandscore.reading.decoding import Decoder
 from sandscore.reading.strictjson import JsonFault
 
-Progress = Callable[[int], None]
+Progress = Callable[[int], object]
 
 
 def quiet(_: int) -> None:
