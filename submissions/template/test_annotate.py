@@ -14,12 +14,12 @@ TEXT = "Seen on 10/26/2020 in Seattle by Dr. Rivera (ext. 555-0148), cough, MRN 
 class AnnotateTest(unittest.TestCase):
     def test_every_annotation_stands_where_it_says(self) -> None:
         found = annotate(TEXT)
-        self.assertTrue(found, "the sentence above has something to find")
+        assert found, "the sentence above has something to find"
         for a in found:
-            self.assertEqual(a["text"], TEXT[a["start"] : a["start"] + a["length"]])
+            assert a["text"] == TEXT[a["start"] : a["start"] + a["length"]]
 
     def test_empty_note(self) -> None:
-        self.assertEqual(annotate(""), [])
+        assert annotate("") == []
 
 
 class ServerTest(unittest.TestCase):
@@ -37,14 +37,14 @@ class ServerTest(unittest.TestCase):
         return response.status, json.loads(response.read())
 
     def test_ready(self) -> None:
-        self.assertEqual(self.ask("GET", "healthCheck"), (200, {"status": "pass"}))
+        assert self.ask("GET", "healthCheck") == (200, {"status": "pass"})
 
     def test_note(self) -> None:
         status, answer = self.ask("POST", "textDateAnnotations", {"note": {"text": TEXT}})
-        self.assertEqual((status, answer), (200, {"textDateAnnotations": annotate(TEXT)}))
+        assert (status, answer) == (200, {"textDateAnnotations": annotate(TEXT)})
 
     def test_no_note(self) -> None:
-        self.assertEqual(self.ask("POST", "textDateAnnotations", {})[0], 400)
+        assert self.ask("POST", "textDateAnnotations", {})[0] == 400
 
 
 if __name__ == "__main__":

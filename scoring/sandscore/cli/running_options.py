@@ -1,0 +1,101 @@
+"""The options that say what is run and how, shared by ``run`` and ``evaluate``."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from sandscore.cli.progress import bar
+from sandscore.records.errors import UsageFault
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_SIZE = re.compile(r"([0-9]+)([kmg]?)b?", re.IGNORECASE)
+_UNITS = {"": 0, "k": 10, "m": 20, "g": 30}
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """The options as they were given."""
+
+    notes: str
+    hardening: str
+    protocol: str
+    concurrency: int
+    time_limit: float | None
+    memory: int | None
+    check_determinism: bool
+    check_robustness: bool
+
+
+def _size(_context: click.Context, _parameter: click.Parameter, written: str | None) -> int | None:
+    if written is None:
+        return None
+    matched = _SIZE.fullmatch(written.strip())
+    if matched is None:
+        raise UsageFault(f"'{written}' is not an amount of memory; write it as 512m or 2g")
+    return int(matched[1]) << _UNITS[matched[2].lower()]
+
+
+_OPTIONS = (
+    click.option("--notes", required=True, help="The notes to annotate: JSON or JSON Lines."),
+    click.option(
+        "--hardening",
+        type=click.Choice(["strict", "compat"]),
+        default="strict",
+        show_default=True,
+        help="compat lets the image start as root and switch its user itself; all else stays closed.",
+    ),
+    click.option(
+        "--protocol",
+        type=click.Choice(["service", "batch"]),
+        default="service",
+        show_default=True,
+        help="A server that is sent notes, or a program that turns /input/notes.json into /output/predictions.json.",
+    ),
+    click.option(
+        "--concurrency", type=click.IntRange(1, 64), default=4, show_default=True, help="Notes sent at the same time."
+    ),
+    click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="Seconds for the whole run (3600)."),
+    click.option("--memory", callback=_size, metavar="SIZE", help="Memory, with no swap beside it (2g)."),
+    click.option("--check-determinism", is_flag=True, help="Run a second time, notes shuffled: same answers?"),
+    click.option("--check-robustness", is_flag=True, help="Ask again, notes repeated and reversed: same answers?"),
+)
+
+
+def run_options(command: _Command) -> _Command:
+    """Add the options to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def execute(task_name: str, kind: str, reference: str, options: RunOptions, folder: Path) -> Any:
+    """Do the run, write its folder and return its record; a bar shows the notes as they are answered."""
+    from sandscore.running.arguments import preset
+    from sandscore.running.notes import read_notes
+    from sandscore.running.results import write_run
+    from sandscore.running.running import Job, run
+    from sandscore.running.setting import Annotator
+    from sandscore.tasks import find_task
+
+    task = find_task(task_name)
+    notes, digest = read_notes(options.notes)
+    changed = {"total_seconds": options.time_limit, "memory_bytes": options.memory}
+    limits = preset(options.hardening).model_copy(update={k: v for k, v in changed.items() if v is not None})  # type: ignore[arg-type]
+    job = Job(
+        task=task,
+        annotator=Annotator(kind, reference, options.protocol),  # type: ignore[arg-type]
+        notes=notes,
+        notes_sha256=digest,
+        limits=limits,
+        concurrency=options.concurrency,
+        check_determinism=options.check_determinism,
+        check_robustness=options.check_robustness,
+    )
+    with bar("annotating", len(notes)) as step:
+        finished = run(job, lambda _done, _total: step(1))
+    write_run(folder, task, notes, finished)
+    return finished.record

@@ -1,0 +1,1 @@
+"""Images to predictions: everything here treats what it runs as hostile."""

@@ -1,0 +1,63 @@
+"""The predictions file of a batch submission: every note answered once, each answer judged as a service's would be."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sandscore.reading.blocks import Block
+from sandscore.reading.decoding import Decoder, record_type
+from sandscore.reading.strictjson import JsonFault, loads
+from sandscore.reading.walking import walk
+from sandscore.records.run import Outcome, RunFault
+from sandscore.running.notes import Note
+from sandscore.running.replies import Answers, place_of
+
+
+def answers_in(data: bytes, notes: Sequence[Note], answers: Answers) -> list[bytes]:
+    """Each note's annotations as compact JSON, in the order of the notes."""
+    taker = _Taker(notes, answers)
+    task = answers.task
+    try:
+        walk(memoryview(bytearray(data)), Decoder(record_type(task)), ("annotationSource", task.array), taker)
+    except JsonFault as fault:
+        raise RunFault(Outcome.INVALID_OUTPUT, f"predictions.json: {place_of(fault)}") from None
+    missing = [note for note in notes if note.name not in taker.found]
+    if missing:
+        raise RunFault(
+            Outcome.INVALID_OUTPUT,
+            f"predictions.json has no entry for {len(missing)} of {len(notes)} notes, the first is {missing[0].name}",
+        )
+    return [taker.found[note.name] for note in notes]
+
+
+class _Taker:
+    """Takes a file's records one by one; whole names and last segments are both understood."""
+
+    def __init__(self, notes: Sequence[Note], answers: Answers) -> None:
+        self._answers, self._notes = answers, notes
+        self._by_name = {note.name.rpartition("/")[2]: note for note in notes} | {note.name: note for note in notes}
+        self.found: dict[str, bytes] = {}
+
+    def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
+        return False
+
+    def explain(self, item: Block, whole: memoryview, number: int) -> None:
+        body = bytes(item.data)
+        value = loads(body)
+        note = self._note(value, number)
+        if note.name in self.found:
+            raise RunFault(Outcome.INVALID_OUTPUT, f"predictions.json: /{number} is a second entry for {note.name}")
+        self.found[note.name] = self._answers.annotations(note, value, body)
+
+    def _note(self, value: Any, number: int) -> Note:
+        try:
+            name = value["annotationSource"]["resourceSource"]["name"]
+        except (KeyError, TypeError):
+            if len(self._notes) == 1 and isinstance(value, dict) and "annotationSource" not in value:
+                return self._notes[0]
+            name = None
+        if not isinstance(name, str):
+            raise RunFault(Outcome.INVALID_OUTPUT, f"predictions.json: /{number} does not name its note")
+        note = self._by_name.get(name) or self._by_name.get(name.rpartition("/")[2])
+        if note is None:
+            raise RunFault(Outcome.INVALID_OUTPUT, f"predictions.json: /{number} is about a note that was not given")
+        return note

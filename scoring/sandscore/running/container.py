@@ -1,0 +1,151 @@
+"""One submission's container: made, watched, asked how it is, and always removed."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sandscore.records.run import ImageFacts, Limits, Outcome, RunFault
+from sandscore.running.arguments import container_arguments
+from sandscore.running.engine import asking
+from sandscore.running.logwatch import LogWatch
+
+if TYPE_CHECKING:
+    from docker.models.containers import Container
+
+_SETTLING_SECONDS = 1.0
+"""How long a container that just died may still be reported as running."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the engine says of a container."""
+
+    running: bool
+    out_of_memory: bool
+    exit_code: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a container has used so far; None where the engine does not say."""
+
+    cpu_seconds: float | None = None
+    peak_memory_bytes: int | None = None
+
+    def __or__(self, later: "Usage") -> "Usage":
+        """The later figures, with the earlier ones where those are silent; the higher peak."""
+        peaks = [u.peak_memory_bytes for u in (self, later) if u.peak_memory_bytes]
+        return Usage(later.cpu_seconds or self.cpu_seconds, max(peaks, default=None))
+
+
+class Sandbox:
+    """A started container of a submission."""
+
+    def __init__(self, container: "Container", limits: Limits, log: LogWatch) -> None:
+        self.container, self.limits, self.log = container, limits, log
+        self.usage = Usage()
+        self.start_seconds = 0.0
+        self.exit_code: int | None = None
+
+    def start(self) -> None:
+        begun = time.monotonic()
+        with asking("attaching to the container"):
+            stream = self.container.attach(stream=True, logs=True)
+        self.log.follow(stream, self.limits.log_bytes, self.kill)
+        with asking("starting the container", theirs="the image cannot be started"):
+            self.container.start()
+        self.start_seconds = time.monotonic() - begun
+
+    def state(self) -> State:
+        with asking("telling the container's state"):
+            self.container.reload()
+        now: dict[str, Any] = self.container.attrs["State"]
+        running = bool(now["Running"]) and now.get("Status") != "created"
+        self.exit_code = None if running else now["ExitCode"]
+        return State(running, bool(now["OOMKilled"]), self.exit_code)
+
+    def attributes(self) -> dict[str, Any]:
+        """All the engine knows of the running container; raises what ended it."""
+        self.require_well()
+        known: dict[str, Any] = self.container.attrs
+        return known
+
+    def measure(self) -> None:
+        """Note what the container has used; once it is dead nobody can say any more."""
+        with suppress(RunFault), asking("measuring the container"):
+            self.usage |= _usage(self.container.client.api.stats(self.container.id, stream=False, one_shot=True))
+
+    def kill(self) -> None:
+        with suppress(RunFault), asking("killing the container"):
+            self.container.kill()
+
+    def explain(self, fault: RunFault) -> RunFault:
+        """The deeper reason of a fault, where the container has died of something."""
+        deadline = time.monotonic() + _SETTLING_SECONDS
+        broken = fault.outcome in (Outcome.CRASHED, Outcome.INVALID_OUTPUT)
+        while (state := self.state()).running and broken and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return self.verdict(state) or fault
+
+    def verdict(self, state: State) -> RunFault | None:
+        """What a state says about the run; None while all is well."""
+        if (excess := self._excess(state)) is not None:
+            return excess
+        if not state.running:
+            return RunFault(Outcome.CRASHED, f"the container ended by itself with exit code {state.exit_code}")
+        return None
+
+    def _excess(self, state: State) -> RunFault | None:
+        """A memory kill of any process inside counts, whatever the exit code says."""
+        if self.log.flooded:
+            return RunFault(
+                Outcome.INVALID_OUTPUT, f"more than {self.limits.log_bytes:,} bytes were written to the log"
+            )
+        if state.out_of_memory:
+            return RunFault(
+                Outcome.OUT_OF_MEMORY,
+                f"more memory was asked for than the {self.limits.memory_bytes:,} bytes allowed",
+            )
+        return None
+
+    def require_well(self) -> None:
+        """Raises what is wrong with the container, were it only that it has ended."""
+        if (fault := self.verdict(self.state())) is not None:
+            raise fault
+
+    def require_moderate(self) -> None:
+        """Raises where the container has taken too much; it may have ended."""
+        if (fault := self._excess(self.state())) is not None:
+            raise fault
+
+
+@contextmanager
+def sandbox(
+    client: Any,
+    image: ImageFacts,
+    limits: Limits,
+    marks: dict[str, str],
+    network: str,
+    mounts: dict[str, dict[str, str]],
+    log: LogWatch,
+) -> Iterator[Sandbox]:
+    """A container of the image, started; gone afterwards, whatever happens."""
+    with asking("making a container", theirs="no container can be made of the image"):
+        container = client.containers.create(**container_arguments(image, limits, marks, network, mounts))
+    box = Sandbox(container, limits, log)
+    try:
+        box.start()
+        yield box
+    finally:
+        box.kill()
+        with suppress(RunFault), asking("removing the container"):  # else found by its label at the next start
+            container.remove(force=True, v=True)
+        box.log.close()
+
+
+def _usage(stats: dict[str, Any]) -> Usage:
+    cpu = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage")
+    memory = stats.get("memory_stats", {})
+    return Usage(cpu / 1e9 if cpu else None, memory.get("max_usage") or memory.get("usage"))

@@ -1,0 +1,108 @@
+"""What stands between a container and everything else, and the one door left open to us.
+
+Best is a container without any network, entered by us alone. Where this process may not do that, the container
+gets an internal network of its own, on which the host refuses connections as far as we may tell it to.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from typing import TYPE_CHECKING, Any
+
+from sandscore.records.run import Outcome, RunFault
+from sandscore.running.doors import PORT, AddressDoor, Door, NamespaceDoor, open_namespace
+from sandscore.running.engine import asking
+from sandscore.running.leftovers import RUN
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+_POOL = IPv4Network("10.231.0.0/16")
+_TRIES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """``network`` goes to the engine; ``door`` makes the way in from the started container's attributes."""
+
+    description: str
+    network: str
+    door: Callable[[dict[str, Any]], AbstractContextManager[Door]]
+
+
+def no_network() -> Isolation:
+    return Isolation("no network; entered through its name space", "none", _namespace_door)
+
+
+@contextmanager
+def _namespace_door(attributes: dict[str, Any]) -> Iterator[Door]:
+    descriptor = open_namespace(attributes["NetworkSettings"]["SandboxKey"])
+    if descriptor is None:
+        raise RunFault(Outcome.CRASHED, "the container ended before it could be reached")
+    try:
+        yield NamespaceDoor(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def own_network(client: "DockerClient", marks: dict[str, str]) -> Iterator[Isolation]:
+    """An internal network for one container."""
+    run_id = marks[RUN]
+    bridge = "ss" + hashlib.sha256(run_id.encode()).hexdigest()[:10]
+    network = _create(client, f"sandscore-{run_id}", bridge, marks)
+    cut = _cut_off_host("-I", bridge)
+    try:
+        yield Isolation(
+            "own internal network" + (", host cut off" if cut else "; the host's own services are not cut off"),
+            network.name,
+            lambda attributes: nullcontext(_network_door(attributes, network.name)),
+        )
+    finally:
+        if cut:
+            _cut_off_host("-D", bridge)
+        with suppress(RunFault), asking("removing a network"):  # else found by its label at the next start
+            network.remove()
+
+
+def _network_door(attributes: dict[str, Any], network: str) -> Door:
+    return AddressDoor(attributes["NetworkSettings"]["Networks"][network]["IPAddress"], PORT)
+
+
+def _create(client: "DockerClient", name: str, bridge: str, marks: dict[str, str]) -> Any:
+    """Small subnets out of a pool of our own: the engine's has room for 31 networks."""
+    from docker.errors import APIError
+    from docker.types import IPAMConfig, IPAMPool
+
+    first = int.from_bytes(hashlib.sha256(name.encode()).digest()[:2], "big")
+    for attempt in range(_TRIES):
+        number = (first + attempt * 257) % (1 << (29 - _POOL.prefixlen))
+        subnet = IPv4Network((int(_POOL.network_address) + 8 * number, 29))
+        try:
+            return client.networks.create(
+                name,
+                driver="bridge",
+                internal=True,
+                labels=marks,
+                options={"com.docker.network.bridge.name": bridge},
+                ipam=IPAMConfig(pool_configs=[IPAMPool(subnet=str(subnet))]),
+            )
+        except APIError as fault:
+            if "overlap" not in str(fault.explanation).lower():
+                with asking("making a network"):
+                    raise
+    raise RunFault(Outcome.INFRASTRUCTURE, f"no free subnet in {_POOL} after {_TRIES} tries")
+
+
+def _cut_off_host(action: str, bridge: str) -> bool:
+    """Have the host drop what comes from the bridge unasked; False where we may not say so."""
+    if shutil.which("iptables") is None:
+        return False
+    rule = ["INPUT", "-i", bridge, "-m", "conntrack", "--ctstate", "NEW", "-j", "DROP"]
+    done = subprocess.run(["iptables", "-w", action, *rule], capture_output=True, check=False)
+    return done.returncode == 0

@@ -1,0 +1,83 @@
+"""Labels that say who made a container, network or volume, and the removal of what a killed run left."""
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sandscore.running.engine import asking
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+RUN, OWNER, EXPIRES = "sandscore.run", "sandscore.owner", "sandscore.expires"
+_MARGIN_SECONDS = 600
+
+
+def labels(run_id: str, total_seconds: float) -> dict[str, str]:
+    """For everything a run makes on the engine."""
+    expires = int(time.time() + total_seconds + _MARGIN_SECONDS)
+    return {RUN: run_id, OWNER: _owner(os.getpid()), EXPIRES: str(expires)}
+
+
+def remove_leftovers(client: "DockerClient") -> int:
+    """Remove what runs that are no longer alive have left; how many things that were."""
+    return sum(
+        _remove(found)
+        for found in _labelled(client)
+        if _abandoned(found.attrs.get("Labels") or found.attrs.get("Config", {}).get("Labels") or {})
+    )
+
+
+def remove_run(client: "DockerClient", run_id: str) -> int:
+    """Remove everything of one run."""
+    return sum(_remove(found) for found in _labelled(client, f"{RUN}={run_id}"))
+
+
+def _labelled(client: "DockerClient", label: str = RUN) -> list[Any]:
+    chosen = {"filters": {"label": label}}
+    with asking("looking for leftovers"):
+        containers = client.containers.list(all=True, ignore_removed=True, **chosen)
+        return [*containers, *client.networks.list(**chosen), *client.volumes.list(**chosen)]
+
+
+def _remove(found: Any) -> int:
+    from docker.errors import APIError, NotFound
+    from docker.models.containers import Container
+
+    try:
+        if isinstance(found, Container):
+            found.remove(force=True, v=True)
+        else:
+            found.remove()
+    except NotFound:
+        return 0
+    except APIError:
+        return 0  # another run is removing the same thing just now; what stays is found again at the next start
+    return 1
+
+
+def _abandoned(marks: dict[str, str]) -> bool:
+    """Its maker is gone; on another machine, which cannot be asked, its time is up."""
+    place, _, _ = _owner(os.getpid()).rpartition("/")
+    owner = marks.get(OWNER, "")
+    maker_place, _, process = owner.rpartition("/")
+    if maker_place == place:
+        pid = process.partition("@")[0]
+        return not pid.isdigit() or _owner(int(pid)) != owner
+    expires = marks.get(EXPIRES, "0")
+    return not expires.isdigit() or int(expires) < time.time()
+
+
+def _owner(pid: int) -> str:
+    """Machine since its start, process name space, process, and when that process began."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        space = os.stat("/proc/self/ns/pid").st_ino  # noqa: PTH116 (a magic link, followed)
+    except OSError:
+        return f"elsewhere/{pid}@"
+    try:
+        began = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19]
+    except OSError:
+        began = "gone"
+    return f"{boot}/{space}/{pid}@{began}"

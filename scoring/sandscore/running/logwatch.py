@@ -1,0 +1,54 @@
+"""What a container writes: counted as it comes, its end kept, cut off when there is too much of it."""
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+
+class LogWatch:
+    """``tail`` is the end of everything written; ``flooded`` says that the limit was passed."""
+
+    def __init__(self, kept: int) -> None:
+        self._kept = kept
+        self._tail = bytearray()
+        self._stream: Any = None
+        self._thread: threading.Thread | None = None
+        self.bytes = 0
+        self.flooded = False
+
+    @property
+    def tail(self) -> bytes:
+        return bytes(self._tail[-self._kept :]) if self._kept else b""
+
+    def follow(self, stream: Iterator[bytes], most: int, stop: Callable[[], None]) -> None:
+        """Read a stream in the background; past ``most`` bytes call ``stop``, once, and read no further."""
+        self._stream = stream
+        self._thread = threading.Thread(target=self._read, args=(stream, most, stop), daemon=True)
+        self._thread.start()
+
+    def _read(self, stream: Iterator[bytes], most: int, stop: Callable[[], None]) -> None:
+        try:
+            for piece in stream:
+                self.add(piece)
+                if self.bytes > most:
+                    self.flooded = True
+                    stop()
+                    return
+        except Exception:  # noqa: S110 (the stream is torn down under us when the container goes)
+            pass
+
+    def add(self, piece: bytes) -> None:
+        self.bytes += len(piece)
+        self._tail += piece
+        if len(self._tail) > 2 * self._kept + (1 << 16):
+            del self._tail[: -self._kept or len(self._tail)]
+
+    def close(self) -> None:
+        """Wait for the last words of a container that has ended, then hang up."""
+        if self._thread is None:
+            return
+        self._thread.join(timeout=2.0)
+        closing = getattr(self._stream, "close", None)
+        if self._thread.is_alive() and closing is not None:
+            closing()
+            self._thread.join(timeout=2.0)

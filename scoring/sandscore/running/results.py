@@ -1,0 +1,48 @@
+"""The folder of a run: predictions, facts and log, each whole or not there."""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from sandscore.records.errors import InfrastructureFault
+from sandscore.running.notes import Note
+from sandscore.running.running import Run
+from sandscore.tasks import Task
+
+PREDICTIONS, RECORD, LOG, REFUSED = "predictions.json", "run.json", "log.txt", "refused.json"
+
+
+def write_run(folder: Path, task: Task, notes: Sequence[Note], run: Run) -> None:
+    """Write what came of a run; run.json last, so that where it is everything is. Older results are replaced."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (RECORD, PREDICTIONS, REFUSED):
+            (folder / name).unlink(missing_ok=True)
+        _write(folder / LOG, run.log.encode())
+        if run.answers is not None:
+            _write(folder / PREDICTIONS, predictions(task, notes, run.answers))
+        if run.refused is not None:
+            _write(folder / REFUSED, run.refused)
+        _write(folder / RECORD, (run.record.model_dump_json(indent=2) + "\n").encode())
+    except OSError as fault:
+        raise InfrastructureFault(f"{folder}: cannot be written ({fault.strerror})") from None
+
+
+def predictions(task: Task, notes: Sequence[Note], answers: Sequence[bytes]) -> bytes:
+    """The many-note form, one note a line, in the order of the notes."""
+    lines = [
+        b'{"annotationSource":{"resourceSource":{"name":%s}},"%s":%s}'
+        % (json.dumps(note.name, ensure_ascii=False).encode(), task.array.encode(), answer)
+        for note, answer in zip(notes, answers, strict=True)
+    ]
+    return b"[\n" + b",\n".join(lines) + b"\n]\n"
+
+
+def _write(path: Path, data: bytes) -> None:
+    part = path.with_name(f".{path.name}.partial")
+    with part.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)

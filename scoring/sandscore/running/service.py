@@ -1,0 +1,166 @@
+"""The service protocol: wait until it is ready, ask what it is, post the notes, judge each answer as it comes."""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from sandscore.reading.strictjson import JsonFault, loads
+from sandscore.records.run import Limits, Outcome, RunFault
+from sandscore.running.doors import Door
+from sandscore.running.exchange import Reply, Request, exchange
+from sandscore.running.notes import Note
+from sandscore.running.replies import Answers, RefusedAnswer
+from sandscore.running.wire import BadReply, ConnectionDied, Late
+
+Progress = Callable[[int, int], None]
+Alive = Callable[[], None]
+"""Raises RunFault where the annotator is known to be dead."""
+
+_PROBE_SECONDS = 5.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.25
+_SMALL_REPLY = 1 << 20
+_PHRASES = {status.phrase for status in HTTPStatus}
+
+
+@dataclass(slots=True)
+class Clock:
+    """The total time of a run; what is left of it bounds every wait."""
+
+    seconds: float
+    begun: float = field(default_factory=time.monotonic)
+
+    def left(self) -> float:
+        left = self.seconds - self.spent()
+        if left <= 0:
+            raise RunFault(Outcome.TIMED_OUT, f"the run took longer than the {self.seconds:g} s allowed")
+        return left
+
+    def spent(self) -> float:
+        return time.monotonic() - self.begun
+
+
+class Service:
+    """A server that speaks the NLP Sandbox API, behind a door."""
+
+    def __init__(self, door: Door, answers: Answers, limits: Limits, clock: Clock, alive: Alive) -> None:
+        self.door, self.answers, self.limits, self.clock, self.alive = door, answers, limits, clock, alive
+        self.retried = 0
+
+    @contextmanager
+    def threads(self, number: int) -> Iterator[ThreadPoolExecutor]:
+        """Threads that stand behind the door; they end with the pool."""
+        try:
+            with ThreadPoolExecutor(number, "annotator", self.door.enter) as pool:
+                yield pool
+        except BrokenExecutor:
+            raise RunFault(Outcome.INFRASTRUCTURE, "the container's network could not be entered") from None
+
+    def ask(self, method: str, path: str, seconds: float, most: int, body: bytes | None = None) -> Reply:
+        request = Request(method, self.door.host, self.door.base + path, body)
+        return exchange(self.door.connect, request, seconds, most)
+
+    def wait_ready(self) -> None:
+        """Until ``healthCheck`` answers 200 and ``pass``: an open port or a 500 is not ready yet."""
+        allowed = min(self.limits.ready_seconds, self.clock.left())
+        deadline = time.monotonic() + allowed
+        pause = _FIRST_PAUSE
+        while (last := self._probe(deadline)) is not None:
+            self.alive()
+            if time.monotonic() + pause >= deadline:
+                raise RunFault(Outcome.NEVER_READY, f"not ready after {allowed:.3g} s: healthCheck {last}")
+            time.sleep(pause)
+            pause = min(pause * 1.5, _LONGEST_PAUSE)
+
+    def _probe(self, deadline: float) -> str | None:
+        """What is still wrong; None when ready."""
+        left = max(0.01, min(_PROBE_SECONDS, deadline - time.monotonic()))
+        try:
+            reply = self.ask("GET", "/healthCheck", left, _SMALL_REPLY)
+            if reply.status != 200:
+                return f"answered with status {reply.status}"
+            value = loads(reply.body)
+        except ConnectionDied:
+            return "could not be asked, nothing answers on the port"
+        except Late:
+            return "did not answer in time"
+        except (BadReply, JsonFault) as fault:
+            return f"did not answer properly ({fault})"
+        return None if isinstance(value, dict) and value.get("status") == "pass" else "did not say 'pass'"
+
+    def annotate(self, note: Note) -> tuple[bytes, float]:
+        """A note's annotations and the seconds they took. One retry, and only if no byte of an answer had come."""
+        body = json.dumps({"note": note.payload()}, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        begun = time.monotonic()
+        try:
+            reply = self._post(note, body)
+        except ConnectionDied:
+            self.alive()
+            self.retried += 1
+            reply = self._post_again(note, body)
+        if reply.status != 200:
+            raise RefusedAnswer(note, _unwanted(reply), reply.body)
+        return self.answers.accepted(note, reply.body), time.monotonic() - begun
+
+    def _post(self, note: Note, body: bytes) -> Reply:
+        seconds = self.limits.note_time(len(note.text))
+        left = self.clock.left()
+        try:
+            size = self.limits.reply_size(len(note.text))
+            return self.ask("POST", self.answers.task.path, min(seconds, left), size, body)
+        except Late:
+            self.clock.left()
+            raise RunFault(
+                Outcome.TIMED_OUT, f"note {note.name}: no whole answer within the {seconds:g} s allowed for it"
+            ) from None
+        except BadReply as fault:
+            raise RunFault(Outcome.INVALID_OUTPUT, f"note {note.name}: {fault}") from None
+
+    def _post_again(self, note: Note, body: bytes) -> Reply:
+        try:
+            return self._post(note, body)
+        except ConnectionDied as fault:
+            raise RunFault(Outcome.CRASHED, f"note {note.name}: no answer, twice ({fault})") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Each note's annotations (compact JSON) and seconds, in the order of the notes asked."""
+
+    annotations: list[bytes]
+    latencies: list[float]
+
+
+def annotate_all(service: Service, pool: ThreadPoolExecutor, notes: Sequence[Note], progress: Progress) -> Served:
+    """Every note answered and valid, or the first fault, after which nothing more is asked."""
+    waiting = [pool.submit(service.annotate, note) for note in notes]
+    size = 0
+    try:
+        for done, future in enumerate(as_completed(waiting), 1):
+            size += len(future.result()[0])
+            if size > service.limits.output_bytes:
+                raise RunFault(Outcome.INVALID_OUTPUT, f"more than {service.limits.output_bytes:,} bytes of answers")
+            progress(done, len(waiting))
+    finally:
+        for future in waiting:
+            future.cancel()
+    results = [future.result() for future in waiting]
+    return Served([a for a, _ in results], [s for _, s in results])
+
+
+def _unwanted(reply: Reply) -> str:
+    """A status other than 200, with the title of a problem document where that is one of HTTP's own."""
+    if 300 <= reply.status < 400:
+        return f"the answer redirects (status {reply.status}), which is never followed"
+    told = f"the answer has status {reply.status}"
+    if reply.headers.get("content-type", "").startswith("application/problem+json"):
+        try:
+            problem = loads(reply.body)
+        except JsonFault:
+            return told + " (a problem document that is not JSON)"
+        title = problem.get("title") if isinstance(problem, dict) else None
+        return told + (f" ({title})" if title in _PHRASES else " (a problem document)")
+    return told
