@@ -8,14 +8,12 @@ gives the token its tag. A span that begins inside a token and runs on loses tha
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
 
 from sandscore.measuring.profiles.presidio.tokens import Token
+from sandscore.reading.formats.tagging import Scheme, encode
 
 OUTSIDE = "O"
 DEFAULT_SCORE = 0.5
-
-Scheme = Literal["IO", "BIO", "BILUO"]
 
 
 @dataclass(slots=True)
@@ -34,20 +32,14 @@ def tag(tokens: Sequence[Token], spans: Iterable[ScoredSpan]) -> list[str]:
     return [_tag_of(token, cut) for token in tokens]
 
 
-def with_prefixes(tags: Iterable[str], scheme: Scheme) -> list[str]:
+def with_prefixes(tags: Sequence[str], scheme: Scheme) -> list[str]:
     """IO tags in another scheme; neighbouring spans of one type are one run."""
-    if scheme == "IO":
-        return list(tags)
-    return [written for name, group in groupby(tags) for written in _run(name, sum(1 for _ in group), scheme)]
-
-
-def _run(name: str, length: int, scheme: Scheme) -> list[str]:
-    if name == OUTSIDE:
-        return [name] * length
-    prefixes = ["B", *["I"] * (length - 1)]
-    if scheme == "BILUO":
-        prefixes[-1] = "L" if length > 1 else "U"
-    return [f"{prefix}-{name}" for prefix in prefixes]
+    runs, stop = [], 0
+    for name, group in groupby(tags):
+        first, stop = stop, stop + sum(1 for _ in group)
+        if name != OUTSIDE:
+            runs.append((first, stop, name))
+    return encode(len(tags), runs, scheme)
 
 
 def _tag_of(token: Token, spans: Sequence[ScoredSpan]) -> str:
