@@ -66,7 +66,8 @@ def command(words: tuple[str, ...], output: Path | None, output_format: str, **o
     if kept:
         save(made, kept, force=options["force"])
     elif isinstance(made, bytes):
-        click.get_binary_stream("stdout").write(made)
+        sys.stdout.buffer.write(made)
+        sys.stdout.flush()
     REPORTS[output_format](wanted, corpus, journal.losses, kept)
 
 

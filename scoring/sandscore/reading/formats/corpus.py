@@ -135,13 +135,14 @@ def cut(note: Note, start: int, end: int, quoted: str | None, where: str) -> Ann
         raise Mismatch(f"{where}: {clipped(start)}-{clipped(end)} is not a span of one character or more")
     if note.text is None:
         return _cut_blind(start, end, quoted, f"{where}: note {shown(note.id)}")
+    found = note.text[start:end]
+    hint = _elsewhere(note.text, start, end, quoted) if quoted not in {None, found} else ""
     if end > len(note.text):
         size = f"it has {len(note.text)} characters"
-        raise Mismatch(f"{where}: {clipped(start)}-{clipped(end)} is past the end of note {shown(note.id)} ({size})")
-    found = note.text[start:end]
-    if quoted is not None and quoted != found:
-        hint = _elsewhere(note.text, start, end, quoted)
-        raise Mismatch(f"{where}: note {shown(note.id)} does not read {shown(quoted)} at {start}-{end}{hint}")
+        beyond = f"{clipped(start)}-{clipped(end)} is past the end of note {shown(note.id)}"
+        raise Mismatch(f"{where}: {beyond} ({size}){hint}")
+    if quoted not in {None, found}:
+        raise Mismatch(f"{where}: note {shown(note.id)} does not read {shown(quoted or '')} at {start}-{end}{hint}")
     return Annotation(start, end - start, found)
 
 
@@ -159,7 +160,7 @@ def clipped(number: int) -> str:
     return str(number) if abs(number) < 10**12 else "a number beyond all notes"
 
 
-def _elsewhere(text: str, start: int, end: int, quoted: str) -> str:
+def _elsewhere(text: str, start: int, end: int, quoted: str | None) -> str:
     if text.replace("\r\n", "\n")[start:end] == quoted:
         return " (it does if every CRLF counts as one character)"
     if text.startswith("\ufeff") and text[start + 1 : end + 1] == quoted:

@@ -106,7 +106,6 @@ def save(output: Output, target: Path, *, force: bool) -> None:
         raise UsageFault(f"{target}: is there already; --force replaces it")
     if target.is_dir() and isinstance(output, bytes):
         raise UsageFault(f"{target}: is a directory; this format is one file")
-    target.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(output, bytes):
         with _scratch(target) as room:
             fresh = room / "file"
@@ -135,7 +134,11 @@ def _swap(fresh: Path, target: Path, aside: Path) -> None:
 
 @contextmanager
 def _scratch(target: Path) -> Iterator[Path]:
-    room = Path(tempfile.mkdtemp(prefix=".sandscore-", dir=target.parent))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        room = Path(tempfile.mkdtemp(prefix=".sandscore-", dir=target.parent))
+    except OSError as fault:
+        raise UsageFault(f"{target.parent}: nothing can be written there ({fault.strerror})") from None
     try:
         yield room
     finally:
@@ -145,11 +148,8 @@ def _scratch(target: Path) -> Iterator[Path]:
 def _fill(directory: Path, output: Files) -> None:
     directory.mkdir()
     for name, content in output.content.items():
-        try:
-            with (directory / name).open("xb") as file:
-                file.write(content)
-        except FileExistsError:
-            raise ParticipantFault(f"{name}: two notes need this file name on this file system") from None
+        with (directory / name).open("xb") as file:
+            file.write(content)
 
 
 def _refuse_to_replace(target: Path, output: Files) -> None:

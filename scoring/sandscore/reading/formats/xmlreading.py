@@ -24,16 +24,19 @@ class _Document:
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         self.path.append(name)
-        if self.path[1:] == ["TEXT"]:
+        if self._in_text():
             self.texts += 1
         elif len(self.path) == 3 and self.path[1] == "TAGS":
             self.tags.append(Tag(name, attributes))
+
+    def _in_text(self) -> bool:
+        return len(self.path) == 2 and self.path[1] == "TEXT"
 
     def end(self, _name: str) -> None:
         self.path.pop()
 
     def characters(self, piece: str) -> None:
-        if self.path[1:] == ["TEXT"]:
+        if self._in_text():
             self.pieces.append(piece)
 
     def refuse(self, *_declaration: object) -> None:
