@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from nervaluate.evaluator import Evaluator
-from peers.mentions import evaluate
+from peers.mentions import evaluate, spans
 
 from sandscore.measuring.profiles import semeval
 
@@ -19,18 +19,44 @@ Corpus = tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("least", [1.0, 33.3, 100.0])
 def test_every_number_is_nervaluates(seed: int, least: float) -> None:
-    gold, predictions, order = _corpus(seed)
-    result = evaluate(semeval, gold, predictions, order, min_overlap_percentage=least)
-    original = _original(gold, predictions, order, least)
-    theirs = original.evaluate()
-    for schema in SCENARIOS:
-        assert {n: result.measures[schema][n] for n in NUMBERS} == _numbers(theirs["overall"][schema])
-        indices = vars(theirs["overall_indices"][schema])
-        assert result.details["overall_indices"][schema] == indices
-        for label, row in result.details["entities"].items():
-            assert row[schema] == _numbers(theirs["entities"][label][schema])
-    assert result.details["entities"].keys() == theirs["entities"].keys()
-    assert result.table == original.summary_report()
+    _same(*_corpus(seed), least)
+
+
+@pytest.mark.parametrize(
+    ("shift", "stretch"),
+    [
+        pytest.param(2**62, 1, id="offsets beyond machine integers"),
+        pytest.param(-(2**59), 2**57, id="notes longer than machine integers laid end to end"),
+        pytest.param(-500, 1, id="before the note"),
+    ],
+)
+def test_odd_offsets_count_as_in_nervaluate(shift: int, stretch: int) -> None:
+    gold, predictions, order = _corpus(7)
+    for mention in (*gold, *predictions):
+        mention["start"] = mention["start"] * stretch + shift
+        mention["end_inclusive"] = mention["end_inclusive"] * stretch + shift
+    _same(gold, predictions, order)
+
+
+def test_a_note_where_everything_overlaps_counts_as_in_nervaluate() -> None:
+    rng = random.Random(3)
+    gold, predictions = ([_mention(rng, "n0", 200) for _ in range(150)] for _ in range(2))
+    gold[0] |= {"start": 0, "end_inclusive": 300}
+    _same(gold, predictions, ["n0"])
+
+
+def test_mentions_that_end_before_they_start_count_as_in_nervaluate() -> None:
+    gold = [*spans((5, 3, "A"), (9, 7, "B"), (20, 25, "A")), *spans((4, 2, "A"), doc="e")]
+    predictions = [*spans((1, 10, "A"), (9, 7, "A"), (20, 25, "A")), *spans((4, 2, "A"), doc="e")]
+    _same(gold, predictions, ["d", "e"])
+
+
+def test_it_stops_where_nervaluate_stops() -> None:
+    gold, predictions = spans((5, 4, "A")), spans((1, 10, "A"))
+    with pytest.raises(ZeroDivisionError) as death:
+        _original(gold, predictions, ["d"], 1.0).evaluate()
+    result = evaluate(semeval, gold, predictions)
+    assert result.details["error"] == f"ZeroDivisionError: {death.value}"
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -39,6 +65,19 @@ def test_reports_per_type_are_nervaluates(scenario: str) -> None:
     result = evaluate(semeval, gold, predictions, order, scenario=scenario)
     report = _original(gold, predictions, order, 1.0).summary_report(mode="entities", scenario=scenario)
     assert result.table == report
+
+
+def _same(gold: list[dict[str, Any]], predictions: list[dict[str, Any]], order: list[str], least: float = 1.0) -> None:
+    result = evaluate(semeval, gold, predictions, order, min_overlap_percentage=least)
+    original = _original(gold, predictions, order, least)
+    theirs = original.evaluate()
+    for schema in SCENARIOS:
+        assert {n: result.measures[schema][n] for n in NUMBERS} == _numbers(theirs["overall"][schema])
+        assert result.details["overall_indices"][schema] == vars(theirs["overall_indices"][schema])
+        for label, row in result.details["entities"].items():
+            assert row[schema] == _numbers(theirs["entities"][label][schema])
+    assert result.details["entities"].keys() == theirs["entities"].keys()
+    assert result.table == original.summary_report()
 
 
 def _numbers(row: Any) -> dict[str, Any]:

@@ -16,11 +16,11 @@ TEXT = "Anna Lee of New York met Bo in May"
 
 def document(gold: Sequence[Written], predictions: Sequence[Written], name: str = "d") -> Document:
     """A note with annotations written as (start, end) or (start, end, label), ends exclusive."""
-    sides = (
-        tuple(Annotation(w[0], w[1] - w[0], TEXT[w[0] : w[1]], w[2] if len(w) > 2 else None) for w in written)
-        for written in (gold, predictions)
-    )
-    return Document(name, TEXT, *sides)
+    return Document(name, TEXT, _annotations(gold), _annotations(predictions))
+
+
+def _annotations(written: Sequence[Written]) -> tuple[Annotation, ...]:
+    return tuple(Annotation(w[0], w[1] - w[0], TEXT[w[0] : w[1]], w[2] if len(w) > 2 else None) for w in written)
 
 
 def scored(measure: GeneralMeasure, *documents: Document, **settings: Any) -> dict[str, Any]:
