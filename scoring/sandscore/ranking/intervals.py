@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sandscore.ranking.bootstrap import Floats, f1_of_sums
 from sandscore.ranking.table import Table
 
-LEVEL = 0.95
+TAILS = (0.025, 0.975)
 UNDEFINED_ALLOWED = 0.01
 Interval = tuple[float, float] | None
 _NORMAL = NormalDist()
@@ -16,16 +16,15 @@ _NORMAL = NormalDist()
 
 def percentile_intervals(replicates: Floats) -> list[Interval]:
     """One interval a row of replicates; None where more than 1 % of them are undefined."""
-    tails = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
     undefined = np.isnan(replicates).sum(axis=1)
     whole = undefined == 0
     out: list[Interval] = [None] * len(replicates)
     if whole.any():
-        low, high = np.quantile(replicates[whole], tails, axis=1, method="linear")
+        low, high = np.quantile(replicates[whole], TAILS, axis=1, method="linear")
         for at, a, b in zip(np.flatnonzero(whole), low, high, strict=True):
             out[at] = (float(a), float(b))
     for at in np.flatnonzero(~whole):
-        out[at] = quantile_interval(replicates[at], tails)
+        out[at] = quantile_interval(replicates[at], TAILS)
     return out
 
 
@@ -45,11 +44,11 @@ def bca_interval(replicates: Floats, estimate: float, jackknife: Floats) -> Inte
         return None
     below = (np.count_nonzero(defined < estimate) + np.count_nonzero(defined == estimate) / 2) / len(defined)
     if not 0 < below < 1:
-        return quantile_interval(replicates, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+        return quantile_interval(replicates, TAILS)
     bias = _NORMAL.inv_cdf(below)
     acceleration = acceleration_of(jackknife)
     tails = []
-    for tail in ((1 - LEVEL) / 2, (1 + LEVEL) / 2):
+    for tail in TAILS:
         shifted = bias + _NORMAL.inv_cdf(tail)
         tails.append(_NORMAL.cdf(bias + shifted / (1 - acceleration * shifted)))
     return quantile_interval(replicates, (tails[0], tails[1]))

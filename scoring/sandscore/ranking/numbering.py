@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from sandscore.records.challenge import Numbering
 
@@ -27,7 +28,7 @@ def number(keys: Sequence[object], numbering: Numbering) -> list[int | float]:
     """The rank of each of these sorted keys; equal neighbours share one."""
     starts = [i for i in range(len(keys)) if i == 0 or keys[i] != keys[i - 1]]
     out: list[int | float] = []
-    for place, (start, stop) in enumerate(zip(starts, [*starts[1:], len(keys)], strict=True), start=1):
+    for place, (start, stop) in enumerate(pairwise([*starts, len(keys)]), start=1):
         out += [NUMBER[numbering](place, start, stop)] * (stop - start)
     return out
 

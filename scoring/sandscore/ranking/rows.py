@@ -35,7 +35,7 @@ def row_of(table: Table, rules: BoardRules, standing: Standing, system: int) -> 
         missing=missing_cells(table, system, ranked_measure_names(rules)),
         k=bayes_factor(float(standing.agreement.wins[leader, system]), rules.resamples) if apart else None,
         p_vs_leader=standing.tested.adjusted_of(leader, system) if apart else None,
-        p_first=float(standing.agreement.top[1][system]),
+        p_first=float(standing.agreement.top[1][system]) if scored else None,
         created=first.card.created,
         run=first.card.run,
         signature=None if several else first.card.signature,

@@ -1,0 +1,55 @@
+"""What is drawn is a published function of the seed: anybody can draw it again without this package."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from sandscore.ranking.draws import coins, exact_dtype, seed_of, weights
+
+
+def test_the_seed_is_the_beginning_of_a_hash() -> None:
+    digest = hashlib.sha256(b"our challenge\nfinal\n0123456789ab\ntoken").hexdigest()
+    assert f"{seed_of('our challenge', 'final', '0123456789ab', 'token'):016x}" == digest[:16]
+    assert f"{seed_of('', '', '', ''):016x}" == hashlib.sha256(b"\n\n\n").hexdigest()[:16]
+
+
+def drawn_by_the_book(seed: int, sizes: list[int], resamples: int) -> list[list[int]]:
+    """One 64-bit number a draw, strata after one another, in plain Python integers."""
+    stream = np.random.PCG64(seed)
+    out = []
+    for _ in range(resamples):
+        row: list[int] = []
+        for size in sizes:
+            counts = [0] * size
+            for _ in range(size):
+                counts[((int(stream.random_raw()) >> 32) * size) >> 32] += 1
+            row += counts
+        out.append(row)
+    return out
+
+
+@pytest.mark.parametrize("sizes", [[1], [7], [3, 5], [4, 1, 9]], ids=str)
+@pytest.mark.parametrize("rows", [1, 3, 128])
+def test_weights_are_those_of_the_book_however_many_at_a_time(sizes: list[int], rows: int) -> None:
+    drawn = np.concatenate([part for _, part in weights(2026, sizes, 20, np.float32, rows)])
+    assert drawn.tolist() == drawn_by_the_book(2026, sizes, 20)
+
+
+def test_more_units_than_fit_the_cache_at_once() -> None:
+    ((_, drawn),) = weights(5, [70_000], 1, np.float64, 128)
+    assert drawn[0].tolist() == drawn_by_the_book(5, [70_000], 1)[0]
+
+
+def test_coins_are_fair_and_do_not_depend_on_chunks() -> None:
+    whole = np.concatenate(list(coins(9, 100, 4_000, 4_000)))
+    parts = np.concatenate(list(coins(9, 100, 4_000, 333)))
+    assert np.array_equal(whole, parts)
+    assert whole.shape == (4_000, 100)
+    assert abs(whole.mean(axis=0) - 0.5).max() < 5 * 0.5 / np.sqrt(4_000)
+
+
+def test_single_precision_only_where_it_is_exact() -> None:
+    assert exact_dtype(1_304, 12_000) is np.float32
+    assert exact_dtype(1_304, 13_000) is np.float64
+    assert exact_dtype(1 << 24, 1) is np.float64
