@@ -12,6 +12,7 @@ from sandscore.records.errors import SandscoreError
 
 VERBS = {
     "tasks": "tasks",
+    "run": "run",
     "validate": "validate",
     "score": "score",
     "convert": "convert",
