@@ -70,7 +70,10 @@ def record(task: Task, note: str, found: list[dict[str, Any]]) -> dict[str, Any]
         if task.second_label:
             row[task.second_label] = "positive"
         written.append(row)
-    return {"annotationSource": {"resourceSource": {"name": f"dataset/d/fhirStores/s/fhir/Note/{note}"}}, task.array: written}
+    return {
+        "annotationSource": {"resourceSource": {"name": f"dataset/d/fhirStores/s/fhir/Note/{note}"}},
+        task.array: written,
+    }
 
 
 def write(folder: Path, task: Task, notes: list[dict[str, Any]]) -> dict[str, Path]:

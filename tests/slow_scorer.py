@@ -41,9 +41,7 @@ def strict(gold: list[Ann], predicted: list[Ann]) -> Row:
 
 
 def relax(gold: list[Ann], predicted: list[Ann], n: int = 2) -> Row:
-    return matched(
-        gold, predicted, lambda g, p: g["start"] == p["start"] and abs(g["length"] - p["length"]) <= n
-    )
+    return matched(gold, predicted, lambda g, p: g["start"] == p["start"] and abs(g["length"] - p["length"]) <= n)
 
 
 def relax_both(gold: list[Ann], predicted: list[Ann], n: int = 2) -> Row:

@@ -56,9 +56,7 @@ def test_counts_per_label(task: Any, data: st.DataObject) -> None:
     for label in used:
         assert set(card.per_label[label]) == {*task.measures, *EXTRA} - {"hipaa_phi", "hipaa_phi_only"}
         for measure, found in card.per_label[label].items():
-            rows = [
-                rule(measure)(slow.only(n["gold"], label), slow.only(n["predictions"], label)) for n in notes
-            ]
+            rows = [rule(measure)(slow.only(n["gold"], label), slow.only(n["predictions"], label)) for n in notes]
             assert found == dict(zip(("tp", "fp", "fn"), map(sum, zip(*rows, strict=True)), strict=True))
 
 
@@ -98,9 +96,7 @@ def test_confidence_curve(task: Any, data: st.DataObject) -> None:
     levels = sorted({a["confidence"] for n in notes for a in n["predictions"]}, reverse=True)
     rows, area, before = [], 0.0, 0.0
     for level in levels:
-        kept = [
-            slow.strict(n["gold"], [a for a in n["predictions"] if a["confidence"] >= level]) for n in notes
-        ]
+        kept = [slow.strict(n["gold"], [a for a in n["predictions"] if a["confidence"] >= level]) for n in notes]
         tp, fp, _ = map(sum, zip(*kept, strict=True))
         rows.append((level, tp / (tp + fp), tp / gold))
         area += (tp / gold - before) * tp / (tp + fp)

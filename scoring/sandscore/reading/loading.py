@@ -56,6 +56,7 @@ class AnnotationLoader:
             walk(data, decoder, ("annotationSource", self._task.array), self, progress)
         except JsonFault as fault:
             self._findings.add("json", (-1, -1), "", None, str(fault))
+            missing = None
         columns = self._builder.columns()
         self._report_unknown()
         check_columns(self._dataset, self._findings, columns, self._pointer)
@@ -109,10 +110,11 @@ class AnnotationLoader:
         return np.array([known[label] for label in labels], np.int64)
 
     def _complain(self, judged: Judged, record: int) -> None:
+        note = None if judged.name is None else judged.name.rpartition("/")[2]
         for complaint in judged.complaints:
             place = next((p for p in complaint.path if isinstance(p, int)), -1)
             where = self._pointer(record, *complaint.path)
-            self._findings.add("schema", (record, place), where, judged.name, complaint.message)
+            self._findings.add("schema", (record, place), where, note, complaint.message)
         for name, path in judged.unknown:
             self._unknown[name] += 1
             self._first_unknown.setdefault(name, self._pointer(record, *path, name))
