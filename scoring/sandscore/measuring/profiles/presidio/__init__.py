@@ -14,6 +14,7 @@ from sandscore.measuring.profiles.presidio.caveats import caveats
 from sandscore.measuring.profiles.presidio.errors import as_printed
 from sandscore.measuring.profiles.presidio.evaluation import Evaluation, Options, Score, evaluate_tags, f_score
 from sandscore.measuring.profiles.presidio.preparing import options_of, tagged
+from sandscore.measuring.profiles.presidio.printing import printed, size
 from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
 from sandscore.measuring.values import Definition, Parameter, Scalar
 
@@ -41,7 +42,7 @@ def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResu
         measures={"pii": _measure(found.pii, options)},
         per_note={note: {"pii": counts} for note, counts in found.per_document.items()},
         details=_details(found, options),
-        table=_printed(found, options),
+        table=printed(found, options),
         warnings=caveats(prepared, options, found),
     )
 
@@ -62,7 +63,7 @@ def _details(found: Evaluation, options: Options) -> dict[str, Any]:
     labels, rows = found.matrix()
     return {
         "per_type": {name: _row(score) for name, score in found.per_type.items()},
-        "n": _size(found, options),
+        "n": size(found, options),
         "confusion": {"labels": labels, "rows": rows},
         "errors": [as_printed(error, options.release) for error in found.errors],
     }
@@ -71,23 +72,3 @@ def _details(found: Evaluation, options: Options) -> dict[str, Any]:
 def _row(score: Score) -> dict[str, Any]:
     ratios = {"precision": score.precision, "recall": score.recall, "f_beta": score.f_beta}
     return {**asdict(score.counts), **ratios}
-
-
-def _size(found: Evaluation, options: Options) -> int | None:
-    """How many gold spans there are; release 0.2.5 does not say."""
-    return None if options.old else sum(score.counts.annotated for score in found.per_type.values())
-
-
-def _printed(found: Evaluation, options: Options) -> str:
-    """The original's own table; where release 0.2.5 fails for want of a number there is a dash."""
-    lines = [f"{'Entity':>20}{'Precision':>20}{'Recall':>20}{'Number of samples':>20}"]
-    rows = [(name, score, score.counts.annotated) for name, score in found.per_type.items()]
-    for name, score, size in [*rows, ("PII", found.pii, _size(found, options))]:
-        lines.append(
-            f"{name:>20}{_percent(score.precision):>20}{_percent(score.recall):>20}{'–' if size is None else size:>20}"
-        )
-    return "\n".join([*lines, f"PII F measure: {_percent(found.pii.f_beta)}"])
-
-
-def _percent(value: float | None) -> str:
-    return f"{float('nan') if value is None else value:.2%}"

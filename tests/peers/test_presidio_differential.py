@@ -1,0 +1,113 @@
+"""Beside the original itself, on random documents: presidio-evaluator 0.3.2 and the tokeniser it takes tokens from.
+
+The original lives in an environment of its own, which ``tools/peer_env.py`` makes where it is missing.
+"""
+
+import json
+import random
+import subprocess
+import sys
+from dataclasses import astuple
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from peers.presidio_cases import options_of
+from peers.presidio_corpus import TYPES, documents
+
+from sandscore.content import example_gold
+from sandscore.measuring.profiles.presidio.errors import as_printed
+from sandscore.measuring.profiles.presidio.evaluation import Evaluation, Score, evaluate_tags
+from sandscore.measuring.profiles.presidio.printing import printed
+from sandscore.measuring.profiles.presidio.spans import TaggedDocument
+from sandscore.measuring.profiles.presidio.tagging import ScoredSpan, tag
+from sandscore.measuring.profiles.presidio.tokens import tokens_of
+
+ROOT = Path(__file__).resolve().parents[2]
+SEED = 20261118
+RUNS: tuple[dict[str, Any], ...] = (
+    {},
+    {"iou_threshold": 0.5, "skip_words": []},
+    {"iou_threshold": 0.0, "beta": 1},
+    {"iou_threshold": 1.0, "skip_words": ["the", "of", "\n", ""]},
+    {"char_based": False, "iou_threshold": 0.6, "beta": 0.5},
+    {"char_based": False, "iou_threshold": 0.3, "skip_words": []},
+)
+
+
+@cache
+def original_python() -> str:
+    """The interpreter that has the original; made ready first."""
+    made = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "peer_env.py"), "presidio"], capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 0, made.stderr
+    return made.stdout.strip()
+
+
+def original(request: dict[str, Any]) -> dict[str, Any]:
+    script = str(Path(__file__).with_name("presidio_original.py"))
+    finished = subprocess.run(
+        [original_python(), script], input=json.dumps(request), capture_output=True, text=True, check=False
+    )
+    assert finished.returncode == 0, finished.stderr
+    answer: dict[str, Any] = json.loads(finished.stdout)
+    return answer
+
+
+def tagged(given: list[dict[str, Any]]) -> list[TaggedDocument]:
+    return [TaggedDocument(str(i), d["tokens"], d["starts"], d["gold"], d["predicted"]) for i, d in enumerate(given)]
+
+
+def test_random_documents_score_the_same() -> None:
+    given = documents(random.Random(SEED), 200)
+    answers = original({"documents": given, "runs": RUNS})["runs"]
+    for params, answer in zip(RUNS, answers, strict=True):
+        options = options_of(params, "0.3.2")
+        found = evaluate_tags(tagged(given), options)
+        del answer["seconds"]
+        assert as_answered(found, options.release) | {"printed": printed(found, options)} == answer, params
+
+
+def as_answered(found: Evaluation, release: str) -> dict[str, Any]:
+    labels, rows = found.matrix()
+    return {
+        "per_type": {name: row(score) for name, score in found.per_type.items()},
+        "pii": row(found.pii),
+        "labels": labels,
+        "rows": rows,
+        "errors": [list(as_printed(error, release).values()) for error in found.errors],
+    }
+
+
+def row(score: Score) -> list[Any]:
+    return [*astuple(score.counts), score.precision, score.recall, score.f_beta]
+
+
+def test_random_spans_become_the_same_tags() -> None:
+    rng = random.Random(SEED)
+    text = "Anna Maria (Lopez)  saw Dr. O'Neil at St. Mary's on 3/4/21, twice."
+    given = [
+        {"text": text, "spans": [random_span(rng, len(text)) for _ in range(rng.randint(0, 6))]} for _ in range(500)
+    ]
+    answers = original({"spans": given})["tags"]
+    for one, answer in zip(given, answers, strict=True):
+        spans = [ScoredSpan(s["start"], s["end"], s["type"], s["score"]) for s in one["spans"]]
+        assert tag(tokens_of(text), spans) == answer, one
+
+
+def random_span(rng: random.Random, size: int) -> dict[str, Any]:
+    start = rng.randint(0, size)
+    return {
+        "start": start,
+        "end": start + rng.randint(0, 20),
+        "type": rng.choice(TYPES),
+        "score": rng.choice((0.4, 0.5, 0.85)),
+    }
+
+
+def test_the_example_notes_are_cut_into_the_same_tokens() -> None:
+    notes = json.loads((example_gold() / "notes.json").read_text(encoding="utf-8"))
+    texts = [note["text"] for note in notes]
+    for text, answer in zip(texts, original({"texts": texts})["tokens"], strict=True):
+        assert [[token.text, token.start] for token in tokens_of(text)] == answer

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Makes the environment of an original scorer in .cache/peers/NAME; where it is up to date, does nothing.
+
+    python tools/peer_env.py NAME…
+
+The originals' pins conflict with ours and with each other, so each lives alone and is driven as a
+subprocess. Only what an original imports is installed, at these versions.
+"""
+
+import fcntl
+import hashlib
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+PEERS = Path(__file__).resolve().parents[1] / ".cache" / "peers"
+TEMPORARY_FAILURE = 75
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """What is installed, and a statement that must run afterwards."""
+
+    packages: tuple[str, ...]
+    proof: str
+
+    @property
+    def fingerprint(self) -> str:
+        described = "\n".join((*self.packages, self.proof, sys.version))
+        return hashlib.sha256(described.encode()).hexdigest()
+
+
+def pinned(versions: str) -> tuple[str, ...]:
+    """Requirements written as ``name version`` in pairs."""
+    words = versions.split()
+    return tuple(f"{name}=={version}" for name, version in zip(words[::2], words[1::2], strict=True))
+
+
+TABLE = {
+    "presidio": Peer(
+        pinned("""
+            presidio-evaluator 0.3.2  presidio-analyzer 2.2.366  pandas 3.1.1  numpy 2.4.6  spacy 3.8.18
+            annotated-doc 0.0.6  annotated-types 0.8.0  blis 1.3.4  catalogue 2.0.10  certifi 2026.10.18
+            charset-normalizer 3.5.2  click 8.5.1  confection 1.3.4  cymem 2.0.16  filelock 4.2.10
+            httpx 0.28.1  idna 3.20  Jinja2 3.1.6  MarkupSafe 3.0.4  murmurhash 1.0.16  narwhals 2.28.0
+            packaging 26.3  phonenumbers 9.0.43  plotly 7.1.0  preshed 3.0.13  pydantic 2.14.3
+            pydantic-core 2.50.4  Pygments 2.21.0  python-dateutil 4.0.0  python-dotenv 1.2.4  PyYAML 6.0.3
+            regex 2026.11.9  requests 2.34.2  requests-file 3.0.1  rich 15.0.0  shellingham 1.5.4
+            srsly 2.5.5  thinc 8.3.14  tldextract 5.4.0  tqdm 4.70.1  typer 0.29.1
+            typing-extensions 4.16.0  typing-inspection 0.4.5  urllib3 2.8.0  wasabi 1.1.3  weasel 1.0.1
+        """),
+        "from presidio_evaluator.evaluation import SpanEvaluator; from spacy.lang.en import English",
+    ),
+}
+
+
+class NotMadeError(Exception):
+    """An environment that could not be made, and why."""
+
+
+def ready(name: str) -> Path:
+    """The interpreter of that original's environment, made first where it is missing or out of date."""
+    home, peer = PEERS / name, TABLE[name]
+    PEERS.mkdir(parents=True, exist_ok=True)
+    with (PEERS / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made_for = home / "made-for"
+        if not made_for.is_file() or made_for.read_text() != peer.fingerprint:
+            make(name, home, peer)
+            made_for.write_text(peer.fingerprint)
+    return home / "bin" / "python"
+
+
+def make(name: str, home: Path, peer: Peer) -> None:
+    """A fresh environment with the pinned packages and no others."""
+    started = monotonic()
+    print(f"peer_env: installing {peer.packages[0]} into {home}", file=sys.stderr)
+    shutil.rmtree(home, ignore_errors=True)
+    venv.create(home, with_pip=True)
+    python = str(home / "bin" / "python")
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+    check(name, [*pip, "--no-deps", "--no-compile", "--only-binary=:all:", *peer.packages])
+    check(name, [python, "-c", peer.proof])
+    print(f"peer_env: {name} took {monotonic() - started:.0f} s", file=sys.stderr)
+
+
+def check(name: str, command: Sequence[str]) -> None:
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    if finished.returncode:
+        raise NotMadeError(f"{name}: {finished.stderr.strip()[-2000:]}")
+
+
+def main(names: Sequence[str]) -> int:
+    unknown = [name for name in names if name not in TABLE]
+    if unknown or not names:
+        print(f"usage: peer_env.py NAME…; the names are {', '.join(TABLE)}", file=sys.stderr)
+        return 2
+    try:
+        for name in names:
+            print(ready(name))
+    except NotMadeError as fault:
+        print(f"peer_env: {fault}", file=sys.stderr)
+        return TEMPORARY_FAILURE
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
