@@ -30,8 +30,8 @@ def command(task: str, file: str, notes: str | None, complete: bool, output_form
         loaded = load_files(
             find_task(task), inputs, complete=complete, want_tokens=False, want_hashes=False, progress=progress
         )
-    click.echo(FORMATS[output_format](loaded.findings["predictions"]))
     if loaded.faulty("notes"):
         complain([loaded.findings["notes"]])
-        raise OrganiserFault("the notes are not valid")
+        raise OrganiserFault("the notes are not valid; nothing was validated")
+    click.echo(FORMATS[output_format](loaded.findings["predictions"]))
     return ParticipantFault.exit_code if loaded.faulty("predictions") else 0

@@ -90,7 +90,7 @@ def show(value: Scalar) -> str:
     """A parameter's value as it is written."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value)
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def parse(written: str, table: Mapping[str, Definition], what: str = "measure") -> Named:

@@ -97,6 +97,8 @@ def _read(
         data = memoryview(source.data)
         if role == "notes":
             NotesLoader(dataset, findings[role]).load(data, progress)
+            if findings[role].errors:
+                break  # nothing can be judged by notes that are not right themselves
         else:
             loader = AnnotationLoader(task, dataset, findings[role], want_tokens=want_tokens)
             columns[role] = loader.load(data, missing=_missing(role, sources, complete), progress=progress)

@@ -15,7 +15,8 @@ def offset_hint(note: str, start: int, length: int, text: str) -> str:
     near = _nearest(note, start, text)
     if near is not None and near != start:
         side = "later" if near > start else "earlier"
-        return f"; it stands {abs(near - start)} characters {side}, at {near}"
+        distance = f"{abs(near - start)} character{'' if abs(near - start) == 1 else 's'}"
+        return f"; it stands {distance} {side}, at {near}"
     return ""
 
 
