@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from sandscore import __version__
 from sandscore.measuring import extras
 from sandscore.measuring.counting import Tally
+from sandscore.measuring.general.counting import CountedGeneral, count_general
+from sandscore.measuring.general.table import GENERAL
 from sandscore.measuring.hipaa import HipaaMap
-from sandscore.measuring.measures import Counted, count_all, measures_for, totals
+from sandscore.measuring.measures import MEASURES, Counted, count_all, measures_for, totals
 from sandscore.measuring.sides import Sides
 from sandscore.reading.files import Loaded
 from sandscore.records.counts import Counts, ratio
@@ -52,7 +55,9 @@ def score(question: Question, loaded: Loaded) -> Scorecard:
     sides = Sides(loaded.columns["gold"], loaded.columns["predictions"], len(dataset.ids))
     names = dataset.vocabulary.names
     wanted = measures_for(task, question.measures)
-    counted = count_all(task, sides, names, wanted, question.hipaa if task.hipaa else None)
+    columnar = [measure for measure in wanted if measure.name in MEASURES]
+    counted = count_all(task, sides, names, columnar, question.hipaa if task.hipaa else None)
+    general = count_general([measure for measure in wanted if measure.name in GENERAL], loaded)
     by_name = {str(c.measure): c for c in counted}
     label = by_name.get(task.label_measure or "")
     wrong = label.conditional[1] if label and label.conditional else 0
@@ -71,15 +76,16 @@ def score(question: Question, loaded: Loaded) -> Scorecard:
         gold_annotations=len(sides.gold),
         predicted_annotations=len(sides.predicted),
         text_checked=dataset.texts is not None,
-        measures={name: _score(c) for name, c in by_name.items()},
+        measures={name: _score(c) for name, c in by_name.items()} | {str(g.measure): _general(g) for g in general},
         per_label=_per_label(sides, names, counted),
         errors=extras.error_kinds(sides, by_name["instance_strict"].per_note, wrong),
         note_leak=extras.note_leak(sides),
         confidence=extras.confidence_curve(sides),
-        per_note=_per_note(dataset.ids, counted),
+        per_note=_per_note(dataset.ids, counted, general),
         units=dict(zip(dataset.ids, dataset.units, strict=True)),
         run=identity.run,
         problems=dict(sorted(loaded.findings["predictions"].counts.items())),
+        warnings=[warning for g in general for warning in g.warnings],
     )
 
 
@@ -137,10 +143,18 @@ def _per_label(sides: Sides, names: list[str], counted: Iterable[Counted]) -> di
     }
 
 
-def _per_note(ids: list[str], counted: list[Counted]) -> dict[str, dict[str, tuple[int, int, int]]]:
-    names = [str(c.measure) for c in counted]
-    tables = [c.per_note.tolist() for c in counted]
+def _per_note(
+    ids: list[str], counted: list[Counted], general: list[CountedGeneral]
+) -> dict[str, dict[str, tuple[int, int, int]]]:
+    ranked = [g for g in general if g.per_note is not None]
+    names = [str(c.measure) for c in counted] + [str(g.measure) for g in ranked]
+    tables = [c.per_note.tolist() for c in counted] + [g.per_note for g in ranked]
     return {note: dict(zip(names, rows, strict=True)) for note, *rows in zip(ids, *tables, strict=True)}
+
+
+def _general(counted: CountedGeneral) -> MeasureScore:
+    averaged = {} if counted.per_note is None else {"macro": macro(np.array(counted.per_note).reshape(-1, 3))}
+    return MeasureScore(**{"f1_ci": None, **counted.components, **averaged})
 
 
 def published(card: Scorecard, salt: bytes) -> Scorecard:

@@ -7,6 +7,7 @@ import numpy as np
 
 from sandscore.measuring import counting
 from sandscore.measuring.counting import Tally
+from sandscore.measuring.general.table import GENERAL
 from sandscore.measuring.hipaa import HipaaMap
 from sandscore.measuring.sides import Sides
 from sandscore.measuring.values import Definition, Named, Parameter, Scalar, parse
@@ -29,6 +30,7 @@ MEASURES: dict[str, Definition] = {
         Definition("hipaa_phi_only", "strict match and equal label among labels that HIPAA protects"),
     )
 }
+ALL_MEASURES = MEASURES | {name: row.definition for name, row in GENERAL.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,11 @@ class Counted:
 
 
 def measures_for(task: Task, asked: Iterable[str] = ()) -> list[Named]:
-    """The task's own measures and those asked for, each once."""
-    wanted = [parse(name, MEASURES) for name in (*task.measures, *asked)]
+    """The task's own measures and those asked for, each once; general measures serve every task."""
+    wanted = [parse(name, ALL_MEASURES) for name in (*task.measures, *asked)]
     for measure in wanted:
-        if measure.name not in task.measures:
-            allowed = ", ".join(task.measures)
+        if measure.name not in task.measures and measure.name not in GENERAL:
+            allowed = ", ".join((*task.measures, *GENERAL))
             raise UsageFault(f"the task {task.id} has no measure {measure.name}; it has {allowed}")
     return list(dict.fromkeys(wanted))
 

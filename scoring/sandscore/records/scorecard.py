@@ -91,3 +91,5 @@ class Scorecard(_Record):
     units: dict[str, str]
     run: dict[str, Any] | None = None
     problems: dict[str, int] = Field(default_factory=dict)
+    details: dict[str, Any] = Field(default_factory=dict)
+    warnings: list[str] = Field(default_factory=list)

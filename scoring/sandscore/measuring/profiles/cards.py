@@ -1,0 +1,78 @@
+"""Score cards of other people's scorers: their numbers in our shape."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from sandscore import __version__
+from sandscore.measuring.cards import Question, signature
+from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
+from sandscore.measuring.profiles.stopping import stopping
+from sandscore.measuring.profiles.table import Profile
+from sandscore.reading.blocks import form_of
+from sandscore.reading.datasets import NAMELESS
+from sandscore.reading.files import Inputs, Loaded
+from sandscore.reading.sources import opened
+from sandscore.reading.strictjson import JsonFault
+from sandscore.records.errors import OrganiserFault, ParticipantFault, SandscoreError
+from sandscore.records.scorecard import MeasureScore, Scorecard
+
+
+def score_as(profile: Profile, question: Question, inputs: Inputs, loaded: Loaded) -> tuple[Scorecard, ProfileResult]:
+    """What the original would say of these files, right or wrong as they are."""
+    given = ProfileInput(
+        task=question.task,
+        notes=_records(inputs.notes, OrganiserFault, None) if inputs.notes is not None else None,
+        gold=_records(inputs.gold, OrganiserFault, loaded),
+        predictions=_records(inputs.predictions, ParticipantFault, loaded),
+    )
+    with stopping("files", ParticipantFault):
+        result = profile.evaluate(given, profile.settings)
+    return _card(profile, question, loaded, result), result
+
+
+def _card(profile: Profile, question: Question, loaded: Loaded, result: ProfileResult) -> Scorecard:
+    identity, dataset = question.identity, loaded.dataset
+    return Scorecard(
+        sandscore=__version__,
+        signature=signature(question.task, str(profile), loaded.sha256, None),
+        task=question.task.id,
+        profile=str(profile),
+        team=identity.team,
+        submission=identity.submission,
+        image=identity.image,
+        dataset=identity.dataset,
+        created=identity.created,
+        notes=len(dataset.ids),
+        gold_annotations=len(loaded.columns["gold"]),
+        predicted_annotations=len(loaded.columns["predictions"]),
+        text_checked=dataset.texts is not None,
+        measures={name: MeasureScore(**{"f1_ci": None, **parts}) for name, parts in result.measures.items()},
+        per_label={},
+        errors=None,
+        note_leak=None,
+        confidence=None,
+        per_note={note: result.per_note.get(note, {}) for note in dataset.ids},
+        units=dict(zip(dataset.ids, dataset.units, strict=True)),
+        run=identity.run,
+        problems=dict(sorted(loaded.findings["predictions"].counts.items())),
+        details=result.details,
+        warnings=list(result.warnings),
+    )
+
+
+def _records(path: str | Path | None, fault: type[SandscoreError], loaded: Loaded | None) -> list[Any]:
+    """A file's records as the original's own JSON reader would see them: Python's, with all that it lets pass."""
+    with opened(path or "") as source:
+        data = bytes(source.data)
+    try:
+        lines = form_of(memoryview(data)) == "lines"
+        value = [json.loads(line) for line in data.splitlines() if line.strip()] if lines else json.loads(data)
+    except (ValueError, RecursionError, JsonFault) as broken:
+        raise fault(f"{path}: the original cannot read this: {broken}") from None
+    if isinstance(value, list):
+        return value
+    if loaded is None or "annotationSource" in value:
+        return [value]
+    name = loaded.dataset.ids[0] if loaded.dataset.ids else NAMELESS
+    return [{"annotationSource": {"resourceSource": {"name": name}}, **value}]

@@ -1,0 +1,46 @@
+"""The profiles by name; a profile's module is imported when that profile is asked for."""
+
+import importlib
+from dataclasses import dataclass
+
+from sandscore.measuring.profiles.result import Evaluate
+from sandscore.measuring.values import Definition, Named, Scalar, parse
+from sandscore.records.errors import UsageFault
+
+CHALLENGE = "challenge"
+_PACKAGE = "sandscore.measuring.profiles"
+_MODULES = {
+    "nlpsandbox-client": "nlpsandbox_client",
+    "i2b2": "i2b2",
+    "presidio": "presidio",
+    "span-labels": "span_labels",
+    "neleval": "neleval",
+    "semeval": "semeval",
+}
+PROFILES = (CHALLENGE, *_MODULES)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A profile with its parameters settled, ready to evaluate."""
+
+    value: Named
+    settings: dict[str, Scalar]
+    evaluate: Evaluate
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+def find_profile(written: str) -> Profile | None:
+    """The profile behind ``name(key=value,…)``; None for our own."""
+    name = written.partition("(")[0].strip()
+    if name == CHALLENGE:
+        parse(written, {CHALLENGE: Definition(CHALLENGE, "the contract's own measures")}, "profile")
+        return None
+    if name not in _MODULES:
+        raise UsageFault(f"unknown profile '{name}'; allowed: {', '.join(PROFILES)}")
+    module = importlib.import_module(f"{_PACKAGE}.{_MODULES[name]}")
+    definition: Definition = module.DEFINITION
+    value = parse(written, {name: definition}, "profile")
+    return Profile(value, definition.settle(value), module.evaluate)
