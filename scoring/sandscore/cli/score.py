@@ -90,9 +90,11 @@ def run(options: Options) -> int:
     with bytes_read(inputs.given.values()) as progress:
         loaded = load_files(task, inputs, complete=options.complete, progress=progress)
     question = Question(task, options.measures, hipaa, _identity(options))
-    card, printed = (
-        _challenge(question, loaded) if profile is None else _as_the_original(profile, question, inputs, loaded)
-    )
+    table = ""
+    if profile is None:
+        card = _challenge(question, loaded)
+    else:
+        card, table = _as_the_original(profile, question, inputs, loaded)
     for warning in card.warnings:
         click.echo(f"warning: {printable(warning)}", err=True)
     if salt is not None:
@@ -100,9 +102,8 @@ def run(options: Options) -> int:
     written = dumped(card)
     if options.output:
         write(options.output, written)
-    click.echo(
-        printed if printed and options.output_format == "text" else FORMATS[options.output_format](card, written)
-    )
+    as_original = profile is not None and options.output_format == "text"
+    click.echo(table if as_original else FORMATS[options.output_format](card, written))
     return 0
 
 
