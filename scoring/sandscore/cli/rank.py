@@ -8,7 +8,6 @@ import click
 
 if TYPE_CHECKING:
     from sandscore.ranking.cards import Entry
-    from sandscore.records.board import Board
 
 FORMATS = ("text", "json", "csv", "markdown")
 
@@ -39,11 +38,12 @@ def command(
       sandscore rank leaderboard/cards/*.json -o board.json
     """
     from sandscore.cli.progress import bar
+    from sandscore.cli.score import write
     from sandscore.ranking.board import rank
     from sandscore.ranking.cards import read_cards
     from sandscore.ranking.comparison import refuse_incomparable
     from sandscore.ranking.configuration import read_challenge, rules_for
-    from sandscore.ranking.exports import EXPORTS
+    from sandscore.ranking.exports import EXPORTS, as_json
 
     entries = read_cards(cards)
     refuse_incomparable(entries)
@@ -54,7 +54,7 @@ def command(
     with bar("testing pairs") as advance:
         board = rank(_listed(entries, output), rules, phase, advance, everything=everything)
     if output:
-        _write(board, output)
+        write(str(output), as_json(board).encode())
     if not output or output_format != "text":
         click.echo(EXPORTS[output_format](board), nl=False)
     elif output:
@@ -67,12 +67,3 @@ def _listed(entries: "list[Entry]", output: Path | None) -> "list[Entry]":
 
     start = output.parent if output else Path()
     return [replace(e, listed=Path(os.path.relpath(e.path, start)).as_posix()) for e in entries]
-
-
-def _write(board: "Board", output: Path) -> None:
-    """All of it or nothing: a reader never sees half a board."""
-    from sandscore.ranking.exports import as_json
-
-    part = output.with_name(f".{output.name}.part")
-    part.write_text(as_json(board), encoding="utf-8")
-    part.replace(output)

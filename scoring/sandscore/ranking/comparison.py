@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
 
-from sandscore.ranking.cards import Entry
+from sandscore.ranking.cards import Entry, shown
 from sandscore.records.errors import ParticipantFault
 
 _SAME: tuple[tuple[str, Callable[[Entry], object]], ...] = (
@@ -45,8 +45,8 @@ def _refuse_first_difference(entries: Sequence[Entry], what: str, of: Callable[[
     other = next((entry for entry in entries if of(entry) != of(first)), None)
     if other is None:
         return
-    where = f" in the data set '{first.dataset}'" if what in dict(_SAME_IN_DATASET) and first.dataset else ""
-    difference = "" if what in _HIDDEN else f" ({of(first)} and {of(other)})"
+    where = f" in the data set '{shown(first.dataset)}'" if what in dict(_SAME_IN_DATASET) and first.dataset else ""
+    difference = "" if what in _HIDDEN else f" ({shown(of(first))} and {shown(of(other))})"
     raise ParticipantFault(f"{first.path} and {other.path} cannot be compared: their {what} differ{where}{difference}")
 
 
@@ -54,7 +54,7 @@ def _refuse_twice(entries: Sequence[Entry]) -> None:
     for one, two in pairwise(entries):
         if one.submission == two.submission:
             raise ParticipantFault(
-                f"{one.path} and {two.path} are both called '{one.submission}' on the same data set; "
+                f"{one.path} and {two.path} are both called '{shown(one.submission)}' on the same data set; "
                 "give each submission a name of its own"
             )
 
@@ -65,6 +65,6 @@ def _refuse_shared_names(entries: Sequence[Entry]) -> None:
         first = owners.setdefault(entry.submission, entry)
         if first.card.team != entry.card.team:
             raise ParticipantFault(
-                f"{first.path} and {entry.path} are both called '{entry.submission}' but come from "
+                f"{first.path} and {entry.path} are both called '{shown(entry.submission)}' but come from "
                 "different teams; give each submission a name of its own"
             )

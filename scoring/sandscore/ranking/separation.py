@@ -18,7 +18,7 @@ Progress = Callable[[int], object]
 
 
 @dataclass(frozen=True)
-class Tested:
+class PairTests:
     """p and Holm-adjusted p of the tested pairs; a pair that could not be tested is not separated."""
 
     p: dict[Pair, float] = field(default_factory=dict)
@@ -52,10 +52,10 @@ def run_tests(
     replicates: Floats,
     estimates: Floats,
     progress: Progress,
-) -> Tested:
+) -> PairTests:
     """Every pair tested on the score the board ranks by."""
     if not pairs:
-        return Tested()
+        return PairTests()
     if chosen_test(rules) == "paired_bootstrap":
         p = paired_bootstrap_p(replicates, estimates, pairs)
     else:
@@ -64,7 +64,7 @@ def run_tests(
         draws = rules.randomisations or draws_for(len(pairs))
         counts = table.counts[:, :, table.measures.index(measure)]
         p = randomisation_p(counts, blocks, pairs, seed, draws, progress)
-    return Tested(p, dict(zip(p, holm(list(p.values())), strict=True)))
+    return PairTests(p, dict(zip(p, holm(list(p.values())), strict=True)))
 
 
 def paired_bootstrap_p(replicates: Floats, estimates: Floats, pairs: Sequence[Pair]) -> dict[Pair, float]:
@@ -78,7 +78,7 @@ def paired_bootstrap_p(replicates: Floats, estimates: Floats, pairs: Sequence[Pa
     return out
 
 
-def rank_sets(order: Sequence[int], tested: Tested) -> dict[int, tuple[int, int]]:
+def rank_sets(order: Sequence[int], tested: PairTests) -> dict[int, tuple[int, int]]:
     """For each scored system (in order, best first) the places it may have."""
     place = {system: at for at, system in enumerate(order)}
     better, worse = dict.fromkeys(order, 0), dict.fromkeys(order, 0)
@@ -91,7 +91,7 @@ def rank_sets(order: Sequence[int], tested: Tested) -> dict[int, tuple[int, int]
 
 
 def tie_groups(
-    order: Sequence[int], scored: Sequence[bool], rule: TieRule, tested: Tested, wins: Floats, resamples: int
+    order: Sequence[int], scored: Sequence[bool], rule: TieRule, tested: PairTests, wins: Floats, resamples: int
 ) -> dict[int, int]:
     """A new group starts at the first row that the rule separates from the first row of the current one."""
     groups: dict[int, int] = {}
@@ -103,7 +103,7 @@ def tie_groups(
     return groups
 
 
-def _separated(head: int, system: int, rule: TieRule, tested: Tested, wins: Floats, resamples: int) -> bool:
+def _separated(head: int, system: int, rule: TieRule, tested: PairTests, wins: Floats, resamples: int) -> bool:
     if head == system:
         return False
     if rule == "holm":

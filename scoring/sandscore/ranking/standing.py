@@ -10,7 +10,7 @@ from sandscore.ranking.bootstrap import Floats, f1_replicates
 from sandscore.ranking.intervals import Interval, bca_intervals, percentile_intervals
 from sandscore.ranking.numbering import Score, number, sort_key
 from sandscore.ranking.replication import replicate_scores
-from sandscore.ranking.separation import Progress, Tested, rank_sets, run_tests, testable_pairs, tie_groups
+from sandscore.ranking.separation import PairTests, Progress, rank_sets, run_tests, testable_pairs, tie_groups
 from sandscore.ranking.stability import Agreement, agreement
 from sandscore.ranking.table import Table
 from sandscore.records.challenge import RankingRules
@@ -31,7 +31,7 @@ class Standing:
     estimates: Floats
     score_intervals: list[Interval]
     intervals: dict[tuple[int, int], Interval]
-    tested: Tested
+    tested: PairTests
     sets: dict[int, tuple[int, int]]
     groups: dict[int, int]
     agreement: Agreement

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sandscore.ranking.board import rank
-from sandscore.ranking.cards import Entry, file_content, read_card, read_cards, strict_json
+from sandscore.ranking.cards import Entry, file_content, read_card, read_cards, shown, strict_json
 from sandscore.ranking.separation import Progress
 from sandscore.records.board import BoardRules, CardReference
 from sandscore.records.errors import MissingFile, ParticipantFault
@@ -57,7 +57,7 @@ def verify(path: Path, cards: Sequence[Path] = (), progress: Progress = lambda _
     except ValidationError as fault:
         first = fault.errors(include_url=False, include_input=False)[0]
         where = "/".join(str(step) for step in first["loc"]) or "the whole file"
-        raise ParticipantFault(f"{path} is not a board: {where}: {first['msg']}") from None
+        raise ParticipantFault(f"{path} is not a board: {shown(where)}: {first['msg']}") from None
     named = list(_cards_of(origin, path.parent))
     entries = named or read_cards(cards)
     if not entries:
@@ -67,7 +67,7 @@ def verify(path: Path, cards: Sequence[Path] = (), progress: Progress = lambda _
     for where, there, here in _walk("", said, json.loads(made.model_dump_json())):
         compared += 1
         if not _same(there, here):
-            raise ParticipantFault(f"{path}: {where} is {_shown(there)}; its cards make {_shown(here)}")
+            raise ParticipantFault(f"{path}: {shown(where)} is {_value(there)}; its cards make {_value(here)}")
     return Verified(compared, len(entries))
 
 
@@ -87,8 +87,8 @@ def _find(reference: CardReference, folder: Path) -> Entry:
         if entry.sha256 == reference.sha256:
             return entry
     if there:
-        raise ParticipantFault(f"{there[0]} is not the card this board was made from: its SHA-256 differs")
-    raise MissingFile(f"the card {reference.path} lies neither beside the board nor where the board says")
+        raise ParticipantFault(f"{shown(there[0])} is not the card this board was made from: its SHA-256 differs")
+    raise MissingFile(f"the card {shown(reference.path)} lies neither beside the board nor where the board says")
 
 
 def _walk(where: str, said: object, made: object) -> Iterator[tuple[str, object, object]]:
@@ -116,5 +116,5 @@ def _same(said: object, made: object) -> bool:
     return said == made
 
 
-def _shown(value: object) -> str:
-    return "absent" if value is _ABSENT else json.dumps(value, ensure_ascii=False)[:200]
+def _value(value: object) -> str:
+    return "absent" if value is _ABSENT else shown(json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,200 @@
+"""The board as a whole: its promises as properties, and the cards it refuses to mix."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ranking_cards import as_entry as read
+from ranking_cards import card_content, drawn_rows, entry
+
+from sandscore.ranking.board import rank
+from sandscore.ranking.cards import Entry
+from sandscore.ranking.draws import seed_of
+from sandscore.records.board import Board, BoardRules, Row
+from sandscore.records.errors import ParticipantFault, UsageFault
+
+
+def cards(count: int = 5, notes: int = 120) -> list[Entry]:
+    return [entry(f"s{i}", drawn_rows(0.7 + 0.04 * i, notes, i)) for i in range(count)]
+
+
+def row(board: Board, name: str) -> Row:
+    return next(one for one in board.rows if one.submission == name)
+
+
+@settings(deadline=None, max_examples=8)
+@given(st.permutations(range(5)))
+def test_order_of_cards_changes_nothing(order: list[int]) -> None:
+    entries = cards()
+    assert rank([entries[i] for i in order]) == rank(entries)
+
+
+def test_a_rival_moves_no_interval_and_no_p() -> None:
+    few, many = rank(cards(3)), rank(cards(5))
+    for name in ("s0", "s1", "s2"):
+        assert row(few, name).measures == row(many, name).measures
+    rules = BoardRules(randomisations=2_000)
+    few, many = rank(cards(3), rules), rank(cards(5), rules)
+    p = {(pair.a, pair.b): pair.p for pair in many.pairwise}
+    assert all(p[pair.a, pair.b] == pair.p for pair in few.pairwise)
+
+
+def test_ten_equal_systems_may_all_be_anywhere() -> None:
+    """Equal in skill, not in their answers; and one system ten times."""
+    alike = rank([entry(f"s{i}", drawn_rows(0.8, 150, i)) for i in range(10)])
+    assert [one.rank_set for one in alike.rows] == [(1, 10)] * 10
+    assert {one.group for one in alike.rows} == {1}
+    same = rank([entry(f"s{i}", drawn_rows(0.8, 150, 0)) for i in range(10)])
+    assert [(one.rank, one.rank_set) for one in same.rows] == [(1, (1, 10))] * 10
+    assert [one.p_first for one in same.rows] == pytest.approx([0.1] * 10)
+    assert {pair.p for pair in same.pairwise} == {1.0}
+    assert same.stability is not None
+    assert same.stability.kendall_tau.mean is None
+
+
+def test_rows_are_in_order_and_scores_are_what_the_counts_make() -> None:
+    board = rank(cards())
+    scores = [one.measures["instance_strict"].f1 for one in board.rows]
+    assert scores == sorted((score for score in scores if score is not None), reverse=True)
+    for one in board.rows:
+        measure = one.measures["instance_strict"]
+        assert measure.tp is not None
+        assert measure.fp is not None
+        assert measure.fn is not None
+        assert measure.f1 == 2 * measure.tp / (2 * measure.tp + measure.fp + measure.fn)
+        assert measure.f1_ci is not None
+        assert measure.f1_ci[0] < measure.f1 < measure.f1_ci[1]
+    assert (board.rows[0].k, board.rows[0].p_vs_leader) == (None, None)
+    assert [one.rank for one in board.rows] == [1, 2, 3, 4, 5]
+    assert board.pairwise[0].delta == pytest.approx((scores[0] or 0) - (scores[1] or 0))
+
+
+def test_the_seed_is_of_challenge_phase_gold_and_measure() -> None:
+    board = rank(cards(2), BoardRules(challenge="ours"), "final")
+    assert board.seed == f"0x{seed_of('ours', 'final', '0123456789ab', 'instance_strict'):016x}"
+    assert rank(cards(2)).seed == f"0x{seed_of('', '', '0123456789ab', 'instance_strict'):016x}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        pytest.param({"task": "address"}, "task differ", id="tasks"),
+        pytest.param({"profile": "i2b2"}, "profile differ", id="profiles"),
+        pytest.param({"sandscore": "0.2.0"}, "version differ", id="versions"),
+        pytest.param({"gold": "f" * 12}, "gold differ", id="gold"),
+        pytest.param({"signature": "date|challenge|gold:0123456789ab|map:abc|v0.1.0"}, "HIPAA map differ", id="maps"),
+        pytest.param({"patients": ["p"] * 40}, "patients differ", id="patients"),
+        pytest.param({"submission": "a"}, "both called 'a'", id="the same name twice"),
+        pytest.param({"submission": "a", "dataset": "other"}, "different teams", id="one name, two teams"),
+    ],
+)
+def test_refuses_to_mix(changes: dict[str, Any], sentence: str) -> None:
+    first = read(card_content("a", drawn_rows(0.8, 40, 1)), "first.json")
+    other = read(card_content("b", drawn_rows(0.8, 40, 2), **changes), "other.json")
+    with pytest.raises(ParticipantFault, match=sentence) as refused:
+        rank([other, first])
+    assert "first.json" in str(refused.value)
+    assert "other.json" in str(refused.value)
+
+
+def test_refuses_other_notes_without_naming_them() -> None:
+    with pytest.raises(ParticipantFault, match="notes differ") as refused:
+        rank([entry("a", drawn_rows(0.8, 40, 1)), entry("b", drawn_rows(0.8, 39, 1))])
+    assert "note-" not in str(refused.value)
+
+
+def test_nothing_to_rank() -> None:
+    with pytest.raises(ParticipantFault, match="no score card"):
+        rank([])
+    with pytest.raises(UsageFault, match="cards have instance_strict"):
+        rank(cards(2), BoardRules(headline="token"))
+
+
+def test_a_measure_without_a_score_comes_last_and_has_no_place() -> None:
+    without = card_content("z", drawn_rows(0.9, 60, 1))
+    score = {"precision": None, "recall": None, "f1": None, "reason": "gold carries no dateFormat"}
+    without["measures"]["instance_strict"] |= score
+    board = rank([entry("a", drawn_rows(0.5, 60, 2)), read(without)])
+    last = board.rows[1]
+    assert (last.submission, last.rank, last.rank_set, last.group) == ("z", 2, None, 2)
+    assert (last.measures["instance_strict"].f1, last.measures["instance_strict"].f1_ci) == (None, None)
+    assert last.measures["instance_strict"].reason == "gold carries no dateFormat"
+    assert last.missing == ("instance_strict",)
+    assert (board.pairwise[0].p, board.pairwise[0].delta) == (None, None)
+
+
+def test_second_measures_reorder_a_group_only_where_they_are_named() -> None:
+    """b is a little ahead on the headline, tied by Holm; a is ahead on token."""
+    a = {"instance_strict": [(1, 1, 1)] * 30, "token": [(3, 0, 0)] * 30}
+    b = {"instance_strict": [(1, 1, 1)] * 29 + [(2, 1, 1)], "token": [(2, 1, 1)] * 30}
+    entries = [entry("a", a), entry("b", b)]
+    assert [one.submission for one in rank(entries).rows] == ["b", "a"]
+    broken = rank(entries, BoardRules(tie_break=("token",)))
+    assert [(one.submission, one.rank, one.group) for one in broken.rows] == [("a", 1, 1), ("b", 2, 1)]
+
+
+def test_earliest_wins_only_where_asked() -> None:
+    rows = drawn_rows(0.8, 40, 1)
+    late, early = entry("a", rows, created="2026-02-01"), entry("b", rows, created="2026-01-01")
+    assert [(one.submission, one.rank) for one in rank([late, early]).rows] == [("a", 1), ("b", 1)]
+    asked = rank([late, early], BoardRules(tie_break=("created",)))
+    assert [(one.submission, one.rank) for one in asked.rows] == [("b", 1), ("a", 2)]
+
+
+@pytest.mark.parametrize(("sites", "leader"), [("pooled", "b"), ("macro", "a"), ("mean_rank", "a")])
+def test_several_sites(sites: Any, leader: str) -> None:
+    rows = {
+        ("a", "east"): [(5, 0, 0)] * 10,
+        ("a", "west"): [(6, 5, 5)] * 10,
+        ("b", "east"): [(6, 2, 2)] * 10,
+        ("b", "west"): [(6, 2, 2)] * 10,
+    }
+    board = rank([entry(n, of, dataset=d, team="t") for (n, d), of in rows.items()], BoardRules(sites=sites))
+    assert board.rows[0].submission == leader
+    assert board.site_leaders == {"pooled": "b", "macro": "a", "mean_rank": "a"}
+    assert any("disagree on the leader" in warning for warning in board.warnings)
+    assert set(board.gold) == set(board.rows[0].sites) == {"east", "west"}
+
+
+def test_a_missing_site_is_flagged_and_never_separated() -> None:
+    both = [entry("a", [(5, 0, 0)] * 30, dataset=d) for d in ("east", "west")]
+    one = entry("b", [(1, 5, 5)] * 30, dataset="east")
+    strict = rank([*both, one])
+    assert (row(strict, "b").rank_set, row(strict, "b").missing) == (None, ("instance_strict @ west",))
+    left_out = rank([*both, one], BoardRules(missing="exclude"))
+    assert (row(left_out, "b").rank_set, row(left_out, "b").missing) == ((1, 2), ("instance_strict @ west",))
+    assert any("lack a score" in warning for warning in left_out.warnings)
+
+
+@pytest.mark.parametrize("aggregation", ["lexicographic", "borda", "mean_rank"])
+def test_the_bootstrap_runs_through_the_aggregation(aggregation: Any) -> None:
+    entries = [
+        entry(
+            f"s{i}",
+            {"token": drawn_rows(0.6 + 0.1 * i, 60, i), "instance_strict": drawn_rows(0.5 + 0.1 * i, 60, i + 9)},
+        )
+        for i in range(4)
+    ]
+    rules = BoardRules(aggregation=aggregation, measures={"token": 1, "instance_strict": 2})
+    board = rank(entries, rules)
+    assert [one.submission for one in board.rows] == ["s3", "s2", "s1", "s0"]
+    assert 0.8 < (board.rows[0].p_first or 0) <= 1
+    assert board.rows[0].score is not None
+    expected = {"lexicographic": board.rows[0].measures["token"].f1, "borda": 9, "mean_rank": -1}
+    assert board.rows[0].score == pytest.approx(expected[aggregation])
+
+
+@pytest.mark.parametrize(
+    ("patients", "warned"),
+    [
+        pytest.param([f"p{i // 2}" for i in range(150)], "only 75 patients", id="few patients"),
+        pytest.param([f"p{i // 2}" for i in range(240)], None, id="enough"),
+        pytest.param([f"note-{i}" for i in range(150)], "no patient ids", id="notes"),
+    ],
+)
+def test_warns_where_intervals_are_too_narrow(patients: list[str], warned: str | None) -> None:
+    board = rank([entry("a", drawn_rows(0.8, len(patients), 1), patients=patients)])
+    assert bool(board.warnings) == (warned is not None)
+    assert warned is None or any(warned in warning for warning in board.warnings)
+    assert board.units == len(set(patients))

@@ -1,0 +1,65 @@
+"""The board for people and programs."""
+
+import csv
+import io
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+from ranking_cards import drawn_rows, entry
+
+from sandscore.content import schema_path
+from sandscore.ranking.board import rank
+from sandscore.ranking.exports import EXPORTS, as_csv, as_json, as_markdown, as_text, frame, records
+from sandscore.records.board import Board, BoardRules
+
+HOSTILE = "=HYPERLINK|<b>`x`\n# [a](b)"
+
+
+def board(feedback: str = "full") -> Board:
+    cards = [entry(f"s{i}", drawn_rows(0.7 + 0.1 * i, 120, i)) for i in range(2)]
+    cards.append(entry("s9", drawn_rows(0.75, 120, 9), team=HOSTILE))
+    return rank(cards, BoardRules(feedback=feedback, resamples=300))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("feedback", ["full", "rounded", "ladder", "blind"])
+def test_json_keeps_the_published_schema(feedback: str) -> None:
+    schema = json.loads(schema_path("board").read_text(encoding="utf-8"))
+    Draft202012Validator(schema).validate(json.loads(as_json(board(feedback))))
+
+
+def test_csv_says_the_same_as_the_board() -> None:
+    made = board()
+    rows = list(csv.DictReader(io.StringIO(as_csv(made))))
+    assert [row["submission"] for row in rows] == [row.submission for row in made.rows]
+    for read, row in zip(rows, made.rows, strict=True):
+        assert float(read["instance_strict.f1"]) == row.measures["instance_strict"].f1
+        assert (int(read["rank_low"]), int(read["rank_high"])) == row.rank_set
+
+
+def test_csv_holds_no_formula() -> None:
+    teams = [row["team"] for row in csv.DictReader(io.StringIO(as_csv(board())))]
+    assert "'" + HOSTILE in teams
+
+
+def test_markdown_has_one_line_a_row_and_no_markup_of_others() -> None:
+    lines = [line for line in as_markdown(board()).splitlines() if line.startswith("|")]
+    assert len(lines) == 2 + 3
+    assert all(line.replace("\\|", "").count("|") == 10 for line in lines)
+    assert "\\<b\\>" in as_markdown(board())
+
+
+def test_text_moves_no_cursor() -> None:
+    assert len(as_text(board()).splitlines()) == 1 + 3 + 1 + len(board().warnings) + 1
+
+
+@pytest.mark.parametrize("export", EXPORTS)
+def test_same_board_same_bytes(export: str) -> None:
+    assert EXPORTS[export](board()) == EXPORTS[export](board())
+
+
+def test_frame() -> None:
+    made = board()
+    table = frame(made)
+    assert list(table["submission"]) == [row.submission for row in made.rows]
+    assert list(table.columns) == list(records(made)[0])
