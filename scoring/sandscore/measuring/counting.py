@@ -8,7 +8,7 @@ from sandscore.measuring.keys import common, packed, paired, sorted_sides
 from sandscore.measuring.relaxed import near_boundaries, near_lengths
 from sandscore.measuring.sides import Sides
 from sandscore.measuring.values import Scalar
-from sandscore.reading.columns import Ints, Mask
+from sandscore.reading.columns import Ints, Mask, ranked
 from sandscore.reading.labels import ABSENT
 
 Tally = Ints
@@ -34,29 +34,28 @@ def token(sides: Sides) -> Tally:
 
 def instance_relax(sides: Sides, settings: Mapping[str, Scalar]) -> Tally:
     """Same start and nearly the same length, or both boundaries nearly the same."""
-    sizes = [np.bincount(side, minlength=sides.n) for side in sides.groups]
     tolerance = int(settings["relax"])
-    starts = sides.start_field
-    lengths = (sides.gold.length, sides.predicted.length)
     if settings["boundary"] == "both":
-        ends = (starts[0] + lengths[0], starts[1] + lengths[1])
-        tp = _both(sides, starts, ends, tolerance)
-    else:
-        tp = near_lengths(sides.groups, starts, lengths, sides.n, tolerance)
+        return _both(sides, tolerance)
+    gold, predicted = sorted_sides([*sides.start_fields, sides.lengths], sides.n)
+    radix = 1 + max(int(side.max(initial=0)) for side in sides.lengths)
+    return tally(near_lengths(gold, predicted, radix, tolerance), gold.sizes, predicted.sizes)
+
+
+def _both(sides: Sides, tolerance: int) -> Tally:
+    """Matching is done note by note, whatever the group, and then summed."""
+    notes = sides.groups if sides.within is None else sides.within
+    codes = ranked([np.concatenate(sides.groups), np.concatenate(notes)])
+    cells, cell = np.unique(codes, return_inverse=True)
+    split = len(sides.gold)
+    starts = (sides.gold.start, sides.predicted.start)
+    ends = (starts[0] + sides.lengths[0], starts[1] + sides.lengths[1])
+    found = near_boundaries((cell[:split], cell[split:]), starts, ends, len(cells), tolerance)
+    group_of = np.zeros(len(cells), np.int64)
+    group_of[cell] = np.concatenate(sides.groups)
+    tp = np.bincount(group_of, weights=found, minlength=sides.n).astype(np.int64)
+    sizes = [np.bincount(side, minlength=sides.n) for side in sides.groups]
     return tally(tp, sizes[0], sizes[1])
-
-
-def _both(sides: Sides, starts: tuple[Ints, Ints], ends: tuple[Ints, Ints], tolerance: int) -> Ints:
-    if sides.within is None:
-        return near_boundaries(sides.groups, starts, ends, sides.n, tolerance)
-    _, codes = np.unique(np.concatenate(packed([sides.groups, sides.within])), return_inverse=True)
-    finer = (codes[: len(sides.gold)], codes[len(sides.gold) :])
-    found = near_boundaries(finer, starts, ends, 1 + int(codes.max(initial=0)), tolerance)
-    out = np.zeros(sides.n, np.int64)
-    group_of = dict(zip(finer[0].tolist(), sides.groups[0].tolist(), strict=True))
-    for code, group in group_of.items():
-        out[group] += found[code]
-    return out
 
 
 def labelled(sides: Sides) -> Tally:

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sandscore.reading.columns import Ints, Mask
-
-_ROOM = 1 << 62
+from sandscore.reading.columns import Ints, Mask, ranked
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +26,9 @@ class Sorted:
 
 def packed(fields: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
     """Both sides' fields as single integers that compare as the tuples of the fields do."""
-    gold = np.zeros(len(fields[0][0]), np.int64)
-    predicted = np.zeros(len(fields[0][1]), np.int64)
-    size = 1
-    for a, b in fields:
-        radix = 1 + max(int(a.max(initial=0)), int(b.max(initial=0)))
-        if size * radix >= _ROOM:
-            _, ranks = np.unique(np.concatenate((gold, predicted)), return_inverse=True)
-            gold, predicted = ranks[: len(gold)], ranks[len(gold) :]
-            size = len(ranks)
-        gold, predicted = gold * radix + a, predicted * radix + b
-        size *= radix
-    return gold, predicted
+    split = len(fields[0][0])
+    keys = ranked([np.concatenate(field) for field in fields])
+    return keys[:split], keys[split:]
 
 
 def sorted_sides(fields: list[tuple[Ints, Ints]], groups: int) -> tuple[Sorted, Sorted]:

@@ -5,34 +5,33 @@ from collections import Counter
 
 import numpy as np
 
-from sandscore.measuring.keys import packed
+from sandscore.measuring.keys import Sorted
 from sandscore.reading.columns import Ints, Mask
 
 Span = tuple[int, int]
 
 
-def near_lengths(
-    groups: tuple[Ints, Ints], starts: tuple[Ints, Ints], lengths: tuple[Ints, Ints], n: int, tolerance: int
-) -> Ints:
+def near_lengths(gold: Sorted, predicted: Sorted, radix: int, tolerance: int) -> Ints:
     """Per group, maximum matching of spans that start together and differ by at most ``tolerance`` in length.
 
-    Among spans of one start it is optimal to walk both sides by length and pair whatever fits first.
+    Keys are ``(group and start) * radix + length``. Among spans of one start it is optimal to walk both sides
+    by length and pair whatever fits first.
     """
-    gold, predicted = packed([groups, starts])
-    g, p = np.lexsort((lengths[0], gold)), np.lexsort((lengths[1], predicted))
-    gold, predicted = gold[g], predicted[p]
-    if not len(gold) or not len(predicted):
-        return np.zeros(n, np.int64)
-    g_length, p_length = lengths[0][g], lengths[1][p]
-    at = np.searchsorted(gold, predicted)
-    shared = (at < len(gold)) & (gold[np.minimum(at, len(gold) - 1)] == predicted)
-    repeated = _repeats(predicted)
-    crowded = shared & (repeated | _repeats(gold)[np.minimum(at, len(gold) - 1)])
+    if not len(gold.keys) or not len(predicted.keys):
+        return np.zeros(len(gold.sizes), np.int64)
+    starts, p_starts = gold.keys // radix, predicted.keys // radix
+    at = np.minimum(np.searchsorted(starts, p_starts), len(starts) - 1)
+    shared = starts[at] == p_starts
+    crowded = shared & (_repeats(p_starts) | _repeats(starts)[at])
     single = np.flatnonzero(shared & ~crowded)
-    matched = np.zeros(len(predicted), bool)
-    matched[single] = np.abs(g_length[at[single]] - p_length[single]) <= tolerance
-    _walk(np.flatnonzero(crowded), (gold, g_length), (predicted, p_length), matched, tolerance)
-    return np.bincount(groups[1][p][matched], minlength=n)
+    matched = np.zeros(len(p_starts), bool)
+    matched[single] = np.abs(gold.keys[at[single]] - predicted.keys[single]) <= tolerance
+    which = np.flatnonzero(crowded)
+    if len(which):
+        here = p_starts[which]
+        nearest = np.minimum(np.searchsorted(here, starts), len(here) - 1)
+        _walk(gold.keys[here[nearest] == starts].tolist(), predicted.keys, which, matched, radix, tolerance)
+    return predicted.per_group(matched)
 
 
 def _repeats(keys: Ints) -> Mask:
@@ -40,21 +39,14 @@ def _repeats(keys: Ints) -> Mask:
     return np.concatenate((same, [False])) | np.concatenate(([False], same))
 
 
-def _walk(
-    which: Ints,
-    gold: tuple[Ints, Ints],
-    predicted: tuple[Ints, Ints],
-    matched: Mask,
-    tolerance: int,
-) -> None:
-    starts, lengths = predicted[0][which], predicted[1][which].tolist()
-    wanted = np.isin(gold[0], starts) if len(which) else np.zeros(0, bool)
-    g_starts, g_lengths = gold[0][wanted].tolist(), gold[1][wanted].tolist()
+def _walk(gold: list[int], predicted: Ints, which: Ints, matched: Mask, radix: int, tolerance: int) -> None:
     j = 0
-    for place, start, length in zip(which.tolist(), starts.tolist(), lengths, strict=True):
-        while j < len(g_starts) and (g_starts[j], g_lengths[j]) < (start, length - tolerance):
+    for place, key in zip(which.tolist(), predicted[which].tolist(), strict=True):
+        start = key - key % radix
+        least = max(key - tolerance, start)
+        while j < len(gold) and gold[j] < least:
             j += 1
-        if j < len(g_starts) and g_starts[j] == start and g_lengths[j] <= length + tolerance:
+        if j < len(gold) and gold[j] <= key + tolerance and gold[j] - gold[j] % radix == start:
             matched[place] = True
             j += 1
 

@@ -28,20 +28,19 @@ class Sides:
         return self.gold.note, self.predicted.note
 
     @property
-    def span_fields(self) -> list[Pair]:
-        """What two annotations that match strictly have in common, the group first."""
-        fields = [self.groups] if self.within is None else [self.groups, self.within]
-        fields += [(self.gold.start, self.predicted.start), (self.gold.length, self.predicted.length)]
-        return fields + _texts(self.gold.text, self.predicted.text)
+    def lengths(self) -> Pair:
+        return self.gold.length, self.predicted.length
 
     @property
-    def start_field(self) -> Pair:
-        """Where annotations begin; places of different notes are different places."""
-        starts = (self.gold.start, self.predicted.start)
-        if self.within is None:
-            return starts
-        radix = 1 + max(int(side.max(initial=0)) for side in starts)
-        return self.within[0] * radix + starts[0], self.within[1] * radix + starts[1]
+    def start_fields(self) -> list[Pair]:
+        """Group and start; starts of different notes are kept apart."""
+        apart = [] if self.within is None else [self.within]
+        return [self.groups, *apart, (self.gold.start, self.predicted.start)]
+
+    @property
+    def span_fields(self) -> list[Pair]:
+        """What two annotations that match strictly have in common, the group first."""
+        return [*self.start_fields, self.lengths, *_texts(self.gold.text, self.predicted.text)]
 
     @property
     def token_fields(self) -> list[Pair]:
@@ -79,6 +78,8 @@ def tokens(columns: Columns) -> Tokens:
 
 def select(columns: Columns, mask: Mask) -> Columns:
     """The rows of the columns that the mask picks, with their tokens."""
+    if mask.all():
+        return columns
     picked = np.flatnonzero(mask)
     number = np.cumsum(mask) - 1
     own = columns.tokens

@@ -1,10 +1,11 @@
 """What the schema cannot say: annotations against the note's text, against each other, and files against the notes."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
-from sandscore.reading.columns import Columns, Ints
+from sandscore.reading.columns import Columns, Ints, ranked
 from sandscore.reading.datasets import DataSet
 from sandscore.reading.explaining import shortened
 from sandscore.reading.findings import Findings
@@ -18,29 +19,23 @@ def check_texts(
     dataset: DataSet, findings: Findings, columns: Columns, texts: list[str], sizes: Ints, point: PointTo
 ) -> None:
     """Every annotation's text against its note; where there are no notes, at least against its own length."""
-    wrong = sizes != columns.length
-    if dataset.texts is not None and len(columns):
-        wrong |= np.array(_misplaced(dataset.texts, columns, texts))
-    for i in np.flatnonzero(wrong & (columns.note >= 0)).tolist():
+    wrong = set(np.flatnonzero((sizes != columns.length) & (columns.note >= 0)).tolist())
+    if dataset.texts is not None:
+        wrong |= _misplaced(dataset.texts, columns, texts)
+    for i in sorted(wrong):
         _explain_text(dataset, findings, columns, i, texts[i], point)
 
 
-def _misplaced(notes: list[str], columns: Columns, texts: list[str]) -> list[bool]:
-    found: list[bool] = []
-    starts_with: Callable[[str, int], bool]
-    numbers, starts = columns.note.tolist(), columns.start.tolist()
-    current, starts_with = -2, _anything
-    for number, start, text in zip(numbers, starts, texts, strict=True):
-        if number != current:
-            current = number
-            starts_with = notes[number].startswith if number >= 0 else _anything
-        found.append(not starts_with(text, start))
+def _misplaced(notes: list[str], columns: Columns, texts: list[str]) -> set[int]:
+    found: set[int] = set()
+    starts = columns.start.tolist()
+    edges = [0, *(np.flatnonzero(np.diff(columns.note)) + 1).tolist(), len(texts)] if texts else []
+    for first, last in pairwise(edges):
+        number = int(columns.note[first])
+        if number >= 0:
+            stands = notes[number].startswith
+            found.update(i for i in range(first, last) if not stands(texts[i], starts[i]))
     return found
-
-
-def _anything(_text: str, _start: int) -> bool:
-    """A note nobody knows cannot contradict."""
-    return True
 
 
 def _explain_text(dataset: DataSet, findings: Findings, columns: Columns, i: int, text: str, point: PointTo) -> None:
@@ -66,11 +61,10 @@ def check_columns(dataset: DataSet, findings: Findings, columns: Columns, point:
     known = np.flatnonzero(columns.note >= 0)
     note, start, label = columns.note[known], columns.start[known], columns.label[known]
     end = start + columns.length[known]
-    order = np.lexsort((known, label, end, start, note))
+    key = ranked([note, start, end, label + 1])
+    order = np.argsort(key, kind="stable")
     same = np.zeros(len(known), bool)
-    if len(known) > 1:
-        a, b = order[:-1], order[1:]
-        same[1:] = (note[a] == note[b]) & (start[a] == start[b]) & (end[a] == end[b]) & (label[a] == label[b])
+    same[1:] = key[order[1:]] == key[order[:-1]]
     repeats = known[order[same]]
     _each(dataset, findings, columns, "duplicate", repeats, "repeats an earlier annotation: a false positive", point)
     kept = order[~same]

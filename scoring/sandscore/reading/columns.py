@@ -9,6 +9,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+_ROOM = 1 << 62
 _SPACE = np.array([chr(c).isspace() for c in range(0x3002)])
 """Which characters are white space; none beyond U+3000 is."""
 
@@ -60,6 +61,20 @@ def tokens_of(texts: list[str], starts: Ints, lengths: Ints) -> tuple[Ints, Ints
     text_begins = np.cumsum(lengths + 1) - lengths - 1
     owner = np.searchsorted(text_begins, begins, side="right") - 1
     return owner, starts[owner] + begins - text_begins[owner], ends - begins
+
+
+def ranked(fields: list[Ints]) -> Ints:
+    """Fields that are not negative as single integers that compare as the tuples of the fields do."""
+    keys = np.zeros(len(fields[0]), np.int64)
+    size = 1
+    for values in fields:
+        radix = 1 + int(values.max(initial=0))
+        if size * radix >= _ROOM:
+            _, keys = np.unique(keys, return_inverse=True)
+            size = len(keys)
+        keys = keys * radix + values
+        size *= radix
+    return keys
 
 
 class ColumnsBuilder:

@@ -62,7 +62,7 @@ def record_type(task: Task, *, open_ended: bool = False, named: bool = True) -> 
     return msgspec.defstruct("Record", fields, gc=False, rename=renamed, forbid_unknown_fields=not open_ended)
 
 
-class Note(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+class Note(msgspec.Struct, gc=False):
     """One note of a notes file."""
 
     identifier: str
@@ -71,10 +71,16 @@ class Note(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     type: str | msgspec.UnsetType = msgspec.UNSET
     note_name: str | msgspec.UnsetType = msgspec.UNSET
 
+
+class ClosedNote(Note, gc=False, forbid_unknown_fields=True):
+    """A note with no property but those we know, old names among them."""
+
+    old_type: str | msgspec.UnsetType = msgspec.field(name="noteType", default=msgspec.UNSET)
+
     @property
     def strings(self) -> int:
         """Keys and string values this note has in JSON."""
-        given = (self.patient, self.type, self.note_name)
+        given = (self.patient, self.type, self.note_name, self.old_type)
         return 4 + 2 * sum(value is not msgspec.UNSET for value in given)
 
 
@@ -118,9 +124,9 @@ def quotes(data: memoryview) -> int:
     """
     marks = np.frombuffer(data, np.uint8)
     found = int(np.count_nonzero(marks == _QUOTE))
-    if not np.any(marks == _BACKSLASH):
+    escapes = np.flatnonzero(marks == _BACKSLASH)
+    if not len(escapes):
         return found
-    raw = bytes(data)
-    if b"\\\\" not in raw:
-        return found - raw.count(b'\\"')
-    return found - sum(1 for _ in _ESCAPED_QUOTE.finditer(raw))
+    if bool((np.diff(escapes) == 1).any()):
+        return found - sum(1 for _ in _ESCAPED_QUOTE.finditer(data))
+    return found - int(np.count_nonzero(marks[escapes + 1] == _QUOTE))

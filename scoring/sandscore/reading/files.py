@@ -68,7 +68,9 @@ def load_files(
             except BadStream as fault:
                 sources[role] = fault
         sha256 = {
-            role: source.sha256() for role, source in sources.items() if want_hashes and isinstance(source, Source)
+            role: source.sha256()
+            for role, source in sources.items()
+            if want_hashes and role != "notes" and isinstance(source, Source)
         }
         names = {role: str(path) for role, path in inputs.given.items()}
         try:

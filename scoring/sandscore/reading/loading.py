@@ -145,18 +145,17 @@ class AnnotationLoader:
         self._builder.add(columns)
 
     def _number(self, entry: _Entry) -> int:
-        where, here = (entry.record, -1), self._pointer(entry.record)
         key, repeated = self._names.key(entry.name) if entry.name is not None else (None, False)
         number = self._dataset.find(key)
         if number is None:
-            notes = len(self._dataset.ids)
             told = f"{shortened(key)} is not a note of the data set"
             if key is None:
-                told = f"the one-note form is for a data set of one note; this one has {notes}"
-            self._findings.add("unknown-note", where, here, key, told)
+                told = f"the one-note form is for a data set of one note; this one has {len(self._dataset.ids)}"
+            self._findings.add("unknown-note", (entry.record, -1), self._pointer(entry.record), key, told)
             return -1
         if repeated:
-            self._findings.add("duplicate-note", where, here, key, f"a second entry for the note {shortened(key)}")
+            told = f"a second entry for the note {shortened(key)}"
+            self._findings.add("duplicate-note", (entry.record, -1), self._pointer(entry.record), key, told)
         self._entries.add(number)
         return number
 

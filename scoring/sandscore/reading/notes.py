@@ -6,7 +6,7 @@ import msgspec
 
 from sandscore.reading.blocks import Block, moved
 from sandscore.reading.datasets import DataSet, Names
-from sandscore.reading.decoding import Decoder, Note, quotes
+from sandscore.reading.decoding import ClosedNote, Decoder, Note, quotes
 from sandscore.reading.explaining import note_complaints, shortened
 from sandscore.reading.findings import Findings
 from sandscore.reading.pointers import pointer
@@ -25,7 +25,7 @@ class NotesLoader:
     def load(self, data: memoryview, progress: Progress = quiet) -> None:
         """Read the file; afterwards the data set knows its notes and grows no more."""
         try:
-            walk(data, Decoder(Note), ("identifier", "text", "note_name", "patientId"), self, progress)
+            walk(data, Decoder(ClosedNote), ("identifier", "text", "note_name", "patientId"), self, progress)
         except JsonFault as fault:
             self._findings.add("json", (-1, -1), "", None, str(fault))
         self._dataset.texts = self._texts
@@ -46,13 +46,12 @@ class NotesLoader:
         except JsonFault as fault:
             self._findings.add("json", (number, -1), pointer([number]), None, str(moved(fault, whole, item.offset)))
             return
-        complaints = note_complaints(value)
-        for complaint in complaints:
-            where = pointer([number, *complaint.path])
-            self._findings.add("schema", (number, -1), where, None, complaint.message)
-        if not complaints:
-            known = {field.encode_name for field in msgspec.structs.fields(Note)}
-            self._add(msgspec.convert({k: v for k, v in value.items() if k in known}, Note), number)
+        try:
+            self._add(msgspec.convert(value, Note), number)
+        except msgspec.ValidationError:
+            for complaint in note_complaints(value):
+                where = pointer([number, *complaint.path])
+                self._findings.add("schema", (number, -1), where, None, complaint.message)
 
     def _add(self, note: Note, number: int) -> None:
         name = note.identifier if note.note_name is msgspec.UNSET else str(note.note_name)
