@@ -5,9 +5,10 @@ already used. Predictions are grouped by type; each group is a hit or not, on it
 can count several times, and a gold span both as found and as missed: the counts are the original's.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sandscore.measuring.profiles.presidio.errors import ErrorWriter, SpanError
 from sandscore.measuring.profiles.presidio.overlap import Overlap
@@ -25,29 +26,18 @@ class TypeCounts:
     predicted: int = 0
     annotated: int = 0
 
-    def add(self, other: "TypeCounts") -> None:
-        self.tp += other.tp
-        self.fp += other.fp
-        self.fn += other.fn
-        self.predicted += other.predicted
-        self.annotated += other.annotated
-
 
 @dataclass(slots=True)
 class Tally:
     """What a pass over the documents adds up; ``slips`` counts hits and misses decided by the IoU slip."""
 
-    counts: dict[str, TypeCounts] = field(default_factory=dict)
+    counts: defaultdict[str, TypeCounts] = field(default_factory=lambda: defaultdict(TypeCounts))
     confusion: Counter[tuple[str, str]] = field(default_factory=Counter)
     errors: list[SpanError] = field(default_factory=list)
     slips: int = 0
 
-    def of(self, name: str) -> TypeCounts:
-        return self.counts.setdefault(name, TypeCounts())
 
-
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Overlapping predictions of one type with their overlap together; ``lone``: nothing else overlaps."""
 
     spans: Sequence[TokenSpan]
@@ -72,8 +62,8 @@ class Comparison:
         write = ErrorWriter(note, self.threshold)
         used: set[tuple[str, int, int]] = set()
         for span in gold:
-            to.of(span.type).annotated += 1
-            near = [(p, iou) for p in predicted if (iou := self.overlap.plain(span, p)) > 0]
+            to.counts[span.type].annotated += 1
+            near = self.overlap.near(span, predicted)
             used.update((p.type, p.start, p.end) for p, _ in near)
             if not near:
                 self._missed(span, write, to)
@@ -83,14 +73,14 @@ class Comparison:
                 self._judge_several(span, [p for p, _ in near], write, to)
         for span in predicted:
             if (span.type, span.start, span.end) not in used:
-                counts = to.of(span.type)
+                counts = to.counts[span.type]
                 counts.fp += 1
                 counts.predicted += 1
                 to.confusion[OUTSIDE, span.type] += 1
                 to.errors.append(write.isolated(span))
 
     def _missed(self, gold: TokenSpan, write: ErrorWriter, to: Tally) -> None:
-        to.of(gold.type).fn += 1
+        to.counts[gold.type].fn += 1
         if self.typed:
             to.confusion[gold.type, OUTSIDE] += 1
             to.errors.append(write.missed(gold))
@@ -110,7 +100,7 @@ class Comparison:
         for group in groups:
             first = group.spans[0]
             hit, same = group.iou >= self.threshold, first.type == gold.type
-            counts = to.of(first.type)
+            counts = to.counts[first.type]
             counts.predicted += 1
             if hit and same:
                 counts.tp += 1
@@ -118,7 +108,7 @@ class Comparison:
                     to.confusion[gold.type, gold.type] += 1
             else:
                 counts.fp += 1
-                to.of(gold.type).fn += not settled
+                to.counts[gold.type].fn += not settled
                 if self.typed:
                     to.confusion.update(_confused(gold.type, first.type, hit, settled))
                     to.errors.extend(_entries(gold, group, write, hit, settled))

@@ -1,7 +1,7 @@
 """The original's error list, entry by entry, in its words."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sandscore.measuring.profiles.presidio.spans import TokenSpan
 from sandscore.measuring.profiles.presidio.tagging import OUTSIDE
@@ -9,8 +9,7 @@ from sandscore.measuring.profiles.presidio.tagging import OUTSIDE
 Kind = Literal["FP", "FN", "WrongEntity"]
 
 
-@dataclass(frozen=True, slots=True)
-class SpanError:
+class SpanError(NamedTuple):
     """One entry: what it is, the gold and the predicted type (``O`` for none), and the span it is about."""
 
     kind: Kind

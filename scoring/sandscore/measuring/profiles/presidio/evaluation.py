@@ -15,8 +15,8 @@ from sandscore.measuring.profiles.presidio.spans import (
     TaggedDocument,
     TokenSpan,
     any_type,
-    side_of,
     spans_of,
+    words_of,
 )
 from sandscore.measuring.profiles.presidio.tagging import OUTSIDE
 from sandscore.records.counts import ratio
@@ -89,7 +89,7 @@ def evaluate_tags(documents: Iterable[TaggedDocument], options: Options) -> Eval
     typed = Comparison(overlap, options.threshold, typed=True)
     untyped = Comparison(overlap, options.threshold, typed=False)
     entities, whole = Tally(), Tally()
-    everything = whole.of(ANY_TYPE)
+    everything = whole.counts[ANY_TYPE]
     per_document = {}
     for document, spans in document_spans(documents, options):
         typed.add(spans.gold, spans.predicted, document.id, entities)
@@ -120,10 +120,10 @@ def document_spans(
 
 
 def _spans(document: TaggedDocument, rows: Sequence[int], options: Options) -> DocumentSpans:
-    side = side_of(document, rows)
+    words = words_of(document, rows, options.skip_words)
     gold, predicted = (_kept(tags, options.entities) for tags in (document.gold, document.predicted))
     sides = (_typed(gold, options), _typed(predicted, options), any_type(gold), any_type(predicted))
-    return DocumentSpans(*(spans_of(tags, side, options.skip_words) for tags in sides))
+    return DocumentSpans(*(spans_of(tags, words) for tags in sides))
 
 
 def _kept(tags: Sequence[str], entities: frozenset[str] | None) -> Sequence[str]:

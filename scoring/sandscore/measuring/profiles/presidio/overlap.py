@@ -14,15 +14,13 @@ class Overlap:
     by_characters: bool
     words_have_places: bool
 
-    def plain(self, gold: TokenSpan, predicted: TokenSpan) -> float:
-        """Of one prediction with one gold span; touching is no overlap."""
+    def near(self, gold: TokenSpan, predicted: Sequence[TokenSpan]) -> list[tuple[TokenSpan, float]]:
+        """The predictions that overlap a gold span, each with its own overlap; touching is no overlap."""
         if not self.by_characters:
-            return self._by_words(gold, [predicted])
-        shared = min(gold.inner_end, predicted.inner_end) - max(gold.inner_start, predicted.inner_start)
-        if shared <= 0:
-            return 0.0
-        whole = max(gold.inner_end, predicted.inner_end) - min(gold.inner_start, predicted.inner_start)
-        return shared / whole
+            return [(span, iou) for span in predicted if (iou := self._by_words(gold, [span])) > 0]
+        start, end = gold.inner_start, gold.inner_end
+        touching = [span for span in predicted if span.inner_start < end and span.inner_end > start]
+        return [(span, iou) for span in touching if (iou := _plain(gold, span)) > 0]
 
     def combined(self, gold: TokenSpan, predicted: Sequence[TokenSpan]) -> float:
         """Of several predictions of one type together.
@@ -55,6 +53,11 @@ class Overlap:
         if self.words_have_places:
             return set(zip(span.word_starts, span.words, strict=True))
         return set(span.words)
+
+
+def _plain(one: TokenSpan, other: TokenSpan) -> float:
+    shared = min(one.inner_end, other.inner_end) - max(one.inner_start, other.inner_start)
+    return shared / (max(one.inner_end, other.inner_end) - min(one.inner_start, other.inner_start))
 
 
 def _jaccard(one: set[Any], other: set[Any]) -> float:

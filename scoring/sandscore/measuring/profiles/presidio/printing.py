@@ -13,9 +13,8 @@ def printed(found: Evaluation, options: Options) -> str:
     lines = [f"{'Entity':>20}{'Precision':>20}{'Recall':>20}{'Number of samples':>20}"]
     rows = [(name, score, score.counts.annotated) for name, score in found.per_type.items()]
     for name, score, number in [*rows, ("PII", found.pii, size(found, options))]:
-        lines.append(
-            f"{name:>20}{_percent(score.precision):>20}{_percent(score.recall):>20}{'–' if number is None else number:>20}"
-        )
+        ratios = f"{_percent(score.precision):>20}{_percent(score.recall):>20}"
+        lines.append(f"{name:>20}{ratios}{'–' if number is None else number:>20}")
     return "\n".join([*lines, f"PII F measure: {_percent(found.pii.f_beta)}"])
 
 
