@@ -79,12 +79,12 @@ def test_the_seed_is_of_challenge_phase_gold_and_measure() -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        pytest.param({"task": "address"}, "task differ", id="tasks"),
-        pytest.param({"profile": "i2b2"}, "profile differ", id="profiles"),
-        pytest.param({"sandscore": "0.2.0"}, "version differ", id="versions"),
-        pytest.param({"gold": "f" * 12}, "gold differ", id="gold"),
-        pytest.param({"signature": "date|challenge|gold:0123456789ab|map:abc|v0.1.0"}, "HIPAA map differ", id="maps"),
-        pytest.param({"patients": ["p"] * 40}, "patients differ", id="patients"),
+        pytest.param({"task": "address"}, "not the same task", id="tasks"),
+        pytest.param({"profile": "i2b2"}, "not the same profile", id="profiles"),
+        pytest.param({"sandscore": "0.2.0"}, "not the same version", id="versions"),
+        pytest.param({"gold": "f" * 12}, "not the same gold", id="gold"),
+        pytest.param({"signature": "date|challenge|gold:0123456789ab|map:abc|v0.1.0"}, "not the same HIPAA map", id="maps"),
+        pytest.param({"patients": ["p"] * 40}, "not the same patients", id="patients"),
         pytest.param({"submission": "a"}, "both called 'a'", id="the same name twice"),
         pytest.param({"submission": "a", "dataset": "other"}, "different teams", id="one name, two teams"),
     ],
@@ -99,7 +99,7 @@ def test_refuses_to_mix(changes: dict[str, Any], sentence: str) -> None:
 
 
 def test_refuses_other_notes_without_naming_them() -> None:
-    with pytest.raises(ParticipantFault, match="notes differ") as refused:
+    with pytest.raises(ParticipantFault, match="not the same notes") as refused:
         rank([entry("a", drawn_rows(0.8, 40, 1)), entry("b", drawn_rows(0.8, 39, 1))])
     assert "note-" not in str(refused.value)
 

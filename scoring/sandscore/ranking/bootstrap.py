@@ -5,6 +5,7 @@ the weights: two systems are always compared on the same patients.
 """
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +14,14 @@ from sandscore.ranking.draws import exact_dtype, weights
 from sandscore.ranking.table import Table
 
 Floats = NDArray[np.float64]
+Sums = NDArray[Any]
 ROWS = 128
 """Replicates a product; the results do not depend on it."""
 
 
 def replicate_sums(
     table: Table, measures: list[int], seed: int, resamples: int, rows: int = ROWS
-) -> Iterator[tuple[slice, Floats]]:
+) -> Iterator[tuple[slice, Sums]]:
     """Chunks of (2, replicates, data sets, systems, measures): tp, and 2 tp + fp + fn, of each replicate."""
     columns = _columns(table, measures)
     systems = len(table.systems)
@@ -27,21 +29,27 @@ def replicate_sums(
     parts = [np.ascontiguousarray(columns[block], dtype) for block in table.blocks]
     for where, drawn in weights(seed, table.sizes, resamples, dtype, rows):
         sums = [drawn[:, block] @ part for block, part in zip(table.blocks, parts, strict=True)]
-        stacked = np.stack(sums, axis=1).astype(np.float64)
+        stacked = np.stack(sums, axis=1) if len(sums) > 1 else sums[0]
         shaped = stacked.reshape(len(drawn), len(table.blocks), 2, systems, len(measures))
         yield where, np.moveaxis(shaped, 2, 0)
 
 
-def f1_of_sums(sums: Floats) -> Floats:
-    """F1 where it is defined, NaN elsewhere."""
+def pooled(sums: Sums) -> Sums:
+    """The data sets' sums together."""
+    together: Sums = sums[:, :, 0] if sums.shape[2] == 1 else sums.sum(axis=2)
+    return together
+
+
+def f1_of_sums(sums: Sums) -> Floats:
+    """F1 where it is defined, NaN elsewhere; the sums are whole numbers, exact in either precision."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        quotient: Floats = 2 * sums[0] / sums[1]
+        quotient: Floats = np.divide(2 * sums[0], sums[1], dtype=np.float64)
     return quotient
 
 
 def f1_replicates(table: Table, measures: list[int], seed: int, resamples: int, rows: int = ROWS) -> Floats:
     """(systems, measures, replicates): F1 of the data sets' pooled counts."""
-    return scores_of_replicates(table, measures, seed, resamples, lambda sums: f1_of_sums(sums.sum(axis=2)), rows)
+    return scores_of_replicates(table, measures, seed, resamples, lambda sums: f1_of_sums(pooled(sums)), rows)
 
 
 def scores_of_replicates(
@@ -49,7 +57,7 @@ def scores_of_replicates(
     measures: list[int],
     seed: int,
     resamples: int,
-    score: Callable[[Floats], Floats],
+    score: Callable[[Sums], Floats],
     rows: int = ROWS,
 ) -> Floats:
     """What ``score`` makes of each replicate's sums, replicates last."""

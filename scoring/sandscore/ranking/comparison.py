@@ -47,7 +47,7 @@ def _refuse_first_difference(entries: Sequence[Entry], what: str, of: Callable[[
         return
     where = f" in the data set '{shown(first.dataset)}'" if what in dict(_SAME_IN_DATASET) and first.dataset else ""
     difference = "" if what in _HIDDEN else f" ({shown(of(first))} and {shown(of(other))})"
-    raise ParticipantFault(f"{first.path} and {other.path} cannot be compared: their {what} differ{where}{difference}")
+    raise ParticipantFault(f"{first.path} and {other.path} cannot be compared: not the same {what}{where}{difference}")
 
 
 def _refuse_twice(entries: Sequence[Entry]) -> None:

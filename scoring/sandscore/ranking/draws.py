@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Precision = type[np.float32] | type[np.float64]
-CACHED_DRAWS = 1 << 16
+CACHED_DRAWS = 1 << 15
 _HALF = np.uint64(32)
 
 
@@ -28,8 +28,9 @@ def weights(
     """How often each unit is drawn, ``rows`` resamples at a time; each stratum keeps its size."""
     stream = np.random.PCG64(seed)
     units = sum(sizes)
-    largest = np.repeat(np.asarray(sizes, np.uint64), sizes)
-    first = np.repeat(np.cumsum([0, *sizes[:-1]]), sizes).astype(np.int64)
+    several = len(sizes) > 1
+    most = np.repeat(np.asarray(sizes, np.uint64), sizes) if several else np.uint64(units)
+    first = np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
     few = max(1, CACHED_DRAWS // units)
     for start in range(0, resamples, rows):
         stop = min(start + rows, resamples)
@@ -38,10 +39,11 @@ def weights(
             part = drawn[at : at + few]
             raw = stream.random_raw(part.size).reshape(part.shape)
             raw >>= _HALF
-            raw *= largest
+            raw *= most
             raw >>= _HALF
             index = raw.view(np.int64)
-            index += first
+            if several:
+                index += first
             index += np.arange(0, part.size, units)[:, None]
             part[:] = np.bincount(index.ravel(), minlength=part.size).reshape(part.shape)
         yield slice(start, stop), drawn

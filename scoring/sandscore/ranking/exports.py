@@ -147,4 +147,4 @@ def _ratio(value: float | None) -> str:
 
 
 def _k(row: Row) -> str:
-    return UNDEFINED if row.k is None else f"{row.k:.3g} ({band_of(row.k)})"
+    return UNDEFINED if row.k is None else f"{row.k:,.1f} ({band_of(row.k)})"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandscore.ranking.aggregation import ranked_by, weights_of
-from sandscore.ranking.bootstrap import ROWS, Floats, f1_of_sums, scores_of_replicates
+from sandscore.ranking.bootstrap import ROWS, Floats, Sums, f1_of_sums, pooled, scores_of_replicates
 from sandscore.ranking.table import Table
 from sandscore.records.challenge import MissingRule, RankingRules
 
@@ -22,13 +22,13 @@ def replicate_scores(table: Table, rules: RankingRules, seed: int, rows: int = R
     scored = np.moveaxis(table.scored[:, :, measures], 1, 0)
     weights = np.asarray(weights_of(rules))
 
-    def score(sums: Floats) -> Floats:
+    def score(sums: Sums) -> Floats:
         return aggregate(sums, scored, weights, rules)
 
     return scores_of_replicates(table, measures, seed, rules.resamples, score, rows)
 
 
-def aggregate(sums: Floats, scored: Flags, weights: Floats, rules: RankingRules) -> Floats:
+def aggregate(sums: Sums, scored: Flags, weights: Floats, rules: RankingRules) -> Floats:
     """(replicates, systems) from (2, replicates, data sets, systems, measures)."""
     joined = SITES[rules.sites](sums, scored, rules.missing)
     if rules.aggregation == "headline":
@@ -39,13 +39,13 @@ def aggregate(sums: Floats, scored: Flags, weights: Floats, rules: RankingRules)
     return ranks if rules.aggregation == "mean_rank" else weights.sum() * (joined.shape[1] + ranks)
 
 
-def _pooled(sums: Floats, scored: Flags, missing: MissingRule) -> Floats:
+def _pooled(sums: Sums, scored: Flags, missing: MissingRule) -> Floats:
     enough = scored.all(axis=0) if missing == "strict" else scored.any(axis=0)
-    joined: Floats = np.where(enough, f1_of_sums(sums.sum(axis=2)), np.nan)
+    joined: Floats = np.where(enough, f1_of_sums(pooled(sums)), np.nan)
     return joined
 
 
-def _macro(sums: Floats, scored: Flags, missing: MissingRule) -> Floats:
+def _macro(sums: Sums, scored: Flags, missing: MissingRule) -> Floats:
     cells = np.where(scored, f1_of_sums(sums), np.nan)
     there = ~np.isnan(cells)
     count = there.sum(axis=1)
@@ -55,14 +55,14 @@ def _macro(sums: Floats, scored: Flags, missing: MissingRule) -> Floats:
     return joined
 
 
-def _mean_rank_of_sites(sums: Floats, scored: Flags, missing: MissingRule) -> Floats:
+def _mean_rank_of_sites(sums: Sums, scored: Flags, missing: MissingRule) -> Floats:
     cells = np.where(scored, f1_of_sums(sums), np.nan)
     even = np.ones(cells.shape[1])
     per_measure = [_mean_rank(cells[..., m], even, missing) for m in range(cells.shape[3])]
     return np.stack(per_measure, axis=2)
 
 
-SITES: dict[str, Callable[[Floats, Flags, MissingRule], Floats]] = {
+SITES: dict[str, Callable[[Sums, Flags, MissingRule], Floats]] = {
     "pooled": _pooled,
     "macro": _macro,
     "mean_rank": _mean_rank_of_sites,
