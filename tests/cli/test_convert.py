@@ -7,6 +7,7 @@ import pytest
 
 from sandscore.cli.main import run
 from sandscore.content import example_gold
+from sandscore.reading.formats.table import FORMATS
 
 TEXT = "Ann (\U0001d4b3) seen 3/1 in Boston."
 NOTES = [{"identifier": "7-1", "text": TEXT, "patientId": "7", "type": "t"}]
@@ -187,6 +188,13 @@ def test_exit_codes(data: Path, capsys: pytest.CaptureFixture[str], line: str, c
     assert sandscore(line) == code
     assert said in capsys.readouterr().err
     assert not (data / "out").exists()
+
+
+def test_formats_are_listed_with_what_they_cannot_hold(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sandscore("convert --formats") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines if not line.startswith(" ")] == list(FORMATS)
+    assert "cannot hold confidence, dateFormat, certainty, patientId and note type" in lines[2]
 
 
 @pytest.mark.parametrize("name", ["brat", "i2b2", "conll", "conll-io", "presidio", "nlpsandbox-bundle", "neleval"])

@@ -23,6 +23,16 @@ Report = Callable[[Conversion, Corpus, tuple[Loss, ...], Path | None], None]
 _FORMAT = click.Choice(list(FORMATS))
 
 
+def _list_formats(context: click.Context, _option: click.Parameter, asked: bool) -> None:
+    if not asked:
+        return
+    for row in FORMATS.values():
+        click.echo(f"{row.name:18} {row.summary}")
+        if row.cannot_hold:
+            click.echo(f"{'':18} cannot hold {', '.join(row.cannot_hold)}")
+    context.exit()
+
+
 @click.command("convert")
 @click.argument("words", metavar="[TASK]... [PATH]...", nargs=-1)
 @click.option("--from", "source", type=_FORMAT, required=True, help="What the paths hold.")
@@ -42,6 +52,7 @@ _FORMAT = click.Choice(list(FORMATS))
 @click.option("--drop-mismatches", is_flag=True, help="Drop annotations that do not fit the text, and say so.")
 @click.option("--lossless", is_flag=True, help="Write nothing if anything would be lost.")
 @click.option("--force", is_flag=True, help="Replace what is there already.")
+@click.option("--formats", is_flag=True, is_eager=True, expose_value=False, callback=_list_formats, help="List them.")
 @format_option
 def command(words: tuple[str, ...], output: Path | None, output_format: str, **options: Any) -> None:
     """Convert annotated notes between file formats, and name what is lost.

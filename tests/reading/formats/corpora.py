@@ -29,6 +29,19 @@ def whole(read: Callable[..., Corpus], write: Callable[..., Output], corpus: Cor
         return read([target], Journal(), extra.get("notes"))
 
 
+def said(corpus: Corpus) -> dict[str, list[tuple[int, int, str, str | None]]]:
+    return {
+        entry.note.id: [
+            (m.annotation.start, m.annotation.end, m.annotation.text, m.annotation.label) for m in entry.marks
+        ]
+        for entry in corpus.entries
+    }
+
+
+def lost(journal: Journal) -> dict[str, int]:
+    return {loss.what: loss.count for loss in journal.losses}
+
+
 def by_note(corpus: Corpus) -> dict[str, Entry]:
     return {entry.note.id: entry for entry in corpus.entries}
 

@@ -3,27 +3,15 @@
 from pathlib import Path
 
 import pytest
+from reading.formats.corpora import lost, said
 
 from sandscore.reading.formats import brat, conll, i2b2, neleval, nlpsandbox, presidio
-from sandscore.reading.formats.corpus import Corpus, Journal, Note
+from sandscore.reading.formats.corpus import Journal, Note
 from sandscore.reading.formats.tagging import decode
 from sandscore.records.errors import ParticipantFault
 
 SONY = "Sony formed a joint venture with Ericsson, a mobile phone company based in Sweden.\nNorth and South America"
 """The running example of the BRAT manual, and its example of a discontinuous span."""
-
-
-def said(corpus: Corpus) -> dict[str, list[tuple[int, int, str, str | None]]]:
-    return {
-        entry.note.id: [
-            (m.annotation.start, m.annotation.end, m.annotation.text, m.annotation.label) for m in entry.marks
-        ]
-        for entry in corpus.entries
-    }
-
-
-def lost(journal: Journal) -> dict[str, int]:
-    return {loss.what: loss.count for loss in journal.losses}
 
 
 def test_brat_manual(tmp_path: Path) -> None:
@@ -154,6 +142,7 @@ def test_conll_columns_find_their_place_in_the_notes(tmp_path: Path) -> None:
         pytest.param("B-X I-X L-X U-X", [(0, 3), (3, 4)], id="BILUO"),
         pytest.param("B-X E-X S-X S-X", [(0, 2), (2, 3), (3, 4)], id="IOBES"),
         pytest.param("X X O X", [(0, 2), (3, 4)], id="IO without prefixes, as Presidio has it"),
+        pytest.param("B-X S-X I-X U-X", [(0, 1), (1, 2), (2, 3), (3, 4)], id="a unit continues nothing"),
         pytest.param("U-X I-X", [(0, 1), (1, 2)], id="nothing continues a unit"),
         pytest.param("B-X I-Y", [(0, 1), (1, 2)], id="another type begins anew"),
     ],
