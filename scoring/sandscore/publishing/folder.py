@@ -1,0 +1,108 @@
+"""Writes a site into a folder so that nobody ever reads half of it, and replaces only what changed.
+
+Everything is first written beside its place; when all of it lies there it is moved in, leaves before the
+pages that link to them, and what is no longer part of the site goes last. ``site.json`` remembers what is
+ours: a file that is not stays untouched, and one of ours never takes its place.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from sandscore.records.errors import InfrastructureFault, UsageFault
+
+MANIFEST = "site.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of the files of a site."""
+
+    files: int
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+def write_site(site: Path, files: Mapping[str, bytes]) -> Written:
+    """Make the folder hold these files, given leaves first: every page comes after those that it links to."""
+    with _said(site):
+        known = _known(site)
+        foreign = next((name for name in files if name not in known and (site / name).exists()), None)
+        if foreign is not None:
+            raise UsageFault(f"{site / foreign} is there already and no page of a published site; choose another folder")
+        manifest = _manifest(files)
+        changed = [name for name, content in files.items() if not _holds(site / name, content)]
+        stale = sorted(known - files.keys())
+        if changed or stale or not _holds(site / MANIFEST, manifest):
+            _replace(site, {name: files[name] for name in changed} | {MANIFEST: manifest})
+        for name in stale:
+            _remove(site, name)
+        return Written(len(files), tuple(changed), tuple(stale))
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """One file, whole or not at all."""
+    with _said(path):
+        _replace(path.parent, {path.name: content})
+
+
+@contextmanager
+def _said(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (FileExistsError, NotADirectoryError, IsADirectoryError):
+        raise UsageFault(f"{path}: a file stands where a folder is needed, or the other way round") from None
+    except OSError as fault:
+        raise InfrastructureFault(f"{path} cannot be written: {fault.strerror}") from None
+
+
+def _replace(folder: Path, files: Mapping[str, bytes]) -> None:
+    parts: dict[str, Path] = {}
+    try:
+        for name, content in files.items():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            parts[name] = target.with_name(f".{target.name}.{os.getpid()}.part")
+            parts[name].write_bytes(content)
+        for name, part in parts.items():
+            part.replace(folder / name)
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    return path.is_file() and path.stat().st_size == len(content) and path.read_bytes() == content
+
+
+def _manifest(files: Mapping[str, bytes]) -> bytes:
+    sums = {name: hashlib.sha256(files[name]).hexdigest() for name in sorted(files)}
+    return json.dumps({"files": sums}, indent=1).encode() + b"\n"
+
+
+def _known(site: Path) -> set[str]:
+    """The files of the site as it was last written; names that lead out of it are not believed."""
+    path = site / MANIFEST
+    if not path.is_file():
+        return set()
+    try:
+        names = json.loads(path.read_bytes())["files"].keys()
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise UsageFault(f"{path} is not the list of a published site; choose another folder") from None
+    return {name for name in names if _inside(name)}
+
+
+def _inside(name: str) -> bool:
+    path = PurePosixPath(name)
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and name != MANIFEST
+
+
+def _remove(site: Path, name: str) -> None:
+    path = site / name
+    path.unlink(missing_ok=True)
+    if path.parent != site and path.parent.is_dir() and not any(path.parent.iterdir()):
+        path.parent.rmdir()

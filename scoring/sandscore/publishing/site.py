@@ -1,0 +1,100 @@
+"""What the pages of a site show: the overview, one page a board, one page a submission."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sandscore.publishing.columns import Column, columns_of
+from sandscore.publishing.pages import page
+from sandscore.publishing.plots.heatmap import HeatMap, heat_map, pairs_by_name
+from sandscore.publishing.plots.history import History, history
+from sandscore.publishing.plots.stability import StabilityPlot, stability_plot
+from sandscore.publishing.reading import Card
+from sandscore.publishing.standings import Standings, aggregates, standings_of
+from sandscore.publishing.submission import submission_view
+from sandscore.records.board import Board
+from sandscore.records.challenge import Challenge
+
+FIRST = 5
+DRAWN = 25
+
+
+@dataclass(frozen=True, slots=True)
+class BoardPage:
+    """A board with everything that is drawn of it. ``recomputable``: the site holds its cards."""
+
+    board: Board
+    slug: str
+    cards: Mapping[str, Mapping[str, Card]]
+    recomputable: bool
+    columns: Sequence[Column]
+    standings: Standings
+    heat: HeatMap | None
+    stability: StabilityPlot | None
+    history: History | None
+
+    @property
+    def title(self) -> str:
+        """The task in words, and the phase."""
+        task = self.board.task.replace("-", " ").capitalize()
+        return f"{task}: {self.board.phase}" if self.board.phase else task
+
+    @property
+    def score(self) -> str:
+        """What the numbers that rank are called."""
+        return "Score" if aggregates(self.board) else "F1"
+
+    @property
+    def unit(self) -> str:
+        return "notes" if any("notes were resampled" in said for said in self.board.warnings) else "patients"
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The site."""
+
+    boards: Sequence[BoardPage]
+    challenge: Challenge | None
+
+    @property
+    def title(self) -> str:
+        if self.challenge is not None:
+            return self.challenge.title or self.challenge.challenge
+        named = [shown.board.config.challenge for shown in self.boards if shown.board.config.challenge]
+        return named[0] if named else "Leaderboard"
+
+    @property
+    def citation(self) -> str | None:
+        return self.challenge.publication.citation if self.challenge else None
+
+
+def board_page(
+    board: Board,
+    slug: str,
+    earlier: Sequence[Board],
+    cards: Mapping[str, Mapping[str, Card]],
+    *,
+    recomputable: bool,
+) -> BoardPage:
+    """The board, its columns chosen and its figures laid out."""
+    columns = columns_of(board)
+    return BoardPage(
+        board,
+        slug,
+        cards,
+        recomputable,
+        columns,
+        standings_of(board, columns),
+        heat_map(board),
+        stability_plot(board),
+        history(board, earlier),
+    )
+
+
+def submission_pages(shown: BoardPage, overview: Overview) -> Iterator[tuple[str, bytes]]:
+    """The page of every row, by its name."""
+    pairs = pairs_by_name(shown.board)
+    lines = shown.standings.lines
+    for at, line in enumerate(lines):
+        view = submission_view(shown.board, lines, at, pairs, shown.cards.get(line.row.submission, {}))
+        values = {"view": view, "shown": shown, "overview": overview, "home": "../", "current": ""}
+        yield line.page, page("submission.html", **values)

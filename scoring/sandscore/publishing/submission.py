@@ -1,0 +1,85 @@
+"""What the page of one submission shows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sandscore.publishing.columns import cost_of
+from sandscore.publishing.labels import LabelTable, label_table
+from sandscore.publishing.plots.confidence import CurvePlot, curve_plot
+from sandscore.publishing.plots.errors import Part, error_parts
+from sandscore.publishing.plots.scale import Scale, scale_of
+from sandscore.publishing.reading import Card, CardFacts
+from sandscore.publishing.standings import Bar, Line, bar
+from sandscore.records.board import Board, Pair, RankedMeasure, Row
+
+NEIGHBOURS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """This row against another; ``delta`` and ``wins`` as seen from this one."""
+
+    other: Line
+    delta: float | None
+    p_holm: float | None
+    wins: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What the cards say, for one data set."""
+
+    dataset: str
+    facts: CardFacts
+    labels: LabelTable | None
+    errors: Sequence[Part]
+    curve: CurvePlot | None
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionView:
+    """All of it."""
+
+    line: Line
+    measures: Sequence[tuple[str, RankedMeasure, Bar | None]]
+    scale: Scale
+    comparisons: Sequence[Comparison]
+    details: Sequence[Detail]
+    cost: Mapping[str, float | None]
+
+
+def submission_view(
+    board: Board, lines: Sequence[Line], at: int, pairs: Mapping[tuple[str, str], Pair], cards: Mapping[str, Card]
+) -> SubmissionView:
+    """The row at that place; ``cards`` are its own, by data set."""
+    row = lines[at].row
+    scale = _scale(row)
+    measures = [(name, measure, bar(scale, measure.f1, measure.f1_ci)) for name, measure in row.measures.items()]
+    near = [0, *range(max(1, at - NEIGHBOURS), min(len(lines), at + NEIGHBOURS + 1))]
+    comparisons = [_comparison(row, lines[other], pairs) for other in near if other != at]
+    details = [_detail(name, card.facts, board.headline) for name, card in cards.items()]
+    return SubmissionView(lines[at], measures, scale, [c for c in comparisons if c], details, cost_of(row))
+
+
+def _scale(row: Row) -> Scale:
+    ends = [end for measure in row.measures.values() for end in (measure.f1, *(measure.f1_ci or ()))]
+    return scale_of([end for end in ends if end is not None])
+
+
+def _comparison(row: Row, other: Line, pairs: Mapping[tuple[str, str], Pair]) -> Comparison | None:
+    ours = pairs.get((row.submission, other.row.submission))
+    pair = ours or pairs.get((other.row.submission, row.submission))
+    if pair is None:
+        return None
+    if ours:
+        return Comparison(other, pair.delta, pair.p_holm, pair.wins)
+    delta = None if pair.delta is None else -pair.delta
+    return Comparison(other, delta, pair.p_holm, None if pair.wins is None else 1 - pair.wins)
+
+
+def _detail(name: str, facts: CardFacts, headline: str) -> Detail:
+    strict = facts.measures.get("instance_strict")
+    counts = strict.counts if strict else None
+    parts = error_parts(counts.tp, facts.errors) if facts.errors and counts else []
+    labels = label_table(facts.per_label, headline)
+    return Detail(name or facts.dataset or "", facts, labels, parts, curve_plot(facts.confidence))
