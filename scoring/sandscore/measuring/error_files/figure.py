@@ -7,6 +7,7 @@ from typing import Any
 from sandscore.records.errors import UsageFault
 
 TITLE = "PII Detection Confusion Matrix"
+_COLOURS = [[0, "#f2f6fc"], [0.5, "#4d86c4"], [1, "#0b2f63"]]
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem}"
     "table{border-collapse:collapse;margin-top:2rem}caption{text-align:left;margin-bottom:.5rem}"
@@ -34,12 +35,20 @@ def figure(labels: Sequence[str], matrix: Sequence[Sequence[int]]) -> dict[str, 
         for row, counts in enumerate(matrix)
         for column, n in enumerate(counts)
     ]
-    ticks = {"type": "category", "tickmode": "array", "tickvals": list(range(len(labels))), "ticktext": shown}
-    heat = {"type": "heatmap", "x": shown, "y": shown, "z": [list(counts) for counts in matrix], "colorscale": "Blues"}
+    axis = {"type": "category", "automargin": True}
+    heat = {
+        "type": "heatmap",
+        "x": shown,
+        "y": shown,
+        "z": [list(counts) for counts in matrix],
+        "zmin": 0,
+        "colorscale": _COLOURS,
+    }
     layout = {
+        "height": 260 + 34 * len(labels),
         "title": {"text": TITLE},
-        "xaxis": {"title": {"text": "Predicted"}, **ticks},
-        "yaxis": {"title": {"text": "Actual"}, "autorange": "reversed", **ticks},
+        "xaxis": {"title": {"text": "Predicted", "standoff": 16}, **axis},
+        "yaxis": {"title": {"text": "Actual", "standoff": 16}, "autorange": "reversed", **axis},
         "annotations": notes,
     }
     return {"data": [heat], "layout": layout}
