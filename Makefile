@@ -27,7 +27,7 @@ demo: engine  ## the whole flow on the bundled example challenge
 	@.venv/bin/sandscore demo -o $(OUT)
 
 fuzz: environment  ## 200,000 hostile inputs
-	@$(PYTHON) -m tests.fuzz.long
+	@cd tests && PYTHONPATH=. ../$(PYTHON) -m fuzz.long
 
 bench: environment  ## our speed beside the decode limit
 	@$(PYTHON) benchmarks/reading_and_scoring.py
