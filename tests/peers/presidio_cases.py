@@ -6,6 +6,7 @@ from typing import Any
 
 from peers.vectors import family_directory
 
+from sandscore.measuring.profiles.presidio.errors import SpanError
 from sandscore.measuring.profiles.presidio.evaluation import Options
 from sandscore.measuring.profiles.presidio.spans import TaggedDocument
 
@@ -52,3 +53,19 @@ def options_of(params: dict[str, Any], release: str) -> Options:
         if params.get(name) is not None:
             given[name] = frozenset(params[name])
     return Options(release=release, **given)
+
+
+def as_listed(error: SpanError, release: str) -> dict[str, str | int]:
+    """An error as that release lists it: 0.2.5 swaps the types, except of predictions that overlap nothing."""
+    types = [error.annotation, error.prediction]
+    if release == "0.2.5" and not error.explanation.startswith("False prediction with no overlap"):
+        types.reverse()
+    listed: dict[str, str | int] = {
+        "type": error.kind,
+        "annotation": types[0],
+        "prediction": types[1],
+        "full_text": error.full_text,
+        "token": error.token,
+        "explanation": error.explanation,
+    }
+    return listed if release == "0.2.5" else listed | {"start": error.start, "end": error.end}

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.presidio_cases import options_of
+from peers.presidio_cases import as_listed, options_of
 from peers.presidio_corpus import TYPES, documents
 
 from sandscore.content import example_gold
-from sandscore.measuring.profiles.presidio.errors import as_printed
 from sandscore.measuring.profiles.presidio.evaluation import Evaluation, Score, evaluate_tags
 from sandscore.measuring.profiles.presidio.printing import printed
 from sandscore.measuring.profiles.presidio.spans import TaggedDocument
@@ -99,7 +98,7 @@ def as_answered(found: Evaluation, release: str) -> dict[str, Any]:
         "pii": row(found.pii),
         "labels": labels,
         "rows": rows,
-        "errors": [list(as_printed(error, release).values()) for error in found.errors],
+        "errors": [list(as_listed(error, release).values()) for error in found.errors],
     }
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.presidio_cases import case_files, load, options_of, runs, tagged_documents
+from peers.presidio_cases import as_listed, case_files, load, options_of, runs, tagged_documents
 
-from sandscore.measuring.profiles.presidio.errors import as_printed
 from sandscore.measuring.profiles.presidio.evaluation import (
     Evaluation,
     Options,
@@ -104,7 +103,7 @@ def five(score: Score) -> list[int]:
 
 
 def check_errors(found: Evaluation, options: Options, expected: Any) -> None:
-    errors = [as_printed(error, options.release) for error in found.errors]
+    errors = [as_listed(error, options.release) for error in found.errors]
     if isinstance(expected, list):
         assert errors == expected
         return

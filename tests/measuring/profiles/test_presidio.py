@@ -57,8 +57,14 @@ def test_counts_per_note_add_up() -> None:
 
 def test_of_overlapping_spans_the_surer_one_gives_the_tag() -> None:
     both = [span("John met", "A", confidence=40), span("met Paris", "B", confidence=90)]
-    result = scored([[]], [both], "presidio(skip_words=none)")
-    assert [e["full_text"] for e in result.details["errors"][:2]] == ["John", "met Paris"]
+    gold = [[span("John", "A"), span("met Paris", "B")]]
+    assert scored(gold, [both], "presidio(skip_words=none)").details["errors"] == {}
+
+
+def test_a_card_carries_no_text() -> None:
+    result = scored([[span("John", "PERSON")]], [[span("Paris", "LOCATION")]])
+    assert result.details["errors"] == {"FN": 1, "FP": 2}
+    assert "John" not in str(result.details)
 
 
 @pytest.mark.parametrize(

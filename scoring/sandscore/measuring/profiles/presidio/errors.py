@@ -21,7 +21,6 @@ class SpanError(NamedTuple):
     start: int
     end: int
     note: str
-    overlaps: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,48 +49,11 @@ class ErrorWriter:
 
     def isolated(self, predicted: TokenSpan) -> SpanError:
         why = f"False prediction with no overlap: {predicted.type}"
-        return self._entry("FP", OUTSIDE, predicted.type, predicted, why, overlaps=False)
+        return self._entry("FP", OUTSIDE, predicted.type, predicted, why)
 
     def _compared(self, iou: float) -> str:
         return f"{iou:.2f} compared to threshold={self.threshold}"
 
-    def _entry(
-        self,
-        kind: Kind,
-        annotation: str,
-        prediction: str,
-        about: TokenSpan,
-        why: str,
-        *,
-        overlaps: bool = True,
-    ) -> SpanError:
-        words = " ".join(about.words)
-        return SpanError(
-            kind,
-            annotation,
-            prediction,
-            about.value,
-            words,
-            why,
-            about.start,
-            about.end,
-            self.note,
-            overlaps,
-        )
-
-
-def as_printed(error: SpanError, release: str) -> dict[str, str | int]:
-    """The entry as that release lists it; 0.2.5 swaps the two types, except for isolated predictions."""
-    swapped = release == "0.2.5" and error.overlaps
-    first, second = (error.prediction, error.annotation) if swapped else (error.annotation, error.prediction)
-    printed: dict[str, str | int] = {
-        "type": error.kind,
-        "annotation": first,
-        "prediction": second,
-        "full_text": error.full_text,
-        "token": error.token,
-        "explanation": error.explanation,
-    }
-    if release != "0.2.5":
-        printed |= {"start": error.start, "end": error.end}
-    return printed
+    def _entry(self, kind: Kind, annotation: str, prediction: str, about: TokenSpan, why: str) -> SpanError:
+        token = " ".join(about.words)
+        return SpanError(kind, annotation, prediction, about.value, token, why, about.start, about.end, self.note)
