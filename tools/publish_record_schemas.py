@@ -10,9 +10,11 @@ from pydantic import BaseModel
 
 from sandscore.records.board import Board
 from sandscore.records.challenge import Challenge
+from sandscore.records.scorecard import Scorecard
 
 PUBLISHED: dict[str, tuple[type[BaseModel], str]] = {
     "board": (Board, "A board: the ranking of one task and phase"),
+    "scorecard": (Scorecard, "A score card: what one submission scored on one data set"),
     "challenge": (Challenge, "The configuration of a challenge (challenge.toml, as JSON)"),
 }
 

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from pydantic import BaseModel
 
 from sandscore.content import schema_path
 from sandscore.records.board import Board
 from sandscore.records.challenge import Challenge
+from sandscore.records.scorecard import Scorecard
 
 
-@pytest.mark.parametrize(("name", "model"), [("board", Board), ("challenge", Challenge)])
-def test_published_is_what_the_model_says(name: str, model: type[Board] | type[Challenge]) -> None:
+@pytest.mark.parametrize(("name", "model"), [("board", Board), ("challenge", Challenge), ("scorecard", Scorecard)])
+def test_published_is_what_the_model_says(name: str, model: type[BaseModel]) -> None:
     published = json.loads(schema_path(name).read_text(encoding="utf-8"))
     Draft202012Validator.check_schema(published)
     for ours in ("$schema", "$id", "title"):
