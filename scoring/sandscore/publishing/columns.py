@@ -39,11 +39,11 @@ def cost_of(row: Row) -> Mapping[str, float | None]:
     times = run.get("seconds")
     total = times.get("total") if isinstance(times, dict) else None
     given = {"seconds": total, "cpu": run.get("cpu_seconds"), "memory": run.get("peak_memory_bytes")}
-    return {name: float(value) if _is_number(value) else None for name, value in given.items()}
+    return {name: _number(value) for name, value in given.items()}
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _headline(board: Board) -> list[Column]:

@@ -33,7 +33,7 @@ def write_site(site: Path, files: Mapping[str, bytes]) -> Written:
         known = _known(site)
         foreign = next((name for name in files if name not in known and (site / name).exists()), None)
         if foreign is not None:
-            raise UsageFault(f"{site / foreign} is there already and no page of a published site; choose another folder")
+            raise UsageFault(f"{site / foreign} is there already and was not published; choose another folder")
         manifest = _manifest(files)
         changed = [name for name, content in files.items() if not _holds(site / name, content)]
         stale = sorted(known - files.keys())

@@ -44,5 +44,5 @@ def label_table(per_label: Mapping[str, Mapping[str, Any]], measure: str) -> Lab
 def _counts(given: Any) -> Counts | None:
     if not isinstance(given, Mapping):
         return None
-    numbers = [given.get(name) for name in ("tp", "fp", "fn")]
-    return Counts(*numbers) if all(isinstance(number, int) for number in numbers) else None
+    numbers = [number for name in ("tp", "fp", "fn") if isinstance(number := given.get(name), int)]
+    return Counts(*numbers) if len(numbers) == 3 else None

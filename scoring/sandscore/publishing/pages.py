@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
 
 from sandscore import __version__
 from sandscore.publishing.wording import FILTERS
@@ -41,7 +40,7 @@ def environment() -> jinja2.Environment:
 def _common() -> Mapping[str, Any]:
     style = (TEMPLATES / "site.css").read_text(encoding="utf-8")
     script = (TEMPLATES / "site.js").read_text(encoding="utf-8")
-    return {"version": __version__, "style": Markup(style), "script": Markup(script), "policy": policy(style, script)}
+    return {"version": __version__, "style": style, "script": script, "policy": policy(style, script)}
 
 
 def policy(style: str, script: str) -> str:

@@ -51,6 +51,7 @@ def _shown(versions: Sequence[ReadBoard], settings: Settings) -> BoardPage:
     latest = versions[-1]
     public = latest.complete and (settings.cards or latest.hides_notes)
     board = _allowed(latest.board, settings.challenge)
+    public = public and board == latest.board
     if public:
         board = board.model_copy(update={"rows": tuple(_beside(row) for row in board.rows)})
     slug = joined((board.task, board.phase))
@@ -69,9 +70,7 @@ def _beside(row: Row) -> Row:
     """The row with its cards where the site has them, seen from the board."""
     if row.card is not None:
         return row.model_copy(update={"card": _moved(row, "", row.card)})
-    sites = {
-        name: site.model_copy(update={"card": _moved(row, name, site.card)}) for name, site in row.sites.items()
-    }
+    sites = {name: site.model_copy(update={"card": _moved(row, name, site.card)}) for name, site in row.sites.items()}
     return row.model_copy(update={"sites": sites})
 
 

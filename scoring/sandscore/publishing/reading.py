@@ -54,8 +54,8 @@ class ReadBoard:
     @property
     def complete(self) -> bool:
         """Whether every row's cards are at hand, so that a stranger can recompute the board."""
-        wanted = [name for row in self.board.rows for name in [*references(row)] or [None]]
-        return sum(map(len, self.cards.values())) == len(wanted)
+        found = [len(self.cards.get(row.submission, ())) for row in self.board.rows]
+        return all(found) and sum(found) == sum(len(references(row)) for row in self.board.rows)
 
     @property
     def hides_notes(self) -> bool:

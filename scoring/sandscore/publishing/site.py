@@ -9,13 +9,12 @@ from sandscore.publishing.plots.heatmap import HeatMap, heat_map, pairs_by_name
 from sandscore.publishing.plots.history import History, history
 from sandscore.publishing.plots.stability import StabilityPlot, stability_plot
 from sandscore.publishing.reading import Card
-from sandscore.publishing.standings import Standings, aggregates, standings_of
+from sandscore.publishing.standings import Bar, Line, Standings, aggregates, bar, scale_over, standings_of
 from sandscore.publishing.submission import submission_view
 from sandscore.records.board import Board
 from sandscore.records.challenge import Challenge
 
 FIRST = 5
-DRAWN = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +36,13 @@ class BoardPage:
         """The task in words, and the phase."""
         task = self.board.task.replace("-", " ").capitalize()
         return f"{task}: {self.board.phase}" if self.board.phase else task
+
+    @property
+    def first(self) -> Sequence[tuple[Line, Bar | None]]:
+        """The first rows, drawn on a scale of their own."""
+        lines = self.standings.lines[:FIRST]
+        scale = scale_over([(line.score, line.interval) for line in lines])
+        return [(line, bar(scale, line.score, line.interval)) for line in lines]
 
     @property
     def score(self) -> str:

@@ -1,5 +1,6 @@
 """The rows of a board as its table shows them: score and interval drawn, tie groups apart."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sandscore.publishing.columns import Cell, Column
@@ -7,14 +8,18 @@ from sandscore.publishing.naming import file_name
 from sandscore.publishing.plots.scale import Scale, scale_of
 from sandscore.records.board import Board, Row
 
+Scored = tuple[float | None, tuple[float, float] | None]
+"""A score, where there is one, and its interval, where it has one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bar:
     """A score and its interval as places on a drawing; the interval is missing where it is not known."""
 
     at: str
-    low: str | None
-    high: str | None
+    low: str | None = None
+    high: str | None = None
+    width: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ class Standings:
 
 def standings_of(board: Board, columns: list[Column]) -> Standings:
     """The rows in the board's order."""
-    scale = score_scale(board)
+    scale = scale_over([score_of(board, row) for row in board.rows])
     lines: list[Line] = []
     odd = False
     for row in board.rows:
@@ -65,7 +70,7 @@ def aggregates(board: Board) -> bool:
     return any(row.score is not None for row in board.rows)
 
 
-def score_of(board: Board, row: Row) -> tuple[float | None, tuple[float, float] | None]:
+def score_of(board: Board, row: Row) -> Scored:
     """What a row is ranked by, and its interval."""
     if aggregates(board):
         return row.score, row.score_ci
@@ -73,8 +78,8 @@ def score_of(board: Board, row: Row) -> tuple[float | None, tuple[float, float] 
     return (measure.f1, measure.f1_ci) if measure else (None, None)
 
 
-def score_scale(board: Board) -> Scale:
-    scored = [score_of(board, row) for row in board.rows]
+def scale_over(scored: Sequence[Scored]) -> Scale:
+    """A scale that holds all the scores and intervals."""
     values = [value for score, interval in scored for value in (score, *(interval or ())) if value is not None]
     bounds = (None, None) if any(not 0 <= value <= 1 for value in values) else (0.0, 1.0)
     return scale_of(values, *bounds)
@@ -83,5 +88,7 @@ def score_scale(board: Board) -> Scale:
 def bar(scale: Scale, score: float | None, interval: tuple[float, float] | None) -> Bar | None:
     if score is None:
         return None
-    low, high = (scale.at(end) for end in interval) if interval else (None, None)
-    return Bar(scale.at(score), low, high)
+    if interval is None:
+        return Bar(scale.at(score))
+    low, high = interval
+    return Bar(scale.at(score), scale.at(low), scale.at(high), f"{100 * (scale.share(high) - scale.share(low)):.2f}%")

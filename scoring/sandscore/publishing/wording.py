@@ -21,6 +21,11 @@ def shown(text: str, keep: str = "") -> Markup:
     return Markup("").join(_marked(c) if _unseen(c, keep) else escape(c) for c in text)
 
 
+def breakable(name: str) -> Markup:
+    """The name of a measure, which may go on in the next line where its parts meet."""
+    return shown(name).replace("_", Markup("_<wbr>"))
+
+
 def plain(text: str) -> str:
     """The same for attributes and titles, where no markup can stand."""
     if text.isprintable():
@@ -31,6 +36,10 @@ def plain(text: str) -> str:
 def ratio(value: float | None, digits: int = 3) -> str:
     """A dash where there is nothing to divide by."""
     return UNDEFINED if value is None else f"{value:.{digits}f}"
+
+
+def difference(value: float | None) -> str:
+    return UNDEFINED if value is None else f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
 
 
 def percent(value: float | None) -> str:
@@ -98,7 +107,9 @@ def day(written: str | None) -> str:
 FILTERS = {
     "shown": shown,
     "plain": plain,
+    "breakable": breakable,
     "ratio": ratio,
+    "difference": difference,
     "percent": percent,
     "p_value": p_value,
     "places": places,

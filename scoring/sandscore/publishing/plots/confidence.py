@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sandscore.records.scorecard import ConfidenceCurve
 
 HEIGHT = 240
-_TOP, _BOTTOM = 10, 212
+_TOP, _BOTTOM = 18, 212
 _MOST = 150
 
 

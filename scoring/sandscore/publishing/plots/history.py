@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from sandscore.publishing.plots.scale import Scale, scale_of
 from sandscore.publishing.standings import score_of
@@ -118,7 +119,7 @@ def _steps(points: Sequence[Point]) -> list[Step]:
 def _rescores(versions: Sequence[Board], times: Scale) -> list[Rescore]:
     """Each stands right after the last submission that the older version knew."""
     found = []
-    for old, new in zip(versions, versions[1:], strict=False):
+    for old, new in pairwise(versions):
         what = _changes(old, new)
         last = max((one.when for one in _dated(old)), default=None)
         if what and last is not None:
