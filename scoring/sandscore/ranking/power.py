@@ -49,16 +49,20 @@ class Answer:
 
 
 def patients_needed(annotations: Sequence[int], plan: Plan, seed: int, progress: Progress = lambda _: None) -> Answer:
-    """The smallest number of patients (to 5 %) with which the test separates the systems as often as asked."""
+    """The smallest number of patients (to 5 %) with which the test separates the systems as often as asked.
+
+    The simulations must show a standard error more than that: the smallest of several is often a lucky one.
+    """
     sizes = np.asarray(annotations, np.int64)
     if not sizes.any():
         raise UsageFault("gold has no annotations: there is nothing to simulate from")
     tried: dict[int, float] = {}
+    spare = math.sqrt(plan.power * (1 - plan.power) / plan.simulations)
 
     def enough(patients: int) -> bool:
         tried[patients] = power_at(sizes, plan, patients, seed)
         progress(1)
-        return tried[patients] >= plan.power
+        return tried[patients] >= plan.power + spare
 
     low, high = 0, min(MOST_PATIENTS, max(10, _guess(sizes, plan)))
     while not enough(high):
