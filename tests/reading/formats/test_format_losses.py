@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from reading.formats.corpora import lost, said
 
-from sandscore.reading.formats import brat, conllwriting, i2b2, neleval, nlpsandbox, ours, presidio
+from sandscore.reading.formats import brat, conll, conllwriting, i2b2, neleval, nlpsandbox, ours, presidio
 from sandscore.reading.formats.conversion import Conversion, convert
 from sandscore.reading.formats.corpus import FLAT, Corpus, Entry, Journal, Loss, Mark, Note
 from sandscore.reading.formats.files import save
@@ -67,6 +67,16 @@ def test_a_sentence_does_not_end_inside_an_annotation() -> None:
 )
 def test_written_schemes(scheme: Scheme, tags: str) -> None:
     assert " ".join(encode(7, [(0, 3, "X"), (3, 4, "X"), (4, 6, "Y")], scheme)) == tags
+
+
+def test_conll_drops_what_stands_elsewhere_only_when_asked(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("aa\t0\t2\tB-X\nzz\t3\t5\tB-X\ncc\t6\t8\tO\n", encoding="utf-8")
+    notes = [Note("n", "aa bb dd")]
+    with pytest.raises(ParticipantFault, match=r"token 2: note 'n' does not read 'zz' at 3-5"):
+        conll.read([tmp_path / "f"], Journal(), notes)
+    journal = Journal(lenient=True)
+    assert said(conll.read([tmp_path / "f"], journal, notes)) == {"n": [(0, 2, "aa", "X")]}
+    assert lost(journal) == {"annotations whose text does not stand at their offsets": 1}
 
 
 def test_io_fuses_neighbours() -> None:

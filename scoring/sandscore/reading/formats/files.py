@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -49,8 +50,8 @@ def read_json(path: Path) -> Any:
 
 def text_lines(text: str) -> Iterator[tuple[int, str]]:
     """Numbered lines as ``\\n`` ends them, without a carriage return or a byte order mark around them."""
-    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
-        yield number, line.removesuffix("\r")
+    for number, line in enumerate(StringIO(text.removeprefix("\ufeff")), 1):
+        yield number, line.removesuffix("\n").removesuffix("\r")
 
 
 def one_path(paths: Sequence[Path], what: str) -> Path:

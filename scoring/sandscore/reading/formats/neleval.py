@@ -23,8 +23,6 @@ def read(paths: Sequence[Path], journal: Journal, notes: Sequence[Note] | None =
     texts = {note.id: note for note in notes}
     found: dict[str, list[Mark]] = {note.id: [] for note in notes}
     lines = list(text_lines(read_text(path)))
-    if lines[-1][1] == "":
-        lines.pop()
     for number, line in journal.watch(lines, len(lines), NAME):
         where = f"{path}, line {number}"
         fields = line.rstrip("\t").split("\t")
