@@ -39,10 +39,12 @@ def documents_of(case: Path) -> tuple[list[TaggedDocument], Alignment]:
 
 
 def starts_in(text: str, tokens: list[str]) -> list[int]:
+    """Tokens follow each other with nothing but one blank between them."""
     starts, at = [], 0
     for token in tokens:
         starts.append(text.index(token, at))
-        at = starts[-1] + len(token)
+        end = starts[-1] + len(token)
+        at = end + text.startswith(" ", end)
     return starts
 
 
