@@ -252,6 +252,11 @@ def test_untyped_annotations_become_phi(tmp_path: Path) -> None:
     assert lost(journal) == {"annotations without a type (called 'PHI')": 1}
 
 
+def test_a_label_the_task_does_not_have_is_not_taken_for_none() -> None:
+    words = vocabulary("brat", TASKS["address"])
+    assert [words.kind(label) for label in ("CITY ", "", None, "moon")] == ["city", "ADDRESS", "ADDRESS", None]
+
+
 def test_labels_without_a_type_in_the_map_are_named() -> None:
     words = vocabulary("brat", TASKS["address"], given={"GPE": "City", "LOC": None})
     assert [words.kind(label) for label in ("city", None, "zip")] == ["GPE", "LOC", None]

@@ -66,6 +66,8 @@ class Vocabulary:
             return self.writes[None]
         values = allowed(self.task, self.task.label) if self.task.label else None
         plain = normalised(label, values) if label is not None and values else label
+        if label is not None and plain is None:
+            return None
         return self.writes.get(plain or None, label if self.free else None)
 
 
