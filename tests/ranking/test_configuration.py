@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
-from sandscore.ranking.configuration import parse_challenge, rules_for
+from sandscore.content import example_gold
+from sandscore.ranking.configuration import parse_challenge, read_challenge, rules_for
 from sandscore.records.errors import OrganiserFault, UsageFault
+from sandscore.tasks import TASKS
 
 GOOD = """\
 challenge = "our challenge"
@@ -115,3 +117,12 @@ def test_rules_that_contradict_only_together() -> None:
     text = 'challenge = "c"\n[[phases]]\nname = "p"\naggregation = "borda"\n'
     with pytest.raises(OrganiserFault, match=r"phase 'p'.*needs the table 'measures'"):
         rules_for(parse_challenge(text.encode(), "c.toml"), "date", "p")
+
+
+@pytest.mark.parametrize("task", ["date", "person-name", "address"])
+def test_the_example_challenge_can_be_ranked(task: str) -> None:
+    """Its tie-breakers are measures of the task."""
+    challenge = read_challenge(example_gold() / "challenge.toml")
+    rules, phase = rules_for(challenge, task, None)
+    assert phase == "final"
+    assert set(rules.tie_break) <= set(TASKS[task].measures)

@@ -35,7 +35,7 @@ def command(
 
     \b
     Example:
-      sandscore rank leaderboard/cards/*.json -o board.json
+      sandscore rank leaderboard/cards/date-*.json -o board.json
     """
     from sandscore.cli.progress import bar
     from sandscore.cli.score import write
