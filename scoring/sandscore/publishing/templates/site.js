@@ -91,6 +91,11 @@
     });
   };
 
+  const openNamed = () => {
+    const named = document.getElementById(location.hash.slice(1));
+    if (named instanceof HTMLDetailsElement) { named.hidden = false; named.open = true; }
+  };
+
   document.addEventListener("DOMContentLoaded", () => {
     showTheme(theme);
     for (const button of document.querySelectorAll("[data-theme-switch]")) {
@@ -105,6 +110,8 @@
     const board = document.getElementById("board");
     document.querySelectorAll("[data-column]").forEach((box) => makeChooser(box, board));
     document.querySelectorAll("[data-kind-filter]").forEach(makeKindFilter);
+    openNamed();
+    addEventListener("hashchange", openNamed);
     for (const chooser of document.querySelectorAll(".chooser")) {
       chooser.addEventListener("keydown", (event) => {
         if (event.key !== "Escape") return;
