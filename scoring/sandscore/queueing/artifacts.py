@@ -3,10 +3,10 @@
 PREDICTIONS = "predictions.json"
 RUN = "run.json"
 LOG = "log.txt"
-CARD = "card.json"
-"""The organiser's: exact, with note ids."""
-PUBLIC_CARD = "card.public.json"
-"""Note and patient ids replaced by keyed hashes; still exact, so only for phases whose feedback is full or ended."""
-FEEDBACK = "feedback.json"
 PROBLEMS = "problems.json"
 """What validation found, without anything from gold or notes: for the team."""
+
+
+def card_name(version: int) -> str:
+    """The organiser's score card of a version: exact, with note ids. Older versions stay beside it."""
+    return f"card.v{version}.json"

@@ -13,7 +13,7 @@ Methods raise ``InfrastructureFault`` where the home cannot be reached or cannot
 They never raise for a lost race: that is an answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -88,6 +88,15 @@ class QueueHome(Protocol):
 
     async def add_version(self, submission: Submission, version: Version) -> bool:
         """Keep a rescored result beside the old; False if ``version.number`` is not the current version plus one."""
+
+    async def kept(self, submission: Submission) -> Path | None:
+        """The folder of the attempt that was committed, on this machine (fetched if need be); None if it is gone.
+
+        ``artifacts.card_name(submission.version)`` in it is the organiser's card.
+        """
+
+    async def publish_feedback(self, submission: Submission, feedback: Mapping[str, object]) -> None:
+        """Set what the team may be told, where the verdict left it open (``feedback=None``). Called by one writer."""
 
     async def notify(self, notice: Notice) -> bool:
         """Send it at most once: that it is being sent is recorded first. False if it was recorded before.

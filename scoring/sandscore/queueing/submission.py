@@ -66,7 +66,8 @@ class Submission:
     version: int = 0
     """Of the score: 1 for the first, one more for each rescoring."""
     scores: Mapping[str, float | None] = field(default_factory=dict)
-    """For the organiser. What the team sees is the ``feedback`` of the verdict."""
+    """For the organiser. What the team sees is the feedback."""
+    feedback: Mapping[str, object] | None = None
 
     @property
     def claimable(self) -> bool:
@@ -114,8 +115,9 @@ class Verdict:
     """May be shown to the participant: quotes nothing from gold or notes."""
     scores: Mapping[str, float | None] = field(default_factory=dict)
     """Headline and secondary F1 by measure, exact, for the organiser: never for a place participants can read."""
-    feedback: Mapping[str, object] = field(default_factory=dict)
-    """What the team may be told under the phase's feedback mode."""
+    feedback: Mapping[str, object] | None = None
+    """What the team may be told under the phase's feedback mode; None where the writer of the board decides it
+    (the Ladder needs a team's submissions in order)."""
     signature: str | None = None
     folder: Path | None = None
     """The attempt's files (``artifacts.py`` names them), all of them written and synced."""
@@ -123,14 +125,14 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A score computed anew for a submission that was scored before."""
+    """A score computed anew for a submission that was scored before; its card lies beside the first."""
 
     number: int
     scores: Mapping[str, float | None]
-    feedback: Mapping[str, object]
+    feedback: Mapping[str, object] | None
     signature: str
-    card: Path
     cause: str
+    """Why it was computed anew, for the history."""
 
 
 class Event(IntFlag):
