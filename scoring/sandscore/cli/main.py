@@ -12,11 +12,16 @@ from sandscore.records.errors import SandscoreError
 
 VERBS = {
     "tasks": "tasks",
+    "init": "init",
     "run": "run",
+    "evaluate": "evaluate",
+    "attack": "attack",
+    "doctor": "doctor",
     "validate": "validate",
     "score": "score",
     "convert": "convert",
     "rank": "rank",
+    "publish": "publish",
     "verify": "verify",
     "power": "power",
 }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandscore.measuring.error_files.comparing import compare
-from sandscore.measuring.error_files.report import OUTSIDE, Alignment
+from sandscore.measuring.error_files.report import Alignment
 from sandscore.publishing.folder import write_file
 from sandscore.publishing.judging import Sheet, judge
 from sandscore.publishing.labels import LabelTable, label_table
@@ -18,6 +18,8 @@ from sandscore.records.scorecard import MeasureScore, Scorecard
 from sandscore.tasks import Task, find_task
 
 STRICT = "instance_strict"
+NOTHING = "nothing"
+MOST_LABELS = 30
 WORST = 20
 MOST_NOTES = 200
 MOST_TEXT = 1_000_000
@@ -107,9 +109,17 @@ def _worst(card: Scorecard, headline: str, sheets: Mapping[str, int]) -> list[Wo
 
 
 def _confusion(documents: Sequence[Document], task: Task) -> Confusion:
+    """Beyond the most frequent labels, all others share a row and a column."""
     found = compare(documents, task, Alignment(), None)
-    labels = ["nothing" if label == OUTSIDE else label for label in found.labels]
-    return Confusion(labels, found.matrix)
+    named = range(len(found.labels) - 1)
+    often = sorted(named, key=lambda at: -sum(found.matrix[at]) - sum(row[at] for row in found.matrix))
+    groups = [[at] for at in sorted(often[:MOST_LABELS])]
+    rest = sorted(often[MOST_LABELS:])
+    groups += [rest, [len(named)]] if rest else [[len(named)]]
+    titles = [found.labels[at] for at in sorted(often[:MOST_LABELS])]
+    titles += [f"{len(rest)} other labels", NOTHING] if rest else [NOTHING]
+    matrix = [[sum(found.matrix[i][j] for i in rows for j in columns) for columns in groups] for rows in groups]
+    return Confusion(titles, matrix)
 
 
 def _sheets(documents: Sequence[Document], task: Task) -> tuple[list[Sheet], int]:

@@ -1,0 +1,53 @@
+"""``sandscore publish``: boards to a folder of pages."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sandscore.cli.options import format_option
+
+if TYPE_CHECKING:
+    from sandscore.publishing.folder import Written
+
+
+@click.command("publish")
+@click.argument("boards", metavar="BOARD...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", "site", required=True, metavar="SITE", type=click.Path(path_type=Path), help="A folder."
+)
+@click.option(
+    "--challenge", type=click.Path(path_type=Path), help="challenge.toml: title, citation, what may be shown."
+)
+@click.option("--cards", is_flag=True, help="Publish the score cards even though they name notes.")
+@format_option
+def command(boards: tuple[Path, ...], site: Path, challenge: Path | None, cards: bool, output_format: str) -> None:
+    """Make a leaderboard of BOARDs: pages that need no server and no network, CSV, JSON and Markdown.
+
+    Boards of one task and phase are versions of one board, oldest first. Publishing again replaces only what
+    changed, and a reader never meets half a site. Score cards that hide which notes they speak of are published
+    with the boards, so that anybody can recompute them.
+
+    \b
+    Example:
+      sandscore publish leaderboard/date/board.json leaderboard/address/board.json --cards -o site
+    """
+    from sandscore.publishing.publication import Settings, publish
+    from sandscore.ranking.configuration import read_challenge
+
+    settings = Settings(challenge=read_challenge(challenge) if challenge else None, cards=cards)
+    click.echo(FORMATS[output_format](site / "index.html", publish(boards, site, settings)))
+
+
+def _as_text(start: Path, written: "Written") -> str:
+    changed, removed = len(written.changed), len(written.removed)
+    return f"{written.files} files, {changed} written, {removed} removed; open {start}"
+
+
+def _as_json(start: Path, written: "Written") -> str:
+    listed = {"changed": list(written.changed), "removed": list(written.removed)}
+    return json.dumps({"page": str(start), "files": written.files, **listed})
+
+
+FORMATS = {"text": _as_text, "json": _as_json}
