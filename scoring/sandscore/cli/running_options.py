@@ -4,12 +4,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from sandscore.cli.progress import bar
 from sandscore.records.errors import UsageFault
+
+if TYPE_CHECKING:
+    from sandscore.records.run import Limits
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _SIZE = re.compile(r"([0-9]+)([kmg]?)b?", re.IGNORECASE)
@@ -39,6 +42,7 @@ def _size(_context: click.Context, _parameter: click.Parameter, written: str | N
     return int(matched[1]) << _UNITS[matched[2].lower()]
 
 
+memory_option = click.option("--memory", callback=_size, metavar="SIZE", help="Memory, with no swap beside it (2g).")
 _OPTIONS = (
     click.option("--notes", required=True, help="The notes to annotate: JSON or JSON Lines."),
     click.option(
@@ -59,7 +63,7 @@ _OPTIONS = (
         "--concurrency", type=click.IntRange(1, 64), default=4, show_default=True, help="Notes sent at the same time."
     ),
     click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="Seconds for the whole run (3600)."),
-    click.option("--memory", callback=_size, metavar="SIZE", help="Memory, with no swap beside it (2g)."),
+    memory_option,
     click.option("--check-determinism", is_flag=True, help="Run a second time, notes shuffled: same answers?"),
     click.option("--check-robustness", is_flag=True, help="Ask again, notes repeated and reversed: same answers?"),
 )
@@ -72,9 +76,21 @@ def run_options(command: _Command) -> _Command:
     return command
 
 
+def limits_from(hardening: str, time_limit: float | None, memory: int | None) -> "Limits":
+    """The profile's limits with what was asked for otherwise."""
+    from sandscore.records.run import Limits
+    from sandscore.running.arguments import preset
+
+    changed = {"total_seconds": time_limit, "memory_bytes": memory}
+    try:
+        given = {key: value for key, value in changed.items() if value is not None}
+        return Limits(**preset(hardening).model_dump() | given)  # type: ignore[arg-type]
+    except ValueError:
+        raise UsageFault("the memory must be at least 6m") from None
+
+
 def execute(task_name: str, kind: str, reference: str, options: RunOptions, folder: Path) -> Any:
     """Do the run, write its folder and return its record; a bar shows the notes as they are answered."""
-    from sandscore.running.arguments import preset
     from sandscore.running.notes import read_notes
     from sandscore.running.results import write_run
     from sandscore.running.running import Job, run
@@ -83,14 +99,12 @@ def execute(task_name: str, kind: str, reference: str, options: RunOptions, fold
 
     task = find_task(task_name)
     notes, digest = read_notes(options.notes)
-    changed = {"total_seconds": options.time_limit, "memory_bytes": options.memory}
-    limits = preset(options.hardening).model_copy(update={k: v for k, v in changed.items() if v is not None})  # type: ignore[arg-type]
     job = Job(
         task=task,
         annotator=Annotator(kind, reference, options.protocol),  # type: ignore[arg-type]
         notes=notes,
         notes_sha256=digest,
-        limits=limits,
+        limits=limits_from(options.hardening, options.time_limit, options.memory),
         concurrency=options.concurrency,
         check_determinism=options.check_determinism,
         check_robustness=options.check_robustness,

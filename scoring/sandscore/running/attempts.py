@@ -15,7 +15,7 @@ from sandscore.running.extraction import take_file
 from sandscore.running.isolation import no_network, own_network
 from sandscore.running.logwatch import LogWatch
 from sandscore.running.replies import Answers
-from sandscore.running.service import Alive, Clock, Progress, Service, annotate_all
+from sandscore.running.service import Alive, Clock, Progress, Service, annotate_all, quiet
 from sandscore.running.setting import Facts, Rounds, Setting
 from sandscore.running.tool import read_tool
 
@@ -51,16 +51,12 @@ def _serve(
         answers: Answered = []
         for notes in rounds:
             begun = time.monotonic()
-            served = annotate_all(service, pool, notes, progress if not answers else _quiet)
+            served = annotate_all(service, pool, notes, progress if not answers else quiet)
             if not answers:
                 facts.notes_seconds, facts.latencies = time.monotonic() - begun, served.latencies
             answers.append(served.annotations)
         facts.retried = service.retried
     return answers
-
-
-def _quiet(_done: int, _total: int) -> None:
-    """Progress nobody looks at."""
 
 
 def _serve_command(setting: Setting, rounds: Rounds, facts: Facts, clock: Clock, progress: Progress) -> Answered:
@@ -120,7 +116,6 @@ def _in_sandbox(
             except RunFault as fault:
                 raise box.explain(fault) from None
             finally:
-                box.measure()
                 facts.usage |= box.usage
                 facts.exit_code = box.exit_code
         return done

@@ -10,12 +10,14 @@ from sandscore.records.run import ImageFacts, Limits, Outcome, RunFault
 from sandscore.running.arguments import container_arguments
 from sandscore.running.engine import asking
 from sandscore.running.logwatch import LogWatch
+from sandscore.running.replies import RefusedAnswer
 
 if TYPE_CHECKING:
     from docker.models.containers import Container
 
 _SETTLING_SECONDS = 1.0
 """How long a container that just died may still be reported as running."""
+_ENDING_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +83,26 @@ class Sandbox:
         with suppress(RunFault), asking("killing the container"):
             self.container.kill()
 
+    def end(self) -> State:
+        """Kill the container and tell its last state, the only one that knows of memory kills inside it."""
+        self.measure()
+        own_end = self.exit_code
+        self.kill()
+        deadline = time.monotonic() + _ENDING_SECONDS
+        while (state := self.state()).running and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.exit_code = own_end
+        return state
+
     def explain(self, fault: RunFault) -> RunFault:
         """The deeper reason of a fault, where the container has died of something."""
         deadline = time.monotonic() + _SETTLING_SECONDS
-        broken = fault.outcome in (Outcome.CRASHED, Outcome.INVALID_OUTPUT)
-        while (state := self.state()).running and broken and time.monotonic() < deadline:
+        unexplained = fault.outcome in (Outcome.CRASHED, Outcome.INVALID_OUTPUT) and not isinstance(
+            fault, RefusedAnswer
+        )
+        while (state := self.state()).running and unexplained and time.monotonic() < deadline:
             time.sleep(0.05)
-        return self.verdict(state) or fault
+        return self._excess(self.end()) or self.verdict(state) or fault
 
     def verdict(self, state: State) -> RunFault | None:
         """What a state says about the run; None while all is well."""
@@ -116,8 +131,8 @@ class Sandbox:
             raise fault
 
     def require_moderate(self) -> None:
-        """Raises where the container has taken too much; it may have ended."""
-        if (fault := self._excess(self.state())) is not None:
+        """End the container; raises where it has taken too much."""
+        if (fault := self._excess(self.end())) is not None:
             raise fault
 
 

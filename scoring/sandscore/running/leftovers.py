@@ -29,9 +29,9 @@ def remove_leftovers(client: "DockerClient") -> int:
     )
 
 
-def remove_run(client: "DockerClient", run_id: str) -> int:
-    """Remove everything of one run."""
-    return sum(_remove(found) for found in _labelled(client, f"{RUN}={run_id}"))
+def remaining(client: "DockerClient") -> list[str]:
+    """Names of what this process has made on the engine and not yet removed."""
+    return [found.name for found in _labelled(client, f"{OWNER}={_owner(os.getpid())}")]
 
 
 def _labelled(client: "DockerClient", label: str = RUN) -> list[Any]:

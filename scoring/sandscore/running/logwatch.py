@@ -27,15 +27,23 @@ class LogWatch:
         self._thread.start()
 
     def _read(self, stream: Iterator[bytes], most: int, stop: Callable[[], None]) -> None:
+        """Hang up before stopping: an engine whose log nobody takes cannot end the container."""
         try:
             for piece in stream:
                 self.add(piece)
                 if self.bytes > most:
                     self.flooded = True
-                    stop()
-                    return
+                    break
         except Exception:  # noqa: S110 (the stream is torn down under us when the container goes)
             pass
+        finally:
+            self._hang_up()
+        if self.flooded:
+            stop()
+
+    def _hang_up(self) -> None:
+        if callable(closing := getattr(self._stream, "close", None)):
+            closing()
 
     def add(self, piece: bytes) -> None:
         self.bytes += len(piece)
@@ -48,7 +56,6 @@ class LogWatch:
         if self._thread is None:
             return
         self._thread.join(timeout=2.0)
-        closing = getattr(self._stream, "close", None)
-        if self._thread.is_alive() and closing is not None:
-            closing()
+        if self._thread.is_alive():
+            self._hang_up()
             self._thread.join(timeout=2.0)

@@ -17,7 +17,7 @@ from sandscore.running.leftovers import labels, remove_leftovers
 from sandscore.running.notes import Note
 from sandscore.running.redaction import printable, redact
 from sandscore.running.replies import RefusedAnswer
-from sandscore.running.service import Progress
+from sandscore.running.service import Progress, quiet
 from sandscore.running.setting import Annotator, Facts, Setting
 from sandscore.tasks import Task
 
@@ -45,10 +45,6 @@ class Run:
     answers: list[bytes] | None
     log: str
     refused: bytes | None = None
-
-
-def quiet(_done: int, _total: int) -> None:
-    """Progress nobody looks at."""
 
 
 def run(job: Job, progress: Progress = quiet) -> Run:

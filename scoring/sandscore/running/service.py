@@ -16,7 +16,7 @@ from sandscore.running.notes import Note
 from sandscore.running.replies import Answers, RefusedAnswer
 from sandscore.running.wire import BadReply, ConnectionDied, Late
 
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], object]
 Alive = Callable[[], None]
 """Raises RunFault where the annotator is known to be dead."""
 
@@ -24,6 +24,10 @@ _PROBE_SECONDS = 5.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.25
 _SMALL_REPLY = 1 << 20
 _PHRASES = {status.phrase for status in HTTPStatus}
+
+
+def quiet(_done: int, _total: int) -> None:
+    """Progress nobody looks at."""
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from sandscore.tasks import Task
 if TYPE_CHECKING:
     from docker import DockerClient
 
+Isolation = Literal["best", "own network"]
 Kind = Literal["image", "url", "command"]
 Rounds = Sequence[Sequence[Note]]
 
@@ -23,7 +24,7 @@ class Annotator:
     kind: Kind
     reference: str
     protocol: Protocol = "service"
-    isolation: Literal["best", "own network"] = "best"
+    isolation: Isolation = "best"
 
 
 @dataclass(slots=True)

@@ -1,0 +1,64 @@
+"""``sandscore attack``: the hostile set against the organiser's own configuration."""
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from sandscore.cli.options import format_option
+from sandscore.cli.running_options import limits_from, memory_option
+from sandscore.records.errors import OrganiserFault
+
+if TYPE_CHECKING:
+    from sandscore.running.hostile.attack import Verdict
+
+
+@click.command("attack")
+@click.option("--hardening", type=click.Choice(["strict", "compat"]), default="strict", show_default=True)
+@memory_option
+@click.option("--only", multiple=True, metavar="CASE", help="Only this case; repeatable.")
+@format_option
+def command(hardening: str, memory: int | None, only: tuple[str, ...], output_format: str) -> int:
+    """Fire hostile submissions at this machine's engine, under the limits that runs have here.
+
+    Each is built from a static busybox, run as any submission is, and passes if it was contained, if its outcome
+    was called by its name, and if nothing of it stayed behind. Waits are shortened. Takes about a minute.
+
+    \b
+    Example:
+      sandscore attack --only fork-bomb --only gold-hunt
+    """
+    from sandscore.running.hostile.attack import attack
+    from sandscore.running.hostile.cases import choose
+
+    report = _row if output_format == "text" else _silent
+    verdicts = attack(limits_from(hardening, None, memory), cases=choose(only), report=report)
+    failed = [verdict for verdict in verdicts if not verdict.passed]
+    if output_format == "json":
+        click.echo(json.dumps([_as_dict(verdict) for verdict in verdicts], indent=2))
+    else:
+        click.echo(f"{len(verdicts) - len(failed)} of {len(verdicts)} contained")
+    return OrganiserFault.exit_code if failed else 0
+
+
+def _row(verdict: "Verdict") -> None:
+    mark = "pass" if verdict.passed else "FAIL"
+    click.echo(f"{mark}  {verdict.case.name:18} {verdict.outcome:15} {verdict.case.tries}")
+    for complaint in verdict.complaints:
+        click.echo(f"      {complaint}")
+
+
+def _silent(_verdict: "Verdict") -> None:
+    """JSON comes in one piece."""
+
+
+def _as_dict(verdict: "Verdict") -> dict[str, object]:
+    return {
+        "case": verdict.case.name,
+        "tries": verdict.case.tries,
+        "expected": [str(outcome) for outcome in verdict.case.expected],
+        "outcome": str(verdict.outcome),
+        "passed": verdict.passed,
+        "complaints": list(verdict.complaints),
+        "seconds": round(verdict.seconds, 2),
+    }

@@ -1,0 +1,47 @@
+"""``sandscore doctor``: is this machine fit to run submissions?"""
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from sandscore.cli.options import format_option
+from sandscore.records.errors import InfrastructureFault
+
+if TYPE_CHECKING:
+    from sandscore.running.doctor import Finding
+
+
+@click.command("doctor")
+@format_option
+def command(output_format: str) -> int:
+    """Check engine, limits really in force, isolation, disk and packages, and say how to get what is missing.
+
+    Exits 75 if nothing can be scored here.
+
+    \b
+    Example:
+      sandscore doctor
+    """
+    from sandscore.running.doctor import examine
+
+    findings = list(examine())
+    click.echo(FORMATS[output_format](findings))
+    return InfrastructureFault.exit_code if any(finding.level == "fault" for finding in findings) else 0
+
+
+def _as_text(findings: "list[Finding]") -> str:
+    lines = []
+    for finding in findings:
+        lines.append(f"{finding.level:6} {finding.name:16} {finding.found}")
+        if finding.advice:
+            lines.append(f"{'':24}{finding.advice}")
+    return "\n".join(lines)
+
+
+def _as_json(findings: "list[Finding]") -> str:
+    return json.dumps([asdict(finding) for finding in findings], indent=2)
+
+
+FORMATS = {"text": _as_text, "json": _as_json}

@@ -1,0 +1,33 @@
+"""``sandscore init``: a participant's starting point."""
+
+from pathlib import Path
+
+import click
+
+from sandscore.records.errors import InfrastructureFault, UsageFault
+from sandscore.tasks import find_task
+
+
+@click.command("init")
+@click.argument("task")
+@click.argument("folder", type=click.Path(path_type=Path))
+def command(task: str, folder: Path) -> None:
+    """Make FOLDER with a working annotator for TASK: Dockerfile, annotator, its test and a README.
+
+    \b
+    Example:
+      sandscore init date my-date-annotator
+    """
+    from sandscore.running.template import starting_point
+
+    files = starting_point(find_task(task))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if there := [name for name in files if (folder / name).exists()]:
+            raise UsageFault(f"{folder}: {there[0]} is there already; nothing was written")
+        for name, content in files.items():
+            (folder / name).write_text(content, encoding="utf-8")
+    except OSError as fault:
+        raise InfrastructureFault(f"{folder}: cannot be written ({fault.strerror})") from None
+    click.echo(f"{folder}: {', '.join(sorted(files))}")
+    click.echo(f"Next: cd {folder} && python3 -m unittest", err=True)

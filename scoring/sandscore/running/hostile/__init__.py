@@ -1,0 +1,1 @@
+"""Submissions that try everything, fired at an organiser's own configuration."""
