@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ranking_cards import as_entry as read
 from ranking_cards import GOLD, card_content, drawn_rows, entry
+from ranking_cards import as_entry as read
 
 from sandscore.ranking.board import rank
 from sandscore.ranking.cards import Entry

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from sandscore.ranking.draws import coins, exact_dtype, seed_of, weights
+from sandscore.ranking.draws import coins, exact_dtype, rows_for, seed_of, weights
 
 
 def test_the_seed_is_the_beginning_of_a_hash() -> None:
@@ -53,3 +53,8 @@ def test_single_precision_only_where_it_is_exact() -> None:
     assert exact_dtype(1_304, 12_000) is np.float32
     assert exact_dtype(1_304, 13_000) is np.float64
     assert exact_dtype(1 << 24, 1) is np.float64
+
+
+@pytest.mark.parametrize(("units", "rows"), [(1, 128), (1_304, 128), (1 << 20, 8), (1 << 30, 1)])
+def test_memory_is_bounded_however_many_units(units: int, rows: int) -> None:
+    assert rows_for(units, 128) == rows

@@ -8,8 +8,10 @@ import click
 
 if TYPE_CHECKING:
     from sandscore.ranking.cards import Entry
+    from sandscore.records.board import BoardRules
 
 FORMATS = ("text", "json", "csv", "markdown")
+MANY_TESTS = 20_000_000_000
 
 
 @click.command("rank")
@@ -51,7 +53,7 @@ def command(
     rules, phase = rules_for(configured, entries[0].card.task, phase)
     if measure:
         rules = rules.model_copy(update={"headline": measure, "aggregation": "headline"})
-    with bar("testing pairs") as advance:
+    with bar("testing pairs", _draws(entries, rules)) as advance:
         board = rank(_listed(entries, output), rules, phase, advance, everything=everything)
     if output:
         write(str(output), as_json(board).encode())
@@ -59,6 +61,22 @@ def command(
         click.echo(EXPORTS[output_format](board), nl=False)
     elif output:
         click.echo(f"{output}: {len(board.rows)} rows, task {board.task}, ranked by {board.headline}")
+
+
+def _draws(entries: "list[Entry]", rules: "BoardRules") -> int:
+    """How long the tests are going to take, said beforehand where that is long."""
+    from sandscore.ranking.randomisation import draws_for
+
+    systems = len({entry.submission for entry in entries})
+    pairs = systems * (systems - 1) // 2
+    draws = rules.randomisations or draws_for(pairs)
+    if pairs * draws > MANY_TESTS:
+        click.echo(
+            f"{pairs:,} pairs with {draws:,} draws each take minutes or more; "
+            "'randomisations' in challenge.toml sets fewer",
+            err=True,
+        )
+    return draws
 
 
 def _listed(entries: "list[Entry]", output: Path | None) -> "list[Entry]":

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sandscore.ranking.draws import exact_dtype, weights
+from sandscore.ranking.draws import exact_dtype, rows_for, weights
 from sandscore.ranking.table import Table
 
 Floats = NDArray[np.float64]
 Sums = NDArray[Any]
 ROWS = 128
-"""Replicates a product; the results do not depend on it."""
+"""Replicates a product, fewer where there are very many units; the results do not depend on it."""
 
 
 def replicate_sums(
@@ -27,7 +27,7 @@ def replicate_sums(
     systems = len(table.systems)
     dtype = exact_dtype(table.units, int(columns.max(initial=0)))
     parts = [np.ascontiguousarray(columns[block], dtype) for block in table.blocks]
-    for where, drawn in weights(seed, table.sizes, resamples, dtype, rows):
+    for where, drawn in weights(seed, table.sizes, resamples, dtype, rows_for(table.units, rows)):
         sums = [drawn[:, block] @ part for block, part in zip(table.blocks, parts, strict=True)]
         stacked = np.stack(sums, axis=1) if len(sums) > 1 else sums[0]
         shaped = stacked.reshape(len(drawn), len(table.blocks), 2, systems, len(measures))

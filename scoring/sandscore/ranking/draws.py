@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 Precision = type[np.float32] | type[np.float64]
 CACHED_DRAWS = 1 << 15
+CHUNK_CELLS = 1 << 23
 _HALF = np.uint64(32)
 
 
@@ -63,3 +64,8 @@ def coins(seed: int, units: int, draws: int, rows: int) -> Iterator[NDArray[np.u
 def exact_dtype(units: int, largest: int) -> Precision:
     """Single precision where every sum is a whole number below 2^24, else double."""
     return np.float32 if units * largest < 1 << 24 else np.float64
+
+
+def rows_for(units: int, most: int) -> int:
+    """As many rows at a time as asked, or as fit the memory set aside for them."""
+    return max(1, min(most, CHUNK_CELLS // units))

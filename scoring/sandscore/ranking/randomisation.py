@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandscore.ranking.bootstrap import Floats
-from sandscore.ranking.draws import coins, exact_dtype
+from sandscore.ranking.draws import coins, exact_dtype, rows_for
 
 TOLERANCE = 1e-12
 LEAST_DRAWS = 9_999
@@ -101,7 +101,7 @@ def _moves(columns: NDArray[np.int64], blocks: Sequence[slice], seed: int, draws
         columns[:, :, block].reshape(-1, block.stop - block.start).astype(dtype) for block in blocks
     ]
     halves = [columns[:, :, block].sum(axis=2)[:, :, None] / 2 for block in blocks]
-    for thrown in coins(seed, units, draws, ROWS):
+    for thrown in coins(seed, units, draws, rows_for(units, ROWS)):
         swapped = thrown.astype(dtype)
         yield [
             (part @ swapped[:, block].T).reshape(2, columns.shape[1], -1) - half
