@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandscore.ranking.bootstrap import f1_replicates
-from sandscore.ranking.corrections import holm
 from sandscore.ranking.feedback import grid
 from sandscore.ranking.intervals import percentile_intervals
 from sandscore.ranking.ladder import LadderState, climb, f1_of, leave_one_out, standard_error
@@ -130,7 +129,7 @@ def ten_equals(short: bool) -> Iterator[Row]:
         sides = counts[:, 0].sum(axis=2)
         p = randomisation_p(sides, [slice(0, 100)], pairs, run, LEAST_DRAWS)
         order = sorted(range(10), key=lambda s: -f1(sides[s]))
-        sets = rank_sets(order, PairTests(p, dict(zip(pairs, holm([p[pair] for pair in pairs]), strict=True))))
+        sets = rank_sets(order, PairTests.of(p))
         whole += all(places == (1, 10) for places in sets.values())
         crowned += p[min(order[0], order[-1]), max(order[0], order[-1])] <= ALPHA
     share = whole / runs

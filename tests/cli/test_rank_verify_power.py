@@ -20,6 +20,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         content = card_content(f"s{i}", drawn_rows(0.7 + 0.1 * i, 40, i))
         (tmp_path / f"s{i}.json").write_text(json.dumps(content))
     (tmp_path / "challenge.toml").write_text(CHALLENGE)
+    (tmp_path / "token.toml").write_text('challenge = "ours"\nheadline = "token"\n')
     return tmp_path
 
 
@@ -69,6 +70,7 @@ def test_a_blind_phase_shows_nothing_unless_everything_is_asked_for(
         (["rank", *CARDS, "--challenge", "none.toml"], 66, "none.toml"),
         (["rank", *CARDS, "--challenge", "s0.json"], 78, "s0.json is not TOML"),
         (["rank", *CARDS, "--challenge", "challenge.toml", "--phase", "x"], 2, "open"),
+        (["rank", *CARDS, "--challenge", "token.toml"], 78, "token.toml: no card can be ranked by 'token'"),
         (["rank", *CARDS, "-o", "none/board.json"], 2, "none/board.json"),
         (["verify", "none.json"], 66, "none.json"),
         (["verify", "s0.json"], 65, "not a board"),

@@ -89,6 +89,7 @@ def test_a_phase_must_be_chosen_among_several(phase: str | None) -> None:
         ('name = "final"', 'name = "open"', "line 1: two phases are called 'open'"),
         ('headline = "date_format"', "headline = date_format", "line 18"),
         ('challenge = "our challenge"', "", "line 1: 'challenge' is missing"),
+        ("[tasks.date]", "[tasks.dates]", "line 17: unknown task 'dates'; the tasks are date, "),
         ('tie_rule = "dream_k3"', 'aggregation = "borda"', "needs the table 'measures'"),
     ],
     ids=lambda value: value[:30],

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sandscore.records.errors import OrganiserFault, UsageFault
+
 if TYPE_CHECKING:
     from sandscore.ranking.cards import Entry
     from sandscore.records.board import BoardRules
@@ -54,7 +56,10 @@ def command(
     if measure:
         rules = rules.model_copy(update={"headline": measure, "aggregation": "headline"})
     with bar("testing pairs", _draws(entries, rules)) as advance:
-        board = rank(_listed(entries, output), rules, phase, advance, everything=everything)
+        try:
+            board = rank(_listed(entries, output), rules, phase, advance, everything=everything)
+        except UsageFault as fault:
+            raise OrganiserFault(f"{challenge}: {fault}") if challenge and not measure else fault from None
     if output:
         write(str(output), as_json(board).encode())
     if not output or output_format != "text":

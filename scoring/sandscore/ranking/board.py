@@ -78,6 +78,7 @@ def pairs_of(table: Table, rules: BoardRules, standing: Standing) -> tuple[Pair,
                     delta=None if np.isnan(delta) else delta,
                     p=standing.tested.p.get(key),
                     p_holm=standing.tested.adjusted.get(key),
+                    p_bh=standing.tested.discoveries.get(key),
                     wins=float(standing.agreement.wins[a, b]),
                 )
             )

@@ -10,10 +10,12 @@ from sandscore.ranking.cards import file_content
 from sandscore.records.board import BoardRules
 from sandscore.records.challenge import Challenge, Phase, RuleChanges
 from sandscore.records.errors import OrganiserFault, UsageFault
+from sandscore.tasks import TASKS
 
 Step = str | int
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+_KNOWN_TASKS = f"the tasks are {', '.join(TASKS)}"
 _PIECE = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 
 
@@ -33,9 +35,14 @@ def parse_challenge(content: bytes, path: str) -> Challenge:
     except (tomllib.TOMLDecodeError, RecursionError) as fault:
         raise OrganiserFault(f"{path} is not TOML: {fault}") from None
     try:
-        return Challenge.model_validate(loaded)
+        challenge = Challenge.model_validate(loaded)
     except ValidationError as fault:
         found = [(line_of(text, error["loc"]), _sentence(dict(error))) for error in fault.errors()]
+    else:
+        unknown = [task for task in challenge.tasks if task not in TASKS]
+        found = [(line_of(text, ("tasks", task)), f"unknown task '{task}'; {_KNOWN_TASKS}") for task in unknown]
+        if not found:
+            return challenge
     raise OrganiserFault("\n".join(f"{path}, line {line}: {said}" for line, said in sorted(found)))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sandscore.ranking.bootstrap import Floats
-from sandscore.ranking.corrections import holm
+from sandscore.ranking.corrections import benjamini_hochberg, holm
 from sandscore.ranking.randomisation import Pair, draws_for, randomisation_p
 from sandscore.ranking.stability import bayes_factor
 from sandscore.ranking.table import Table
@@ -19,10 +19,21 @@ Progress = Callable[[int], object]
 
 @dataclass(frozen=True)
 class PairTests:
-    """p and Holm-adjusted p of the tested pairs; a pair that could not be tested is not separated."""
+    """p and adjusted p of the tested pairs; a pair that could not be tested is not separated."""
 
     p: dict[Pair, float] = field(default_factory=dict)
     adjusted: dict[Pair, float] = field(default_factory=dict)
+    discoveries: dict[Pair, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, p: dict[Pair, float]) -> "PairTests":
+        """Adjusted over all these pairs: by Holm, and by Benjamini and Hochberg."""
+        values = list(p.values())
+        return cls(
+            p,
+            dict(zip(p, holm(values), strict=True)),
+            dict(zip(p, benjamini_hochberg(values), strict=True)),
+        )
 
     def adjusted_of(self, a: int, b: int) -> float | None:
         return self.adjusted.get((min(a, b), max(a, b)))
@@ -64,7 +75,7 @@ def run_tests(
         draws = rules.randomisations or draws_for(len(pairs))
         counts = table.counts[:, :, table.measures.index(measure)]
         p = randomisation_p(counts, blocks, pairs, seed, draws, progress)
-    return PairTests(p, dict(zip(p, holm(list(p.values())), strict=True)))
+    return PairTests.of(p)
 
 
 def paired_bootstrap_p(replicates: Floats, estimates: Floats, pairs: Sequence[Pair]) -> dict[Pair, float]:

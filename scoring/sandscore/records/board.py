@@ -81,13 +81,14 @@ class Row(_Part):
 
 class Pair(_Part):
     """Two rows compared on the score the board ranks by: ``delta`` = a − b, ``wins`` the share of resamples
-    in which a is ahead, ties half."""
+    in which a is ahead, ties half. Rank sets and groups rest on ``p_holm``; ``p_bh`` is Benjamini-Hochberg's."""
 
     a: str
     b: str
     delta: Number | None
     p: Ratio | None
     p_holm: Ratio | None
+    p_bh: Ratio | None = None
     wins: Ratio | None = None
 
 
