@@ -121,12 +121,14 @@ def _score(counted: Counted) -> MeasureScore:
 
 def macro(per_note: Tally) -> Macro:
     """Means over the notes that define each ratio; exact sums, so that the order of notes changes nothing."""
-    counts = [Counts(*row) for row in per_note.tolist()]
+    tp, fp, fn = per_note.T
+    parts = {"precision": (tp, tp + fp), "recall": (tp, tp + fn), "f1": (2 * tp, 2 * tp + fp + fn)}
     means, notes = {}, {}
-    for name in ("precision", "recall", "f1"):
-        defined = [value for c in counts if (value := getattr(c, name)) is not None]
-        means[name] = math.fsum(defined) / len(defined) if defined else None
-        notes[name] = len(defined)
+    for name, (part, whole) in parts.items():
+        defined = whole > 0
+        values = part[defined] / whole[defined]
+        means[name] = math.fsum(values.tolist()) / len(values) if len(values) else None
+        notes[name] = len(values)
     return Macro(**means, notes=MacroNotes(**notes))
 
 

@@ -2,46 +2,62 @@
 
 import heapq
 import math
+from operator import mul
 
 import numpy as np
 
 from sandscore.measuring.counting import Tally
-from sandscore.measuring.keys import packed, paired
+from sandscore.measuring.keys import paired
 from sandscore.measuring.sides import Sides
-from sandscore.reading.columns import Columns, Mask
-from sandscore.records.counts import Counts
+from sandscore.reading.columns import Columns, Ints, Mask
 from sandscore.records.scorecard import ConfidenceCurve, ErrorKinds
+
+Spans = tuple[Ints, Ints]
+"""Starts and ends."""
 
 
 def error_kinds(sides: Sides, strict: Tally, wrong_label: int) -> ErrorKinds:
     """What is left when strict pairs are taken away: pairs that overlap, and the rest of either side."""
     _, fp, fn = (int(column) for column in strict.sum(axis=0))
-    gold_left, predicted_left = _unpaired(sides)
-    boundary = 0
-    left = [_spans(sides.gold, gold_left), _spans(sides.predicted, predicted_left)]
-    for note in left[0].keys() & left[1].keys():
-        boundary += overlapping_pairs(left[0][note], left[1][note])
+    boundary = _boundary(*_left_over(sides))
     return ErrorKinds(missed=fn - boundary, spurious=fp - boundary, boundary=boundary, wrong_label=wrong_label)
 
 
-def _unpaired(sides: Sides) -> tuple[Mask, Mask]:
-    gold, predicted = packed(sides.span_fields)
-    orders = np.argsort(gold, kind="stable"), np.argsort(predicted, kind="stable")
-    sorted_keys = gold[orders[0]], predicted[orders[1]]
-    left = np.ones(len(gold), bool), np.ones(len(predicted), bool)
-    left[1][orders[1][paired(*sorted_keys)]] = False
-    left[0][orders[0][paired(sorted_keys[1], sorted_keys[0])]] = False
-    return left
+def _left_over(sides: Sides) -> tuple[Spans, Spans]:
+    """Starts and ends of either side's annotations without a strict partner, in order, notes one after another."""
+    room = 1 + int((sides.start + sides.length).max(initial=0))
+    start = sides.note * room + sides.start
+    keys, split = sides.spans.keys, sides.split
+    found = []
+    for own, other, at in ((keys[split:], keys[:split], split), (keys[:split], keys[split:], 0)):
+        order = np.argsort(own, kind="stable")
+        left = at + order[~paired(np.sort(other), own[order])]
+        found.append((start[left], start[left] + sides.length[left]))
+    return found[1], found[0]
 
 
-def _spans(columns: Columns, mask: Mask) -> dict[int, list[tuple[int, int]]]:
-    found: dict[int, list[tuple[int, int]]] = {}
-    ends = columns.start + columns.length
-    for note, start, end in zip(
-        columns.note[mask].tolist(), columns.start[mask].tolist(), ends[mask].tolist(), strict=True
-    ):
-        found.setdefault(note, []).append((start, end))
-    return found
+def _boundary(gold: Spans, predicted: Spans) -> int:
+    """The largest number of overlapping pairs: at once where spans have one neighbour, else by sweeping."""
+    if not len(gold[0]) or not len(predicted[0]):
+        return 0
+    first, last = _neighbours(gold, predicted), _neighbours(predicted, gold)
+    nearest = np.minimum(first[0], len(predicted[0]) - 1)
+    plain_gold = (first[1] - first[0] == 1) & (last[1] - last[0] == 1)[nearest]
+    crowded_gold = (first[1] > first[0]) & ~plain_gold
+    partners = np.zeros(len(predicted[0]), bool)
+    partners[nearest[plain_gold]] = True
+    crowded = (last[1] > last[0]) & ~partners
+    swept = [
+        list(zip(side[0][mask].tolist(), side[1][mask].tolist(), strict=True))
+        for side, mask in ((gold, crowded_gold), (predicted, crowded))
+    ]
+    return int(np.count_nonzero(plain_gold)) + overlapping_pairs(*swept)
+
+
+def _neighbours(side: Spans, other: Spans) -> tuple[Ints, Ints]:
+    """For each span the range of the other side's spans that may overlap it."""
+    reach = np.maximum.accumulate(other[1])
+    return np.searchsorted(reach, side[0], side="right"), np.searchsorted(other[0], side[1], side="left")
 
 
 def overlapping_pairs(gold: list[tuple[int, int]], predicted: list[tuple[int, int]]) -> int:
@@ -110,39 +126,29 @@ def confidence_curve(sides: Sides) -> ConfidenceCurve:
         return ConfidenceCurve(
             average_precision=None, best_threshold=None, curve=None, reason="there is no gold annotation"
         )
-    gold, predicted = packed(sides.span_fields)
-    order = np.lexsort((-sure, predicted))
-    right = np.zeros(len(predicted), np.int64)
-    right[order[paired(np.sort(gold), predicted[order])]] = 1
+    keys, split = sides.spans.keys, sides.split
+    order = np.lexsort((-sure, keys[split:]))
+    right = np.zeros(len(sure), np.int64)
+    right[order[paired(np.sort(keys[:split]), keys[split:][order])]] = 1
     descending = np.argsort(-sure, kind="stable")
     last = np.flatnonzero(np.append(np.diff(sure[descending]) != 0, True)) if len(sure) else np.zeros(0, np.int64)
-    tps = np.cumsum(right[descending])[last].tolist()
-    rows = [
-        (float(c), Counts(tp, seen - tp, total - tp))
-        for c, tp, seen in zip(sure[descending][last].tolist(), tps, (last + 1).tolist(), strict=True)
-    ]
-    return _curve(rows, total)
+    return _curve(sure[descending][last].tolist(), np.cumsum(right[descending])[last], last + 1, total)
 
 
 def _no_curve(reason: str) -> ConfidenceCurve:
     return ConfidenceCurve(average_precision=None, best_threshold=None, curve=None, reason=reason)
 
 
-def _curve(rows: list[tuple[float, Counts]], total: int) -> ConfidenceCurve:
-    steps, before = [], 0
-    best: tuple[float, Counts] | None = None
-    for confidence, counts in rows:
-        steps.append((counts.tp - before) * (counts.precision or 0.0))
-        before = counts.tp
-        if best is None or _better(counts, best[1]):
-            best = (confidence, counts)
+def _curve(confidences: list[float], tp: Ints, seen: Ints, total: int) -> ConfidenceCurve:
+    precision, recall = (tp / seen).tolist(), (tp / total).tolist()
+    gained = np.diff(tp, prepend=0).tolist()
+    best = 0
+    hits, sums = tp.tolist(), (seen + total).tolist()
+    for i in range(1, len(hits)):
+        if hits[i] * sums[best] > hits[best] * sums[i]:
+            best = i
     return ConfidenceCurve(
-        average_precision=math.fsum(steps) / total,
-        best_threshold=best[0] if best else None,
-        curve=[(confidence, counts.precision, counts.recall) for confidence, counts in rows],
+        average_precision=math.fsum(map(mul, gained, precision)) / total,
+        best_threshold=confidences[best] if confidences else None,
+        curve=list(zip(confidences, precision, recall, strict=True)),
     )
-
-
-def _better(a: Counts, b: Counts) -> bool:
-    """Whether F1 of a is higher, compared without dividing."""
-    return a.tp * (2 * b.tp + b.fp + b.fn) > b.tp * (2 * a.tp + a.fp + a.fn)

@@ -1,7 +1,7 @@
-"""Annotations of both sides as sorted integer keys, group by group, and how many find a partner.
+"""Annotations of both sides as integer keys that are equal when the annotations match.
 
-A key packs a group (a note, or a label) and whatever must agree; two annotations match when their keys are
-equal. Sorted keys lie group after group, so counts per group come from the groups' sizes alone.
+A key packs fields, the note first, so that sorted keys lie note after note and counts per note come from the
+notes' sizes alone. Both sides are packed together: gold first, predictions from ``split`` on.
 """
 
 from dataclasses import dataclass
@@ -10,32 +10,39 @@ import numpy as np
 
 from sandscore.reading.columns import Ints, Mask, ranked
 
+_ROOM = 1 << 62
+
 
 @dataclass(frozen=True, slots=True)
-class Sorted:
-    """One side's keys in ascending order and the number of them in each group."""
+class Packed:
+    """Keys of both sides below ``size``."""
 
     keys: Ints
-    sizes: Ints
+    size: int
+    split: int
 
-    def per_group(self, mask: Mask) -> Ints:
-        """How many keys of each group the mask picks."""
-        ends = np.concatenate(([0], np.cumsum(mask)))[np.concatenate(([0], np.cumsum(self.sizes)))]
-        return np.diff(ends)
+    def plus(self, values: Ints, radix: int) -> "Packed":
+        """With one more field, which is not negative and below ``radix``."""
+        if self.size * radix >= _ROOM:
+            fewer = np.unique(self.keys, return_inverse=True)[1].astype(np.int64)
+            return Packed(fewer, len(fewer) + 1, self.split).plus(values, radix)
+        return Packed(self.keys * radix + values, self.size * radix, self.split)
+
+    def where(self, mask: Mask) -> "Packed":
+        """Only the keys the mask picks."""
+        if mask.all():
+            return self
+        return Packed(self.keys[mask], self.size, int(np.count_nonzero(mask[: self.split])))
+
+    def sides(self) -> tuple[Ints, Ints]:
+        """Gold and predictions, each in ascending order."""
+        return np.sort(self.keys[: self.split]), np.sort(self.keys[self.split :])
 
 
-def packed(fields: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
-    """Both sides' fields as single integers that compare as the tuples of the fields do."""
-    split = len(fields[0][0])
-    keys = ranked([np.concatenate(field) for field in fields])
-    return keys[:split], keys[split:]
-
-
-def sorted_sides(fields: list[tuple[Ints, Ints]], groups: int) -> tuple[Sorted, Sorted]:
-    """Both sides' keys; the first field is the group."""
-    sizes = [np.bincount(side, minlength=groups) for side in fields[0]]
-    keys = packed(fields)
-    return Sorted(np.sort(keys[0]), sizes[0]), Sorted(np.sort(keys[1]), sizes[1])
+def packed(fields: list[Ints], split: int) -> Packed:
+    """Keys that compare as the tuples of the fields do."""
+    keys = ranked(fields)
+    return Packed(keys, 1 + int(keys.max(initial=0)), split)
 
 
 def paired(gold: Ints, predicted: Ints) -> Mask:
@@ -51,6 +58,7 @@ def paired(gold: Ints, predicted: Ints) -> Mask:
     return found
 
 
-def common(gold: Sorted, predicted: Sorted) -> Ints:
-    """Per group, the size of the multiset intersection."""
-    return predicted.per_group(paired(gold.keys, predicted.keys))
+def per_group(mask: Mask, sizes: Ints) -> Ints:
+    """How many of the sorted keys a mask picks in each group; groups lie one after another."""
+    picked = np.concatenate(([0], np.cumsum(mask)))
+    return np.diff(picked[np.concatenate(([0], np.cumsum(sizes)))])

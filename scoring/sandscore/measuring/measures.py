@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sandscore.measuring import counting
-from sandscore.measuring.counting import Tally
+from sandscore.measuring.counting import Tallies, Tally
 from sandscore.measuring.general.table import GENERAL
 from sandscore.measuring.hipaa import HipaaMap
 from sandscore.measuring.sides import Sides
@@ -58,45 +58,34 @@ def count_all(
     task: Task, sides: Sides, names: list[str], measures: list[Named], hipaa: HipaaMap | None
 ) -> list[Counted]:
     """Every measure's counts. ``names`` are the labels' names by code."""
-    by_label = sides.by_label(len(names)) if task.label else None
     protected = hipaa.codes(names) if hipaa else None
-    strict_by_label = counting.instance_strict(by_label) if by_label else None
-    return [_count(task, sides, by_label, strict_by_label, measure, protected) for measure in measures]
+    labels = max(1, len(names)) if task.label else 0
+    reason = None if bool((sides.gold.label >= 0).any()) else f"gold carries no {task.label}"
+    return [_count(task, sides, labels, measure, protected, reason) for measure in measures]
 
 
 def _count(
-    task: Task,
-    sides: Sides,
-    by_label: Sides | None,
-    strict_by_label: Tally | None,
-    measure: Named,
-    protected: Ints | None,
+    task: Task, sides: Sides, labels: int, measure: Named, protected: Ints | None, reason: str | None
 ) -> Counted:
     settings = MEASURES[measure.name].settle(measure)
     if measure.name in SPAN_MEASURES:
-        count = _SPANS[measure.name]
-        return Counted(measure, count(sides, settings), count(by_label, settings) if by_label else None)
-    if measure.name in HIPAA_MEASURES:
-        if protected is None:
-            raise UsageFault(f"{measure} needs a HIPAA map")
-        hipaa = counting.hipaa if measure.name == "hipaa_phi" else counting.hipaa_only
-        return _labelled(task, sides, measure, hipaa(sides, protected), None)
-    return _labelled(task, sides, measure, counting.labelled(sides), strict_by_label)
-
-
-def _labelled(task: Task, sides: Sides, measure: Named, per_note: Tally, per_label: Tally | None) -> Counted:
-    right = per_note[:, 0]
-    conditional = None
+        found = _SPANS[measure.name](sides, labels, settings)
+        return Counted(measure, found.per_note, found.per_label)
     if measure.name == task.label_measure:
-        conditional = int(right.sum()), counting.differing(sides, right)
-    bare = not bool((sides.gold.label >= 0).any())
-    reason = f"gold carries no {task.label}" if bare else None
-    return Counted(measure, per_note, per_label, conditional, reason)
+        found = counting.labelled(sides, labels)
+        right = int(found.per_note[:, 0].sum())
+        conditional = right, counting.differing(sides, right)
+        return Counted(measure, found.per_note, found.per_label, conditional, reason)
+    if protected is None:
+        raise UsageFault(f"{measure} needs a HIPAA map")
+    phi = measure.name == "hipaa_phi"
+    found = counting.by_value(sides, protected) if phi else counting.among(sides, labels, protected)
+    return Counted(measure, found.per_note, None, None, reason)
 
 
-_SPANS: dict[str, Callable[[Sides, Mapping[str, Scalar]], Tally]] = {
-    "token": lambda sides, _: counting.token(sides),
-    "instance_strict": lambda sides, _: counting.instance_strict(sides),
+_SPANS: dict[str, Callable[[Sides, int, Mapping[str, Scalar]], Tallies]] = {
+    "token": lambda sides, labels, _: counting.token(sides, labels),
+    "instance_strict": lambda sides, labels, _: counting.instance_strict(sides, labels),
     "instance_relax": counting.instance_relax,
 }
 

@@ -5,33 +5,32 @@ from collections import Counter
 
 import numpy as np
 
-from sandscore.measuring.keys import Sorted
 from sandscore.reading.columns import Ints, Mask
 
 Span = tuple[int, int]
 
 
-def near_lengths(gold: Sorted, predicted: Sorted, radix: int, tolerance: int) -> Ints:
-    """Per group, maximum matching of spans that start together and differ by at most ``tolerance`` in length.
+def near_lengths(gold: Ints, predicted: Ints, radix: int, tolerance: int) -> Mask:
+    """Which predictions a maximum matching takes, of spans that start together and nearly end together.
 
-    Keys are ``(group and start) * radix + length``. Among spans of one start it is optimal to walk both sides
-    by length and pair whatever fits first.
+    Keys are sorted and are ``(where it starts) * radix + length``. Among spans of one start it is optimal to
+    walk both sides by length and pair whatever fits first.
     """
-    if not len(gold.keys) or not len(predicted.keys):
-        return np.zeros(len(gold.sizes), np.int64)
-    starts, p_starts = gold.keys // radix, predicted.keys // radix
+    matched = np.zeros(len(predicted), bool)
+    if not len(gold) or not len(predicted):
+        return matched
+    starts, p_starts = gold // radix, predicted // radix
     at = np.minimum(np.searchsorted(starts, p_starts), len(starts) - 1)
     shared = starts[at] == p_starts
     crowded = shared & (_repeats(p_starts) | _repeats(starts)[at])
     single = np.flatnonzero(shared & ~crowded)
-    matched = np.zeros(len(p_starts), bool)
-    matched[single] = np.abs(gold.keys[at[single]] - predicted.keys[single]) <= tolerance
+    matched[single] = np.abs(gold[at[single]] - predicted[single]) <= tolerance
     which = np.flatnonzero(crowded)
     if len(which):
         here = p_starts[which]
         nearest = np.minimum(np.searchsorted(here, starts), len(here) - 1)
-        _walk(gold.keys[here[nearest] == starts].tolist(), predicted.keys, which, matched, radix, tolerance)
-    return predicted.per_group(matched)
+        _walk(gold[here[nearest] == starts].tolist(), predicted, which, matched, radix, tolerance)
+    return matched
 
 
 def _repeats(keys: Ints) -> Mask:
@@ -51,17 +50,18 @@ def _walk(gold: list[int], predicted: Ints, which: Ints, matched: Mask, radix: i
             j += 1
 
 
-def near_boundaries(
-    groups: tuple[Ints, Ints], starts: tuple[Ints, Ints], ends: tuple[Ints, Ints], n: int, tolerance: int
-) -> Ints:
+def near_boundaries(groups: Ints, split: int, starts: Ints, ends: Ints, n: int, tolerance: int) -> Ints:
     """Per group, maximum matching of spans whose start and end each differ by at most ``tolerance``.
 
-    Equal spans are one node with a capacity, so copies cost nothing, and the maximum flow is the matching.
+    Gold comes first, predictions from ``split`` on. Equal spans are one node with a capacity, so copies cost
+    nothing, and the maximum flow is the matching.
     """
-    spans = [_spans_by_group(*side) for side in zip(groups, starts, ends, strict=True)]
+    gold, predicted = (
+        _spans_by_group(groups[side], starts[side], ends[side]) for side in (slice(None, split), slice(split, None))
+    )
     out = np.zeros(n, np.int64)
-    for group in spans[0].keys() & spans[1].keys():
-        out[group] = _flow(spans[0][group], spans[1][group], tolerance)
+    for group in gold.keys() & predicted.keys():
+        out[group] = _flow(gold[group], predicted[group], tolerance)
     return out
 
 

@@ -1,104 +1,102 @@
-"""Gold and predictions of one data set side by side, and the views that measures take of them."""
+"""Gold and predictions of one data set side by side, and the keys that measures compare."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from sandscore.measuring.keys import Packed, packed
 from sandscore.reading.columns import Columns, Ints, Mask, Tokens
-from sandscore.reading.labels import ABSENT
-
-Pair = tuple[Ints, Ints]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sides:
-    """Both sides' columns over ``n`` groups. A group is a note, or, for the rows per label, a label.
-
-    ``within`` keeps annotations of different notes apart where the group does not.
-    """
+    """Both sides' columns over ``notes`` notes; concatenated fields hold gold first."""
 
     gold: Columns
     predicted: Columns
-    n: int
-    within: Pair | None = None
+    notes: int
 
     @property
-    def groups(self) -> Pair:
-        return self.gold.note, self.predicted.note
+    def split(self) -> int:
+        return len(self.gold)
 
-    @property
-    def lengths(self) -> Pair:
-        return self.gold.length, self.predicted.length
+    @cached_property
+    def note(self) -> Ints:
+        return np.concatenate((self.gold.note, self.predicted.note))
 
-    @property
-    def start_fields(self) -> list[Pair]:
-        """Group and start; starts of different notes are kept apart."""
-        apart = [] if self.within is None else [self.within]
-        return [self.groups, *apart, (self.gold.start, self.predicted.start)]
+    @cached_property
+    def start(self) -> Ints:
+        return np.concatenate((self.gold.start, self.predicted.start))
 
-    @property
-    def span_fields(self) -> list[Pair]:
-        """What two annotations that match strictly have in common, the group first."""
-        return [*self.start_fields, self.lengths, *_texts(self.gold.text, self.predicted.text)]
+    @cached_property
+    def length(self) -> Ints:
+        return np.concatenate((self.gold.length, self.predicted.length))
 
-    @property
-    def token_fields(self) -> list[Pair]:
-        """What two tokens that match have in common, the group first."""
+    @cached_property
+    def label(self) -> Ints:
+        return np.concatenate((self.gold.label, self.predicted.label))
+
+    @cached_property
+    def labelled(self) -> Mask:
+        carrying: Mask = self.label >= 0
+        return carrying
+
+    @cached_property
+    def starts(self) -> Packed:
+        """Note and start."""
+        return packed([self.note, self.start], self.split)
+
+    @cached_property
+    def long(self) -> int:
+        """One more than the longest annotation."""
+        return 1 + int(self.length.max(initial=0))
+
+    @cached_property
+    def spans(self) -> Packed:
+        """What two annotations that match strictly have in common."""
+        spans = self.starts.plus(self.length, self.long)
+        if self.gold.text is None or self.predicted.text is None:
+            return spans
+        texts = np.concatenate((self.gold.text, self.predicted.text))
+        return spans.plus(texts, 1 + int(texts.max(initial=0)))
+
+    @cached_property
+    def token_owner(self) -> Ints:
+        """The annotation each token belongs to."""
+        return np.concatenate((tokens(self.gold).owner, tokens(self.predicted).owner + self.split))
+
+    @cached_property
+    def tokens(self) -> Packed:
+        """What two tokens that match have in common."""
         gold, predicted = tokens(self.gold), tokens(self.predicted)
-        fields = [(self.gold.note[gold.owner], self.predicted.note[predicted.owner])]
-        if self.within is not None:
-            fields.append((self.within[0][gold.owner], self.within[1][predicted.owner]))
-        fields += [(gold.start, predicted.start), (gold.length, predicted.length)]
-        return fields + _texts(gold.text, predicted.text)
+        fields = [
+            self.note[self.token_owner],
+            np.concatenate((gold.start, predicted.start)),
+            np.concatenate((gold.length, predicted.length)),
+        ]
+        if gold.text is not None and predicted.text is not None:
+            fields.append(np.concatenate((gold.text, predicted.text)))
+        return packed(fields, len(gold.owner))
 
-    def by_label(self, labels: int) -> "Sides":
-        """The labelled annotations with the label as the group: counts come out per label."""
-        gold, predicted = (select(side, side.label != ABSENT) for side in (self.gold, self.predicted))
-        regrouped = [replace(side, note=side.label) for side in (gold, predicted)]
-        return Sides(regrouped[0], regrouped[1], labels, within=(gold.note, predicted.note))
+    def per_note(self, mask: Mask | None = None) -> tuple[Ints, Ints]:
+        """How many annotations either side has in each note; only those the mask picks."""
+        return counted(self.note, self.split, self.notes, mask)
 
-    def mapped(self, codes: Mapping[int, int] | Ints) -> "Sides":
-        """Labels replaced by what they stand for; absent stays absent."""
-        table = np.append(np.asarray(codes, np.int64), ABSENT)
-        sides = [replace(side, label=table[side.label]) for side in (self.gold, self.predicted)]
-        return replace(self, gold=sides[0], predicted=sides[1])
+    def per_label(self, labels: int) -> tuple[Ints, Ints]:
+        """How many annotations either side has of each label."""
+        return counted(self.label, self.split, labels, self.labelled)
 
-    def kept(self, gold: Mask, predicted: Mask) -> "Sides":
-        """Only the annotations the masks pick."""
-        within = None if self.within is None else (self.within[0][gold], self.within[1][predicted])
-        return Sides(select(self.gold, gold), select(self.predicted, predicted), self.n, within)
+
+def counted(values: Ints, split: int, n: int, mask: Mask | None = None) -> tuple[Ints, Ints]:
+    """How often each value occurs on either side."""
+    sides = (slice(None, split), slice(split, None))
+    kept = [values[side] if mask is None else values[side][mask[side]] for side in sides]
+    return np.bincount(kept[0], minlength=n), np.bincount(kept[1], minlength=n)
 
 
 def tokens(columns: Columns) -> Tokens:
+    """The columns' tokens; asking columns that were read without them is a mistake of ours."""
     if columns.tokens is None:
         raise ValueError("these columns were read without tokens")
     return columns.tokens
-
-
-def select(columns: Columns, mask: Mask) -> Columns:
-    """The rows of the columns that the mask picks, with their tokens."""
-    if mask.all():
-        return columns
-    picked = np.flatnonzero(mask)
-    number = np.cumsum(mask) - 1
-    own = columns.tokens
-    if own is not None:
-        which = mask[own.owner]
-        text = None if own.text is None else own.text[which]
-        own = Tokens(number[own.owner[which]], own.start[which], own.length[which], text)
-    return Columns(
-        columns.note[picked],
-        columns.start[picked],
-        columns.length[picked],
-        columns.label[picked],
-        columns.confidence[picked],
-        columns.record[picked],
-        columns.place[picked],
-        None if columns.text is None else columns.text[picked],
-        own,
-    )
-
-
-def _texts(gold: Ints | None, predicted: Ints | None) -> list[Pair]:
-    return [] if gold is None or predicted is None else [(gold, predicted)]
