@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -198,3 +199,18 @@ def test_warns_where_intervals_are_too_narrow(patients: list[str], warned: str |
     assert bool(board.warnings) == (warned is not None)
     assert warned is None or any(warned in warning for warning in board.warnings)
     assert board.units == len(set(patients))
+
+
+def test_a_stranger_recomputes_the_interval_with_numpy_alone() -> None:
+    """From the card's per-note counts, the board's seed and the rules written in docs/ranking.md."""
+    rows = drawn_rows(0.8, 150, 3)
+    patients = [f"p{i % 60}" for i in range(150)]
+    board = rank([entry("a", rows, patients=patients), entry("b", drawn_rows(0.7, 150, 4), patients=patients)])
+    sums = np.zeros((60, 3))
+    for counts, patient in zip(rows, patients, strict=True):
+        sums[int(patient[1:])] += counts
+    raw = np.random.PCG64(int(board.seed, 16)).random_raw(10_000 * 60).reshape(10_000, 60)
+    drawn = ((raw >> np.uint64(32)) * np.uint64(60)) >> np.uint64(32)
+    tp, fp, fn = sums[drawn.astype(int)].sum(axis=1).T
+    expected = np.quantile(2 * tp / (2 * tp + fp + fn), [0.025, 0.975], method="linear")
+    assert row(board, "a").measures["instance_strict"].f1_ci == tuple(expected.tolist())

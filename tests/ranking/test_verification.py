@@ -164,6 +164,15 @@ def test_a_card_that_is_gone(published: Path) -> None:
         verify(published)
 
 
+@pytest.mark.parametrize(
+    "name", ["x" * 5_000, "a\\u0000b", "../" * 40 + "nowhere", ""], ids=["long", "nul", "up", "empty"]
+)
+def test_a_path_that_leads_nowhere(quick: Path, name: str) -> None:
+    quick.write_text(quick.read_text().replace("cards/s1.json", name))
+    with pytest.raises(MissingFile, match="lies neither"):
+        verify(quick)
+
+
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"rows": 1}', '{"a": 1, "a": 1}', '{"k": NaN}'], ids=repr)
 def test_not_a_board(tmp_path: Path, content: str) -> None:
     path = tmp_path / "board.json"

@@ -81,7 +81,7 @@ def _find(reference: CardReference, folder: Path) -> Entry:
     """The card beside the board, or where the board says; a file with other content is not it."""
     named = Path(reference.path)
     places = [folder / named, folder / named.name, folder / "cards" / named.name, named]
-    there = [place for place in dict.fromkeys(places) if place.is_file()]
+    there = [place for place in dict.fromkeys(places) if _is_file(place)]
     for place in there:
         entry = read_card(place)
         if entry.sha256 == reference.sha256:
@@ -89,6 +89,13 @@ def _find(reference: CardReference, folder: Path) -> Entry:
     if there:
         raise ParticipantFault(f"{shown(there[0])} is not the card this board was made from: its SHA-256 differs")
     raise MissingFile(f"the card {shown(reference.path)} lies neither beside the board nor where the board says")
+
+
+def _is_file(place: Path) -> bool:
+    try:
+        return place.is_file()
+    except OSError:  # a name no file system takes
+        return False
 
 
 def _walk(where: str, said: object, made: object) -> Iterator[tuple[str, object, object]]:
