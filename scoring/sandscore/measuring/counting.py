@@ -1,13 +1,17 @@
-"""Counts for every measure of the challenge: tp, fp and fn a note and, for most, a label."""
+"""Counts for every measure of the challenge: tp, fp and fn a note and, for most, a label.
+
+Plain pairs are compared field by field; only the crowd is matched by sorting (see ``joining``).
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from sandscore.measuring.keys import Packed, paired, per_group
-from sandscore.measuring.relaxed import near_boundaries, near_lengths
-from sandscore.measuring.sides import Sides, counted
+from sandscore.measuring import crowding
+from sandscore.measuring.keys import paired
+from sandscore.measuring.relaxed import near_boundaries
+from sandscore.measuring.sides import Sides, counted, tokens, tokens_left
 from sandscore.measuring.values import Scalar
 from sandscore.reading.columns import Ints, Mask
 
@@ -25,22 +29,11 @@ class Tallies:
 
 def instance_strict(sides: Sides, labels: int) -> Tallies:
     """Same start, length and text."""
-    per_note = _multiset(sides.spans, *sides.per_note())
-    return Tallies(per_note, _labelled_pairs(sides, labels)[1] if labels else None)
-
-
-def token(sides: Sides, labels: int) -> Tallies:
-    """White-space tokens with the same start and text; each side's tokens are a multiset."""
-    owner = sides.token_owner
-    split = sides.tokens.split
-    per_note = _multiset(sides.tokens, *counted(sides.note[owner], split, sides.notes))
-    if not labels:
-        return Tallies(per_note)
-    label = sides.label[owner]
-    carrying = label >= 0
-    gold, predicted = sides.tokens.plus(np.maximum(label, 0), labels).where(carrying).sides()
-    tp = np.bincount(predicted[paired(gold, predicted)] % labels, minlength=labels)
-    return Tallies(per_note, tally(tp, *counted(label, split, labels, carrying)))
+    tp = _notes(sides, sides.plain.equal)
+    if sides.crowd is not None:
+        tp += crowding.strict(sides.crowd)
+    per_note = tally(tp, *sides.per_note())
+    return Tallies(per_note, _agreeing(sides, labels) if labels else None)
 
 
 def instance_relax(sides: Sides, labels: int, settings: Mapping[str, Scalar]) -> Tallies:
@@ -48,23 +41,22 @@ def instance_relax(sides: Sides, labels: int, settings: Mapping[str, Scalar]) ->
     tolerance = int(settings["relax"])
     if settings["boundary"] == "both":
         return _both(sides, labels, tolerance)
-    long = sides.long
-    gold, predicted = sides.starts.plus(sides.length, long).sides()
-    sizes = sides.per_note()
-    per_note = tally(per_group(near_lengths(gold, predicted, long, tolerance), sizes[1]), *sizes)
+    near: Mask = sides.plain.apart <= tolerance
+    tp = _notes(sides, near)
+    if sides.crowd is not None:
+        tp += crowding.near(sides.crowd, tolerance)
+    per_note = tally(tp, *sides.per_note())
     if not labels:
         return Tallies(per_note)
-    keys = sides.starts.plus(np.maximum(sides.label, 0), labels).plus(sides.length, long)
-    gold, predicted = keys.where(sides.labelled).sides()
-    matched = predicted[near_lengths(gold, predicted, long, tolerance)]
-    tp = np.bincount(matched // long % labels, minlength=labels)
-    return Tallies(per_note, tally(tp, *sides.per_label(labels)))
+    right = _labels(sides, near & sides.plain.agreeing, labels)
+    if sides.crowd is not None:
+        right += crowding.near_by_label(sides.crowd, tolerance, labels)
+    return Tallies(per_note, tally(right, *sides.per_label(labels)))
 
 
 def _both(sides: Sides, labels: int, tolerance: int) -> Tallies:
     end = sides.start + sides.length
-    spans = (sides.split, sides.start, end)
-    found = near_boundaries(sides.note, *spans, sides.notes, tolerance)
+    found = near_boundaries(sides.note, sides.split, sides.start, end, sides.notes, tolerance)
     per_note = tally(found, *sides.per_note())
     if not labels:
         return Tallies(per_note)
@@ -72,76 +64,101 @@ def _both(sides: Sides, labels: int, tolerance: int) -> Tallies:
     split = int(np.count_nonzero(sides.labelled[: sides.split]))
     cells, cell = np.unique(sides.note[kept] * labels + sides.label[kept], return_inverse=True)
     per_cell = near_boundaries(cell, split, sides.start[kept], end[kept], len(cells), tolerance)
-    tp = np.bincount(cells % labels, weights=per_cell, minlength=labels).astype(np.int64)
-    return Tallies(per_note, tally(tp, *sides.per_label(labels)))
+    right = np.bincount(cells % labels, weights=per_cell, minlength=labels).astype(np.int64)
+    return Tallies(per_note, tally(right, *sides.per_label(labels)))
+
+
+def token(sides: Sides, labels: int) -> Tallies:
+    """White-space tokens with the same start and text; each side's tokens are a multiset.
+
+    What two multisets share is what is taken from both of them plus what the rests share.
+    """
+    equal = sides.plain.gold[sides.plain.equal]
+    each = np.bincount(tokens(sides.gold).owner, minlength=len(sides.gold))
+    left, owner = tokens_left(sides, sides.plain.equal)
+    order = np.argsort(left.keys[left.split :], kind="stable")
+    hits = order[paired(np.sort(left.keys[: left.split]), left.keys[left.split :][order])]
+    found = sides.note[owner[left.split :][hits]]
+    tp = _weighed(sides.gold.note[equal], each[equal], sides.notes) + np.bincount(found, minlength=sides.notes)
+    owners = np.concatenate((tokens(sides.gold).owner, tokens(sides.predicted).owner + sides.split))
+    split = len(tokens(sides.gold).owner)
+    per_note = tally(tp, *counted(sides.note[owners], split, sides.notes))
+    if not labels:
+        return Tallies(per_note)
+    label = sides.label[owners]
+    sizes = counted(label, split, labels, label >= 0)
+    return Tallies(per_note, tally(_tokens_by_label(sides, labels, each), *sizes))
+
+
+def _tokens_by_label(sides: Sides, labels: int, each: Ints) -> Ints:
+    """Of each label: tokens of plain pairs that agree on it, and what the other tokens with it share."""
+    agreeing = sides.plain.equal & sides.plain.agreeing
+    right = _weighed(sides.plain.label[agreeing], each[sides.plain.gold[agreeing]], labels)
+    left, owner = tokens_left(sides, agreeing)
+    label = sides.label[owner]
+    gold, predicted = left.plus(np.maximum(label, 0), labels).where(label >= 0).sides()
+    shared: Ints = right + np.bincount(predicted[paired(gold, predicted)] % labels, minlength=labels)
+    return shared
 
 
 def labelled(sides: Sides, labels: int) -> Tallies:
     """Strict match and equal label, over annotations that carry a label."""
-    per_note, per_label = _labelled_pairs(sides, labels)
-    return Tallies(per_note, per_label)
-
-
-def _labelled_pairs(sides: Sides, labels: int) -> tuple[Tally, Tally]:
-    keys = sides.spans.plus(np.maximum(sides.label, 0), labels)
-    gold, predicted = keys.where(sides.labelled).sides()
-    found = paired(gold, predicted)
-    per_label = tally(np.bincount(predicted[found] % labels, minlength=labels), *sides.per_label(labels))
-    return _by_label_rule(sides, keys, sides.labelled, (gold, predicted, found)), per_label
+    return Tallies(_label_rule(sides, labels, np.arange(labels), sides.labelled), _agreeing(sides, labels))
 
 
 def by_value(sides: Sides, value_of: Ints) -> Tallies:
     """As ``labelled``, with each label replaced by what it stands for: 0 or 1."""
-    values = value_of[np.maximum(sides.label, 0)]
-    keys = sides.spans.plus(values, 2)
-    gold, predicted = keys.where(sides.labelled).sides()
-    return Tallies(_by_label_rule(sides, keys, sides.labelled, (gold, predicted, paired(gold, predicted))))
+    return Tallies(_label_rule(sides, 2, value_of, sides.labelled))
 
 
 def among(sides: Sides, labels: int, kept: Ints) -> Tallies:
     """As ``labelled``, after dropping from both sides the labels whose row is 0; unlabelled gold stays."""
-    carrying = sides.labelled & kept.astype(bool)[np.maximum(sides.label, 0)]
-    keys = sides.spans.plus(np.maximum(sides.label, 0), labels)
-    gold, predicted = keys.where(carrying).sides()
-    return Tallies(_by_label_rule(sides, keys, carrying, (gold, predicted, paired(gold, predicted))))
+    carrying = sides.labelled & kept.astype(bool)[sides.label]
+    return Tallies(_label_rule(sides, labels, np.arange(labels), carrying))
 
 
-def _by_label_rule(sides: Sides, keys: Packed, carrying: Mask, pairs: tuple[Ints, Ints, Mask]) -> Tally:
+def _label_rule(sides: Sides, values: int, value_of: Ints, carrying: Mask) -> Tally:
     """A labelled prediction on a span that gold annotates without a label is neither right nor wrong."""
+    plain = sides.plain
+    gold_carries, carries = carrying[plain.gold], carrying[sides.split + plain.predicted]
+    same = value_of[plain.gold_label] == value_of[plain.label]
+    tp = _notes(sides, plain.equal & gold_carries & carries & same)
+    excused = _notes(sides, plain.equal & (plain.gold_label < 0) & carries)
+    if sides.crowd is not None:
+        hits, spared = crowding.by_label_rule(sides.crowd, values, value_of, crowding.carried(sides, carrying))
+        tp, excused = tp + hits, excused + spared
     gold, predicted = sides.per_note(carrying)
-    tp = per_group(pairs[2], predicted)
-    return np.stack((tp, predicted - tp - _excused(sides, keys, carrying), gold - tp), axis=1)
+    return np.stack((tp, predicted - tp - excused, gold - tp), axis=1)
 
 
-def _excused(sides: Sides, keys: Packed, carrying: Mask) -> Ints:
-    """A note: Σ over spans of min(unlabelled gold, labelled predictions that matched no label)."""
-    bare = ~sides.labelled
-    bare[sides.split :] = False
-    if not bare.any():
-        return np.zeros(sides.notes, np.int64)
-    left = bare | _unmatched(keys, carrying)
-    gold, predicted = sides.spans.where(left).sides()
-    return per_group(paired(gold, predicted), sides.per_note(left)[1])
-
-
-def _unmatched(keys: Packed, carrying: Mask) -> Mask:
-    """The labelled predictions beyond the tp of their span and label."""
-    gold = np.sort(keys.keys[: keys.split][carrying[: keys.split]])
-    which = keys.split + np.flatnonzero(carrying[keys.split :])
-    order = which[np.argsort(keys.keys[which], kind="stable")]
-    mask = np.zeros(len(keys.keys), bool)
-    mask[order[~paired(gold, keys.keys[order])]] = True
-    return mask
+def _agreeing(sides: Sides, labels: int) -> Tally:
+    right = _labels(sides, sides.plain.equal & sides.plain.agreeing, labels)
+    if sides.crowd is not None:
+        right += crowding.strict_by_label(sides.crowd, labels)
+    return tally(right, *sides.per_label(labels))
 
 
 def differing(sides: Sides, right: int) -> int:
     """Strict pairs of labelled annotations whose labels differ; ``right`` of them agree."""
-    gold, predicted = sides.spans.where(sides.labelled).sides()
-    return int(np.count_nonzero(paired(gold, predicted))) - right
+    both = sides.plain.equal & (sides.plain.gold_label >= 0) & (sides.plain.label >= 0)
+    pairs = int(np.count_nonzero(both))
+    if sides.crowd is not None:
+        gold, predicted = sides.crowd.spans.where(sides.crowd.labelled).sides()
+        pairs += int(np.count_nonzero(paired(gold, predicted)))
+    return pairs - right
 
 
-def _multiset(keys: Packed, gold: Ints, predicted: Ints) -> Tally:
-    return tally(per_group(paired(*keys.sides()), predicted), gold, predicted)
+def _notes(sides: Sides, mask: Mask) -> Ints:
+    return np.bincount(sides.plain.note[mask], minlength=sides.notes)
+
+
+def _labels(sides: Sides, mask: Mask, labels: int) -> Ints:
+    return np.bincount(sides.plain.label[mask], minlength=labels)
+
+
+def _weighed(groups: Ints, weights: Ints, n: int) -> Ints:
+    """Exact: sums of small integers stay far below 2^53."""
+    return np.bincount(groups, weights=weights, minlength=n).astype(np.int64)
 
 
 def tally(tp: Ints, gold: Ints, predicted: Ints) -> Tally:

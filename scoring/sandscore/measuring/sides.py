@@ -5,13 +5,33 @@ from functools import cached_property
 
 import numpy as np
 
+from sandscore.measuring.joining import Joined, join
 from sandscore.measuring.keys import Packed, packed
-from sandscore.reading.columns import Columns, Ints, Mask, Tokens
+from sandscore.reading.columns import Columns, Ints, Mask, Tokens, select
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Pairs that begin together and have no rival on either side, field by field."""
+
+    gold: Ints
+    predicted: Ints
+    note: Ints
+    apart: Ints
+    equal: Mask
+    gold_label: Ints
+    label: Ints
+
+    @cached_property
+    def agreeing(self) -> Mask:
+        """Both carry a label, and it is the same."""
+        same: Mask = (self.gold_label == self.label) & (self.label >= 0)
+        return same
 
 
 @dataclass(frozen=True)
 class Sides:
-    """Both sides' columns over ``notes`` notes; concatenated fields hold gold first."""
+    """Both sides' columns over ``notes`` notes; concatenated fields hold gold first, then predictions."""
 
     gold: Columns
     predicted: Columns
@@ -38,6 +58,13 @@ class Sides:
         return np.concatenate((self.gold.label, self.predicted.label))
 
     @cached_property
+    def text(self) -> Ints | None:
+        """Numbers of equal texts; None where the span says it all."""
+        if self.gold.text is None or self.predicted.text is None:
+            return None
+        return np.concatenate((self.gold.text, self.predicted.text))
+
+    @cached_property
     def labelled(self) -> Mask:
         carrying: Mask = self.label >= 0
         return carrying
@@ -56,28 +83,36 @@ class Sides:
     def spans(self) -> Packed:
         """What two annotations that match strictly have in common."""
         spans = self.starts.plus(self.length, self.long)
-        if self.gold.text is None or self.predicted.text is None:
-            return spans
-        texts = np.concatenate((self.gold.text, self.predicted.text))
-        return spans.plus(texts, 1 + int(texts.max(initial=0)))
+        return spans if self.text is None else spans.plus(self.text, 1 + int(self.text.max(initial=0)))
 
     @cached_property
-    def token_owner(self) -> Ints:
-        """The annotation each token belongs to."""
-        return np.concatenate((tokens(self.gold).owner, tokens(self.predicted).owner + self.split))
+    def _joined(self) -> Joined:
+        return join(self.starts)
+
+    @property
+    def crowded(self) -> Mask:
+        """Which annotations are of the crowd."""
+        return np.concatenate((self._joined.crowded_gold, self._joined.crowded_predicted))
 
     @cached_property
-    def tokens(self) -> Packed:
-        """What two tokens that match have in common."""
-        gold, predicted = tokens(self.gold), tokens(self.predicted)
-        fields = [
-            self.note[self.token_owner],
-            np.concatenate((gold.start, predicted.start)),
-            np.concatenate((gold.length, predicted.length)),
-        ]
+    def plain(self) -> Plain:
+        """Pairs with nothing to choose."""
+        g, p = self._joined.gold, self._joined.predicted
+        gold, predicted = self.gold, self.predicted
+        apart = np.abs(gold.length[g] - predicted.length[p])
+        equal: Mask = apart == 0
         if gold.text is not None and predicted.text is not None:
-            fields.append(np.concatenate((gold.text, predicted.text)))
-        return packed(fields, len(gold.owner))
+            equal &= gold.text[g] == predicted.text[p]
+        return Plain(g, p, gold.note[g], apart, equal, gold.label[g], predicted.label[p])
+
+    @cached_property
+    def crowd(self) -> "Sides | None":
+        """What begins together in numbers, on both sides."""
+        joined = self._joined
+        if not joined.crowded_gold.any():
+            return None
+        sides = select(self.gold, joined.crowded_gold), select(self.predicted, joined.crowded_predicted)
+        return Sides(*sides, self.notes)
 
     def per_note(self, mask: Mask | None = None) -> tuple[Ints, Ints]:
         """How many annotations either side has in each note; only those the mask picks."""
@@ -93,6 +128,24 @@ def counted(values: Ints, split: int, n: int, mask: Mask | None = None) -> tuple
     sides = (slice(None, split), slice(split, None))
     kept = [values[side] if mask is None else values[side][mask[side]] for side in sides]
     return np.bincount(kept[0], minlength=n), np.bincount(kept[1], minlength=n)
+
+
+def tokens_left(sides: Sides, settled: Mask) -> tuple[Packed, Ints]:
+    """Keys of the tokens outside the settled plain pairs, and the annotation each belongs to."""
+    fields: list[list[Ints]] = []
+    for columns, paired, shift in (
+        (sides.gold, sides.plain.gold, 0),
+        (sides.predicted, sides.plain.predicted, sides.split),
+    ):
+        own = tokens(columns)
+        loose = np.ones(len(columns), bool)
+        loose[paired[settled]] = False
+        kept = np.flatnonzero(loose[own.owner])
+        owner = own.owner[kept]
+        text = [] if own.text is None else [own.text[kept]]
+        fields.append([columns.note[owner], own.start[kept], own.length[kept], *text, owner + shift])
+    *key, owner = (np.concatenate(pair) for pair in zip(*fields, strict=True))
+    return packed(key, len(fields[0][0])), owner
 
 
 def tokens(columns: Columns) -> Tokens:

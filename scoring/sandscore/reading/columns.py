@@ -126,3 +126,18 @@ def empty() -> Columns:
     """No annotation at all."""
     none = np.zeros(0, np.int64)
     return Columns(none, none, none, none, np.zeros(0), none, none, none, Tokens(none, none, none, none))
+
+
+def select(columns: Columns, mask: Mask) -> Columns:
+    """The rows the mask picks, without their tokens."""
+    return Columns(
+        columns.note[mask],
+        columns.start[mask],
+        columns.length[mask],
+        columns.label[mask],
+        columns.confidence[mask],
+        columns.record[mask],
+        columns.place[mask],
+        None if columns.text is None else columns.text[mask],
+        None,
+    )
