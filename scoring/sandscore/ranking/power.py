@@ -2,7 +2,8 @@
 
 Patients are drawn from gold with replacement. Both systems are imagined with precision equal to recall: each finds an
 annotation with its own probability, and makes as many false positives as it misses. ``overlap`` is the share of the
-better system's errors that the other makes too: systems that fail alike are easier to separate.
+better system's errors that the other makes too: systems that fail alike are easier to separate. Some patients are
+harder than others, for both systems alike: errors vary by half their number from patient to patient.
 """
 
 import math
@@ -13,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandscore.ranking.bootstrap import Floats
-from sandscore.ranking.draws import coins, exact_dtype
+from sandscore.ranking.draws import coins, exact_dtype, rows_for
 from sandscore.ranking.randomisation import TOLERANCE
 from sandscore.ranking.separation import ALPHA
 from sandscore.records.errors import UsageFault
 
 DRAWS = 999
+HARDNESS = 4.0
+"""Shape of a gamma distribution with mean 1 and standard deviation one half."""
 MOST_PATIENTS = 100_000
 Progress = Callable[[int], object]
 
@@ -99,8 +102,11 @@ def simulated(
     """Counts (tp, 2 tp + fp + fn) of the better and the worse system on these patients."""
     miss_a, miss_b = 1 - plan.f1, 1 - plan.f1 + plan.gap
     both = max(plan.overlap * miss_a, miss_a + miss_b - 1)
-    kinds = stream.multinomial(gold, [both, miss_a - both, miss_b - both, max(0.0, 1 - miss_a - miss_b + both)])
-    spurious = stream.poisson(gold[..., None] * np.array([both, miss_a - both, miss_b - both]))
+    chances = np.array([both, miss_a - both, miss_b - both])
+    hardness = np.minimum(stream.gamma(HARDNESS, 1 / HARDNESS, gold.shape), 1 / chances.sum())[..., None]
+    found = np.maximum(1 - hardness * chances.sum(), 0)
+    kinds = stream.multinomial(gold, np.concatenate([hardness * chances, found], axis=-1))
+    spurious = stream.poisson(gold[..., None] * hardness * chances)
     tp = [gold - kinds[..., 0] - kinds[..., own] for own in (1, 2)]
     fp = [spurious[..., 0] + spurious[..., own] for own in (1, 2)]
     better, worse = (np.stack([hits, hits + gold + extra]) for hits, extra in zip(tp, fp, strict=True))
@@ -116,15 +122,16 @@ def randomisation_p_of(better: NDArray[np.int64], worse: NDArray[np.int64], seed
         scores = [2 * np.divide(*system.sum(axis=2)) for system in (better, worse)]
     observed = np.abs(scores[0] - scores[1])
     dtype = exact_dtype(patients, int(np.abs(lead).max(initial=0)))
-    thrown = next(iter(coins(seed, patients, DRAWS, DRAWS))).astype(dtype)
-    moved = lead.sum(axis=2)[..., None] / 2 - lead.astype(dtype) @ thrown.T.astype(dtype)
-    x, y = moved.astype(np.float64)
+    halves, lead = lead.sum(axis=2)[..., None] / 2, lead.astype(dtype)
     tp, den = centre[0][:, None], centre[1][:, None]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shuffled = np.abs(4 * (x * den - y * tp) / (den * den - y * y))
-    reached = np.count_nonzero(~(shuffled < observed[:, None] - TOLERANCE), axis=1)
+    reached = np.zeros(challenges, np.int64)
+    for thrown in coins(seed, patients, DRAWS, rows_for(patients, DRAWS)):
+        x, y = halves - lead @ thrown.T.astype(dtype)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shuffled = np.abs(4 * (x * den - y * tp) / (den * den - y * y))
+        reached += np.count_nonzero(~(shuffled < observed[:, None] - TOLERANCE), axis=1)
     p: Floats = (1 + reached).astype(np.float64) / (DRAWS + 1)
-    return p.reshape(challenges)
+    return p
 
 
 def _guess(sizes: NDArray[np.int64], plan: Plan) -> int:
