@@ -39,7 +39,8 @@ def command(
 
     \b
     Example:
-      sandscore run date --command "python3 server.py" --notes notes.json -o run
+      sandscore run date --command "python3 submissions/template/server.py" \\
+          --notes gold/example/notes.json -o run
     """
     given = [(kind, value) for kind, value in (("image", image), ("url", url), ("command", local)) if value is not None]
     if len(given) != 1:

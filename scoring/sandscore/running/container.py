@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sandscore.records.run import ImageFacts, Limits, Outcome, RunFault
 from sandscore.running.arguments import container_arguments
 from sandscore.running.engine import asking
-from sandscore.running.logwatch import LogWatch
+from sandscore.running.logwatch import Attached, LogWatch
 from sandscore.running.replies import RefusedAnswer
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Sandbox:
     def start(self) -> None:
         begun = time.monotonic()
         with asking("attaching to the container"):
-            stream = self.container.attach(stream=True, logs=True)
+            stream = Attached(self.container)
         self.log.follow(stream, self.limits.log_bytes, self.kill)
         with asking("starting the container", theirs="the image cannot be started"):
             self.container.start()

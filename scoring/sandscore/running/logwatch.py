@@ -1,8 +1,23 @@
 """What a container writes: counted as it comes, its end kept, cut off when there is too much of it."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+
+
+class Attached:
+    """The output of a container, which must be attached to before it is started to miss nothing."""
+
+    def __init__(self, container: Any) -> None:
+        self._stream = container.attach(stream=True, logs=True)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._stream)
+
+    def close(self) -> None:
+        """Wake a reader and give the connection back; the stream's own close leaves the latter to chance."""
+        self._stream.close()
+        self._stream._response.close()
 
 
 class LogWatch:
@@ -20,13 +35,13 @@ class LogWatch:
     def tail(self) -> bytes:
         return bytes(self._tail[-self._kept :]) if self._kept else b""
 
-    def follow(self, stream: Iterator[bytes], most: int, stop: Callable[[], None]) -> None:
+    def follow(self, stream: Iterable[bytes], most: int, stop: Callable[[], None]) -> None:
         """Read a stream in the background; past ``most`` bytes call ``stop``, once, and read no further."""
         self._stream = stream
         self._thread = threading.Thread(target=self._read, args=(stream, most, stop), daemon=True)
         self._thread.start()
 
-    def _read(self, stream: Iterator[bytes], most: int, stop: Callable[[], None]) -> None:
+    def _read(self, stream: Iterable[bytes], most: int, stop: Callable[[], None]) -> None:
         """Hang up before stopping: an engine whose log nobody takes cannot end the container."""
         try:
             for piece in stream:

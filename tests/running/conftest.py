@@ -1,0 +1,83 @@
+"""What the tests of running share: small limits, and images built once for each test process."""
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sandscore.records.run import MIB, Limits
+from sandscore.running.building import build_image
+from sandscore.running.engine import engine
+from sandscore.running.hostile.images import HostileImages, hostile_images
+from sandscore.running.notes import Note
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+BASE = "sandscore-base:bookworm"
+
+
+@pytest.fixture(scope="session")
+def client() -> Iterator["DockerClient"]:
+    with engine() as reached:
+        yield reached
+
+
+@pytest.fixture(scope="session")
+def images(client: "DockerClient") -> Iterator[HostileImages]:
+    with hostile_images(client, f"sandscore-test-{os.getpid()}") as built:
+        yield built
+
+
+@pytest.fixture(scope="session")
+def python_image(client: "DockerClient") -> Iterator["PythonImages"]:
+    built = PythonImages(client)
+    yield built
+    for name in built.names:
+        client.images.remove(name, force=True)
+
+
+class PythonImages:
+    """Images with one Python program, on the base image of the example submissions."""
+
+    def __init__(self, client: "DockerClient") -> None:
+        self._client = client
+        self.names: list[str] = []
+
+    def __call__(self, name: str, program: str, *lines: str) -> str:
+        tag = f"sandscore-test-{os.getpid()}-python-{name}"
+        if tag not in self.names:
+            dockerfile = ["ARG BASE", "FROM ${BASE}", "COPY program.py /program.py", *lines]
+            files = {
+                "Dockerfile": "\n".join([*dockerfile, 'CMD ["python3", "-u", "/program.py"]']) + "\n",
+                "program.py": program,
+            }
+            build_image(self._client, tag, files, {"BASE": BASE})
+            self.names.append(tag)
+        return tag
+
+
+@pytest.fixture(scope="session")
+def small() -> Limits:
+    """Limits under which hostile things are soon over, on a machine with little to spare."""
+    return Limits(
+        memory_bytes=64 * MIB,
+        tmp_bytes=8 * MIB,
+        shared_memory_bytes=MIB,
+        output_bytes=2 * MIB,
+        log_bytes=MIB,
+        reply_bytes=64 << 10,
+        ready_seconds=30,
+        note_seconds=20,
+        total_seconds=60,
+    )
+
+
+@pytest.fixture(scope="session")
+def notes() -> list[Note]:
+    return [
+        Note("n-1", "n-1", "Seen on 10/26/2020 by Dr. Ngo."),
+        Note("data/Note/n-2", "n-2", "Nothing here."),
+        Note("n-3", "n-3", "\u00c4ngstlich \U0001f637 since 01/02/2021 and 03/04/2021."),
+    ]

@@ -1,0 +1,77 @@
+"""Every hostile case against the real engine: contained, its outcome named, nothing left behind."""
+
+import resource
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sandscore.records.errors import UsageFault
+from sandscore.records.run import Limits
+from sandscore.running import arguments
+from sandscore.running.hostile.attack import attack, fire
+from sandscore.running.hostile.cases import CASES, Case, choose
+from sandscore.running.hostile.images import HostileImages
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+PATIENCE = {"note_seconds": 2.0, "ready_seconds": 5.0}
+SLOW_TO_FAIL = {"dripped-answer", "endless-continue", "never-ready"}
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_contained(client: "DockerClient", images: HostileImages, small: Limits, case: Case) -> None:
+    limits = small.model_copy(update=PATIENCE if case.name in SLOW_TO_FAIL else {"note_seconds": 3.0})
+    assert fire(client, images, case, limits).complaints == ()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 300 << 10, "the harness itself stays small"
+
+
+@pytest.mark.engine
+def test_the_hunts_find_what_is_open(small: Limits, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control of the controls: opened up on purpose, the same attacks report an escape."""
+
+    def opened(*given: object) -> dict[str, object]:
+        return contained(*given) | {  # type: ignore[arg-type]
+            "network_mode": given[3] if given[3] != "none" else "bridge",
+            "read_only": False,
+            "security_opt": ["seccomp=unconfined"],
+            "user": "0:0",
+            "cap_drop": [],
+            "tmpfs": {"/tmp": "exec"},
+            "environment": {"SECRET": "sandscore-canary"},
+            "volumes": {"/var/run/docker.sock": {"bind": "/var/run/docker.sock", "mode": "ro"}},
+        }
+
+    contained = arguments.container_arguments
+    monkeypatch.setattr("sandscore.running.container.container_arguments", opened)
+    names = ("reaches-targets", "docker-socket", "writes-outside", "gold-hunt")
+    verdicts = attack(small, cases=choose(names))
+    told = {verdict.case.name: " ".join(verdict.complaints) for verdict in verdicts}
+    assert "reached" in told["reaches-targets"]
+    assert "docker.sock is there" in told["docker-socket"]
+    assert "wrote to /etc" in told["writes-outside"]
+    assert "made a device" in told["writes-outside"]
+    assert "may gain privileges" in told["writes-outside"]
+    assert "ran a program of its own" in told["writes-outside"]
+    assert "the secret is in the environment" in told["gold-hunt"]
+
+
+@pytest.mark.engine
+def test_own_network_cuts_off_the_host(small: Limits) -> None:
+    """The fallback where name spaces may not be entered: no host, no neighbour, no way out."""
+    names = ("harmless", "reaches-targets", "reaches-metadata")
+    assert [v.complaints for v in attack(small, "own network", choose(names))] == [(), (), ()]
+
+
+def test_an_attack_nobody_knows() -> None:
+    with pytest.raises(UsageFault, match="'rain'; there are harmless, fork-bomb"):
+        choose(["rain"])
+
+
+def test_every_case_has_its_script_and_every_script_its_case() -> None:
+    from sandscore.running.hostile.images import _SCRIPTS
+
+    scripts = {path.name for kind in ("note", "batch") for path in (_SCRIPTS / kind).iterdir()}
+    assert scripts == {case.name for case in CASES}
+    assert len(scripts) > 30
