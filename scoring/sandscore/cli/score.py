@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandscore.cli.options import format_option
-from sandscore.cli.progress import bytes_read
-from sandscore.cli.reports import complain, printable
-from sandscore.reading.files import Inputs, Loaded, load_files
-from sandscore.records.errors import OrganiserFault, ParticipantFault, UsageFault
+from sandscore.cli.reports import printable
+from sandscore.reading.files import Inputs
+from sandscore.records.errors import UsageFault
 from sandscore.tasks import find_task
 
 if TYPE_CHECKING:
-    from sandscore.measuring.cards import Identity, Question
-    from sandscore.measuring.profiles.table import Profile
-    from sandscore.records.scorecard import Scorecard
+    from sandscore.measuring.cards import Identity
 
 
 @click.command("score")
@@ -35,6 +32,10 @@ if TYPE_CHECKING:
 @click.option("--dataset", metavar="NAME", help="Copied to the card.")
 @click.option("--created", metavar="TIME", help="Copied to the card; no clock is ever read.")
 @click.option("--publish", is_flag=True, help="Hide note and patient ids; the salt is read from SANDSCORE_SALT.")
+@click.option(
+    "--errors", metavar="DIR", help="Write false positives, misses and a confusion matrix here; they quote gold."
+)
+@click.option("--entity-map", metavar="FILE", help="JSON, foreign type to label of the task, for the error files.")
 @click.option("-o", "--output", metavar="CARD", help="Write the score card here.")
 @format_option
 def command(**options: Any) -> int:
@@ -68,6 +69,8 @@ class Options:
     dataset: str | None
     created: str | None
     publish: bool
+    errors: str | None
+    entity_map: str | None
     output: str | None
     output_format: str
 
@@ -75,6 +78,8 @@ class Options:
 def run(options: Options) -> int:
     """Load, refuse what is not valid, score, write and print."""
     from sandscore.cli.cardtext import FORMATS
+    from sandscore.cli.error_report import error_files
+    from sandscore.cli.scoring import scored_by
     from sandscore.measuring.cards import Question, dumped, published
     from sandscore.measuring.hipaa import load_hipaa_map
     from sandscore.measuring.measures import measures_for
@@ -84,17 +89,15 @@ def run(options: Options) -> int:
     measures_for(task, options.measures)
     if profile is not None and options.measures:
         raise UsageFault("--measure goes with our own profile; another scorer has its own measures")
+    if options.publish and options.errors:
+        raise UsageFault("--errors writes what gold holds, --publish hides it; score twice")
     salt = _salt() if options.publish else None
     hipaa = load_hipaa_map(options.hipaa_map) if task.hipaa or options.hipaa_map else None
-    inputs = Inputs(options.gold, options.predictions, options.notes)
-    with bytes_read(inputs.given.values()) as progress:
-        loaded = load_files(task, inputs, complete=options.complete, progress=progress)
+    wanted = error_files(options.errors, options.entity_map, task, profile, options.created)
     question = Question(task, options.measures, hipaa, _identity(options))
-    table = ""
-    if profile is None:
-        card = _challenge(question, loaded)
-    else:
-        card, table = _as_the_original(profile, question, inputs, loaded)
+    inputs = Inputs(options.gold, options.predictions, options.notes)
+    scored = scored_by(question, profile, inputs, options.complete, wanted)
+    card = scored.card
     for warning in card.warnings:
         click.echo(f"warning: {printable(warning)}", err=True)
     if salt is not None:
@@ -103,43 +106,14 @@ def run(options: Options) -> int:
     if options.output:
         write(options.output, written)
     as_original = profile is not None and options.output_format == "text"
-    click.echo(table if as_original else FORMATS[options.output_format](card, written))
+    click.echo(scored.table if as_original else FORMATS[options.output_format](card, written))
     return 0
-
-
-def _challenge(question: "Question", loaded: Loaded) -> "Scorecard":
-    from sandscore.measuring.cards import score
-
-    refuse_faulty(loaded)
-    return score(question, loaded)
-
-
-def _as_the_original(
-    profile: "Profile", question: "Question", inputs: Inputs, loaded: Loaded
-) -> "tuple[Scorecard, str]":
-    """The original goes on where we would stop, so what we found is only said; what it prints is printed."""
-    from sandscore.measuring.profiles.cards import score_as
-
-    complain(loaded.findings.values())
-    if loaded.faulty("notes"):
-        raise OrganiserFault("the notes are not valid; nothing was scored")
-    card, result = score_as(profile, question, inputs, loaded)
-    return card, result.table.rstrip("\n")
 
 
 def _identity(options: Options) -> "Identity":
     from sandscore.measuring.cards import Identity
 
     return Identity(options.team, options.submission, options.image, options.dataset, options.created)
-
-
-def refuse_faulty(loaded: Loaded) -> None:
-    """Faults of the organiser come before those of the participant."""
-    complain(loaded.findings.values())
-    if loaded.faulty("gold", "notes"):
-        raise OrganiserFault("gold or notes are not valid; nothing was scored")
-    if loaded.faulty("predictions"):
-        raise ParticipantFault("the predictions are not valid; nothing was scored")
 
 
 def write(path: str, data: bytes) -> None:

@@ -12,21 +12,28 @@ from sandscore.measuring.profiles.table import Profile
 from sandscore.reading.blocks import form_of
 from sandscore.reading.datasets import NAMELESS
 from sandscore.reading.files import Inputs, Loaded
-from sandscore.reading.sources import opened
+from sandscore.reading.sources import BadStream, opened
 from sandscore.reading.strictjson import JsonFault
 from sandscore.records.errors import OrganiserFault, ParticipantFault, SandscoreError
 from sandscore.records.scorecard import MeasureScore, Scorecard
+from sandscore.tasks import Task
 
 
-def score_as(profile: Profile, question: Question, inputs: Inputs, loaded: Loaded) -> tuple[Scorecard, ProfileResult]:
-    """What the original would say of these files, right or wrong as they are."""
-    given = ProfileInput(
-        task=question.task,
+def as_the_original_reads(task: Task, inputs: Inputs, loaded: Loaded) -> ProfileInput:
+    """The files decoded once more, right or wrong as they are."""
+    return ProfileInput(
+        task=task,
         notes=_records(inputs.notes, OrganiserFault, None) if inputs.notes is not None else None,
         gold=_records(inputs.gold, OrganiserFault, loaded),
         predictions=_records(inputs.predictions, ParticipantFault, loaded),
     )
-    with stopping("files", ParticipantFault):
+
+
+def score_as(
+    profile: Profile, question: Question, given: ProfileInput, loaded: Loaded
+) -> tuple[Scorecard, ProfileResult]:
+    """What the original would say of these files; where it dies and gold is faulty, that is what it dies of."""
+    with stopping("files", OrganiserFault if loaded.faulty("gold") else ParticipantFault):
         result = profile.evaluate(given, profile.settings)
     return _card(profile, question, loaded, result), result
 
@@ -63,12 +70,12 @@ def _card(profile: Profile, question: Question, loaded: Loaded, result: ProfileR
 
 def _records(path: str | Path | None, fault: type[SandscoreError], loaded: Loaded | None) -> list[Any]:
     """A file's records as the original's own JSON reader would see them: Python's, with all that it lets pass."""
-    with opened(path or "") as source:
-        data = bytes(source.data)
     try:
+        with opened(path or "") as source:
+            data = bytes(source.data)
         lines = form_of(memoryview(data)) == "lines"
         value = [json.loads(line) for line in data.splitlines() if line.strip()] if lines else json.loads(data)
-    except (ValueError, RecursionError, JsonFault) as broken:
+    except (ValueError, RecursionError, JsonFault, BadStream) as broken:
         raise fault(f"{path}: the original cannot read this: {broken}") from None
     if isinstance(value, list):
         return value

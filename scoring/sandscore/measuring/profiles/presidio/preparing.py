@@ -1,6 +1,6 @@
 """Notes with annotations, and settled parameters, to what the original's evaluator takes."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sandscore.measuring.profiles.presidio.evaluation import Options, default_skip_words
 from sandscore.measuring.profiles.presidio.spans import TaggedDocument
@@ -9,7 +9,7 @@ from sandscore.measuring.profiles.presidio.tokens import Token, library_tokens, 
 from sandscore.measuring.profiles.span_types import chosen, type_of
 from sandscore.measuring.values import Scalar
 from sandscore.records.documents import Annotation, Document
-from sandscore.records.errors import UsageFault
+from sandscore.records.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.tasks import Task
 
 TOKENISERS: dict[str, Callable[[str], list[Token]]] = {"own": tokens_of, "spacy": library_tokens}
@@ -29,16 +29,17 @@ def options_of(settings: Mapping[str, Scalar]) -> Options:
     )
 
 
-def tagged(notes: Iterable[Document], task: Task, tokeniser: str = "own") -> list[TaggedDocument]:
+def tagged(notes: Sequence[Document], task: Task, tokeniser: str = "own") -> list[TaggedDocument]:
     """The notes as tokens with a tag of either side each."""
+    if notes and all(note.text is None for note in notes):
+        raise UsageFault("the profile presidio compares tokens and so needs the texts; give them with --notes")
     return [_tagged(note, task, TOKENISERS[tokeniser]) for note in notes]
 
 
 def _tagged(note: Document, task: Task, tokenise: Callable[[str], list[Token]]) -> TaggedDocument:
     if note.text is None:
-        raise UsageFault(
-            f"the profile presidio compares tokens and so needs the text of note '{note.id}'; give --notes"
-        )
+        fault = OrganiserFault if note.gold else ParticipantFault
+        raise fault(f"note '{note.id}' is not among the notes, so it has no tokens to compare")
     tokens = tokenise(note.text)
     return TaggedDocument(
         note.id,
