@@ -5,17 +5,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from python_images import PythonImages
 
 from sandscore.records.run import MIB, Limits
-from sandscore.running.building import build_image
 from sandscore.running.engine import engine
 from sandscore.running.hostile.images import HostileImages, hostile_images
 from sandscore.running.notes import Note
 
 if TYPE_CHECKING:
     from docker import DockerClient
-
-BASE = "sandscore-base:bookworm"
 
 
 @pytest.fixture(scope="session")
@@ -31,31 +29,11 @@ def images(client: "DockerClient") -> Iterator[HostileImages]:
 
 
 @pytest.fixture(scope="session")
-def python_image(client: "DockerClient") -> Iterator["PythonImages"]:
+def python_image(client: "DockerClient") -> Iterator[PythonImages]:
     built = PythonImages(client)
     yield built
     for name in built.names:
         client.images.remove(name, force=True)
-
-
-class PythonImages:
-    """Images with one Python program, on the base image of the example submissions."""
-
-    def __init__(self, client: "DockerClient") -> None:
-        self._client = client
-        self.names: list[str] = []
-
-    def __call__(self, name: str, program: str, *lines: str) -> str:
-        tag = f"sandscore-test-{os.getpid()}-python-{name}"
-        if tag not in self.names:
-            dockerfile = ["ARG BASE", "FROM ${BASE}", "COPY program.py /program.py", *lines]
-            files = {
-                "Dockerfile": "\n".join([*dockerfile, 'CMD ["python3", "-u", "/program.py"]']) + "\n",
-                "program.py": program,
-            }
-            build_image(self._client, tag, files, {"BASE": BASE})
-            self.names.append(tag)
-        return tag
 
 
 @pytest.fixture(scope="session")

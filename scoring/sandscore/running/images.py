@@ -9,6 +9,7 @@ from sandscore.running.engine import asking, explained
 
 if TYPE_CHECKING:
     from docker import DockerClient
+    from docker.errors import APIError
 
 _PINNED = re.compile(r"(?:.+@)?sha256:[0-9a-f]{64}")
 
@@ -21,7 +22,7 @@ def require_pinned(reference: str) -> None:
 
 def find_image(client: "DockerClient", reference: str, limits: Limits) -> ImageFacts:
     """The image's facts, pulling it where the engine does not have it."""
-    from docker.errors import ImageNotFound
+    from docker.errors import APIError, ImageNotFound
 
     pulled = False
     with asking("looking at the image"):
@@ -31,6 +32,8 @@ def find_image(client: "DockerClient", reference: str, limits: Limits) -> ImageF
             _pull(client, reference)
             pulled = True
             found = client.api.inspect_image(reference)
+        except APIError as fault:
+            raise _refused(reference, fault) from None
     facts = _facts(reference, found)
     if facts.size_bytes > limits.image_bytes:
         if pulled:
@@ -57,12 +60,14 @@ def _pull(client: "DockerClient", reference: str) -> None:
     except NotFound:
         raise RunFault(Outcome.IMAGE_MISSING, f"there is no image '{reference}', here or in its registry") from None
     except APIError as fault:
-        if fault.status_code is not None and fault.status_code < 500:
-            raise RunFault(Outcome.IMAGE_MISSING, f"'{reference}' is not an image: {explained(fault)}") from None
-        raise RunFault(
-            Outcome.INFRASTRUCTURE,
-            f"'{reference}' is not on this engine and its registry did not give it: {explained(fault)}",
-        ) from None
+        raise _refused(reference, fault) from None
+
+
+def _refused(reference: str, fault: "APIError") -> RunFault:
+    if fault.status_code is not None and fault.status_code < 500:
+        return RunFault(Outcome.IMAGE_MISSING, f"'{reference}' is not an image: {explained(fault)}")
+    told = f"'{reference}' is not on this engine and its registry did not give it: {explained(fault)}"
+    return RunFault(Outcome.INFRASTRUCTURE, told)
 
 
 def _facts(reference: str, found: dict[str, Any]) -> ImageFacts:

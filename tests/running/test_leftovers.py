@@ -1,0 +1,101 @@
+"""kill -9 at any moment leaves only what carries our label; the next start removes it, and nothing of a live run."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sandscore.running.leftovers import EXPIRES, OWNER, RUN, labels, remove_leftovers
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+    from sandscore.running.hostile.images import HostileImages
+
+RUNNER = """
+import sys
+from sandscore.records.run import Limits
+from sandscore.running.notes import Note
+from sandscore.running.running import Job, run
+from sandscore.running.setting import Annotator
+from sandscore.tasks import find_task
+image, protocol, isolation = sys.argv[1:]
+notes = [Note("a", "a", "text")]
+run(Job(find_task("date"), Annotator("image", image, protocol, isolation), notes, "0" * 64, Limits(note_seconds=60)))
+"""
+
+
+def of_owner(client: "DockerClient", pid: int) -> list[str]:
+    """What a process has made on the engine."""
+    chosen = {"filters": {"label": RUN}}
+    things = [*client.containers.list(all=True, ignore_removed=True, **chosen), *client.networks.list(**chosen)]
+    things += client.volumes.list(**chosen)
+    return [thing.name for thing in things if f"/{pid}@" in _labels(thing).get(OWNER, "")]
+
+
+def _labels(thing: object) -> dict[str, str]:
+    attributes = thing.attrs  # type: ignore[attr-defined]
+    found: dict[str, str] = attributes.get("Labels") or attributes.get("Config", {}).get("Labels") or {}
+    return found
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("attack", "protocol", "isolation", "things"),
+    [
+        pytest.param("dripped-answer", "service", "best", 1, id="while a note is being answered"),
+        pytest.param("dripped-answer", "service", "own network", 2, id="with a network of its own"),
+        pytest.param("never-ends", "batch", "best", 4, id="while a batch is working"),
+    ],
+)
+def test_killed_without_mercy(
+    client: "DockerClient", images: "HostileImages", attack: str, protocol: str, isolation: str, things: int
+) -> None:
+    words = [sys.executable, "-c", RUNNER, images.image(attack), protocol, isolation]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2] / "scoring")}
+    with subprocess.Popen(words, env=environment) as process:
+        try:
+            deadline = time.monotonic() + 30
+            while len(of_owner(client, process.pid)) < things and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert len(of_owner(client, process.pid)) == things
+            remove_leftovers(client)
+            assert len(of_owner(client, process.pid)) == things, "a live run keeps what it has"
+        finally:
+            process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert len(of_owner(client, process.pid)) == things
+    remove_leftovers(client)
+    assert of_owner(client, process.pid) == []
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("changed", "removed"),
+    [
+        pytest.param({}, False, id="ours, alive"),
+        pytest.param({OWNER: "another-boot/1/1@1"}, False, id="of another machine, its time not up"),
+        pytest.param({OWNER: "another-boot/1/1@1", EXPIRES: "1"}, True, id="of another machine, its time up"),
+        pytest.param({OWNER: "", EXPIRES: "rubbish"}, True, id="labels that make no sense"),
+    ],
+)
+def test_whose_leftovers(client: "DockerClient", changed: dict[str, str], removed: bool) -> None:
+    volume = client.volumes.create(labels=labels("leftover-test", 60) | changed)
+    try:
+        remove_leftovers(client)
+        assert (volume.name not in [found.name for found in client.volumes.list()]) == removed
+    finally:
+        if not removed:
+            volume.remove()
+
+
+def test_a_process_number_used_again_is_not_the_owner() -> None:
+    """The owner's mark holds when the process began, so a new process with its number does not keep its things."""
+    mine = labels("x", 1)[OWNER]
+    assert mine.endswith(f"@{Path('/proc/self/stat').read_text(encoding='utf-8').rpartition(')')[2].split()[19]}")
+    assert f"/{os.getpid()}@" in mine
