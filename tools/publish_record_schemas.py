@@ -10,11 +10,13 @@ from pydantic import BaseModel
 
 from sandscore.records.board import Board
 from sandscore.records.challenge import Challenge
+from sandscore.records.run import RunRecord
 from sandscore.records.scorecard import Scorecard
 
 PUBLISHED: dict[str, tuple[type[BaseModel], str]] = {
     "board": (Board, "A board: the ranking of one task and phase"),
     "scorecard": (Scorecard, "A score card: what one submission scored on one data set"),
+    "run": (RunRecord, "run.json: how one run of an annotator went"),
     "challenge": (Challenge, "The configuration of a challenge (challenge.toml, as JSON)"),
 }
 
