@@ -74,7 +74,7 @@
     const show = () => {
       for (const row of table.rows) row.cells[index].hidden = !box.checked;
     };
-    if (matchMedia("(max-width: 40rem)").matches && index > 6) box.checked = false;
+    if (matchMedia("(max-width: 40rem)").matches) box.checked = false;
     box.addEventListener("change", show);
     if (!box.checked) show();
   };

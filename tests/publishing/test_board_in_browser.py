@@ -1,0 +1,171 @@
+"""A board as a reader meets it: with a mouse, with keys only, on a phone, without JavaScript, in a frame."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+from published_pages import opened
+
+pytestmark = pytest.mark.browser
+PHONE = {"width": 375, "height": 740}
+
+
+def names(page: Page) -> list[str]:
+    """Submissions of the rows that are shown, from the top."""
+    return page.locator("#board tbody tr:visible th a").all_inner_texts()
+
+
+def scores(page: Page) -> list[float]:
+    return [float(text) for text in page.locator("#board tbody td.score b").all_inner_texts()]
+
+
+def board(site: Path) -> Path:
+    return site / "address" / "index.html"
+
+
+def test_sorts_by_a_column_and_back(browser: Browser, site: Path) -> None:
+    with opened(browser, board(site)) as page:
+        published = names(page)
+        heading = page.get_by_role("columnheader", name="F1", exact=True)
+        heading.get_by_role("button").click()
+        assert heading.get_attribute("aria-sort") == "descending"
+        assert scores(page) == sorted(scores(page), reverse=True)
+        heading.get_by_role("button").click()
+        assert heading.get_attribute("aria-sort") == "ascending"
+        assert scores(page) == sorted(scores(page))
+        assert page.locator("#board thead [aria-sort]").count() == 1
+        page.get_by_role("button", name="Rank").click()
+        assert names(page) == published
+
+
+def test_what_is_undefined_comes_last_either_way(browser: Browser, site: Path) -> None:
+    with opened(browser, board(site)) as page:
+        leader = names(page)[0]
+        for _ in range(2):
+            page.get_by_role("button", name="K", exact=True).click()
+            assert names(page)[-1] == leader
+
+
+def test_words_sort_as_words(browser: Browser, site: Path) -> None:
+    with opened(browser, board(site)) as page:
+        page.get_by_role("button", name="Submission").click()
+        plain = [name for name in names(page) if name.startswith("system-")]
+        assert plain == sorted(plain)
+        assert len(plain) == 7
+
+
+def test_filters_by_name_and_says_how_many_are_left(browser: Browser, site: Path) -> None:
+    with opened(browser, board(site)) as page:
+        page.get_by_label("Filter by name").fill("TEAM 3")
+        assert names(page) == ["system-3"]
+        assert page.get_by_role("status").inner_text() == "1 of 8 rows shown."
+        page.get_by_label("Filter by name").fill("")
+        assert len(names(page)) == 8
+
+
+def test_columns_are_chosen(browser: Browser, site: Path) -> None:
+    with opened(browser, board(site)) as page:
+        assert page.get_by_role("columnheader", name="P(first)").is_hidden()
+        page.get_by_text("Columns", exact=True).click()
+        page.get_by_label("P(first)").check()
+        assert page.get_by_role("columnheader", name="P(first)").is_visible()
+        page.get_by_label("Recall").uncheck()
+        assert page.get_by_role("columnheader", name="Recall").is_hidden()
+
+
+def test_keys_alone_are_enough(browser: Browser, site: Path) -> None:
+    with opened(browser, board(site)) as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        page.keyboard.press("Enter")
+        steps = ["filter", "SUMMARY"]
+        reached = []
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            reached.append(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
+            if reached[-1] == "BUTTON" and page.evaluate("document.activeElement.textContent") == "F1":
+                break
+        assert [stop for stop in reached if stop in steps] == steps
+        page.keyboard.press("Enter")
+        page.keyboard.press("Space")
+        assert page.get_by_role("columnheader", name="F1", exact=True).get_attribute("aria-sort") == "ascending"
+        page.get_by_text("Columns", exact=True).focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Space")
+        assert page.get_by_role("columnheader", name="Precision").is_hidden()
+        page.keyboard.press("Escape")
+        assert page.get_by_label("Precision").is_hidden()
+
+
+def test_theme_is_switched_and_remembered(browser: Browser, site: Path) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    with opened(browser, board(site), color_scheme="light") as page:
+        light = page.evaluate(background)
+        switch = page.get_by_role("button", name="Theme")
+        switch.click()
+        assert page.evaluate(background) == light
+        switch.click()
+        dark = page.evaluate(background)
+        assert dark != light
+        page.reload()
+        assert page.evaluate(background) == dark
+        page.emulate_media(media="print")
+        assert page.evaluate(background) == light
+    with opened(browser, board(site), color_scheme="dark") as page:
+        assert page.evaluate(background) == dark
+
+
+@pytest.mark.parametrize("name", ["index.html", "address/index.html", "address/system-1.html", "report.html"])
+def test_nothing_is_wider_than_a_phone(browser: Browser, site: Path, name: str) -> None:
+    with opened(browser, site / name, viewport=PHONE) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") == 375
+        page.set_viewport_size({"width": 320, "height": 600})
+        assert page.evaluate("document.documentElement.scrollWidth") == 320
+
+
+def test_a_phone_shows_places_name_and_score(browser: Browser, site: Path) -> None:
+    with opened(browser, board(site), viewport=PHONE) as page:
+        cells = page.locator("#board tbody tr").first.locator("th:visible, td:visible")
+        boxes = [cell.bounding_box() for cell in cells.all()]
+        assert len(boxes) == 3
+        assert all(box and box["x"] >= 0 and box["x"] + box["width"] <= 375 for box in boxes)
+
+
+def test_reads_without_javascript(browser: Browser, site: Path) -> None:
+    with opened(browser, board(site), java_script_enabled=False) as page:
+        assert len(names(page)) == 8
+        assert page.get_by_role("columnheader", name="P(first)").is_visible()
+        assert page.get_by_label("Filter by name").is_hidden()
+        assert page.get_by_role("button").count() == 0
+        page.get_by_role("link", name="system-0", exact=True).click()
+        assert page.get_by_role("heading", level=1).inner_text() == "system-0"
+
+
+def test_works_in_a_frame_that_may_do_nothing_but_run_scripts(browser: Browser, site: Path, tmp_path: Path) -> None:
+    frame = tmp_path / "frame.html"
+    frame.write_text(f"<iframe sandbox='allow-scripts' width=900 height=900 src='{board(site).as_uri()}'></iframe>")
+    with opened(browser, frame) as page:
+        inner = page.frame_locator("iframe")
+        inner.get_by_role("button", name="Submission").click()
+        assert inner.locator("#board th.who").first.get_attribute("aria-sort") == "ascending"
+        inner.get_by_role("button", name="Theme").click()
+        assert inner.get_by_role("button", name="Theme: light").is_visible()
+
+
+def test_every_link_leads_somewhere(browser: Browser, site: Path) -> None:
+    waiting, seen = [(site / "index.html").as_uri()], set[str]()
+    with opened(browser, site / "how-to-read.html") as page:
+        while waiting:
+            address = waiting.pop()
+            seen.add(address)
+            page.goto(address)
+            links = page.evaluate("Array.from(document.links, (a) => a.href)")
+            missing = "[...document.querySelectorAll('a[href^=\"#\"]')].filter((a) => !document.querySelector(a.hash)).length"
+            assert page.evaluate(missing) == 0
+            for link in {link.partition("#")[0] for link in links} - seen - {*waiting}:
+                assert link.startswith(site.as_uri())
+                waiting += [link] if link.endswith(".html") else []
+                assert Path(link.removeprefix("file://")).is_file()
+    pages = {path.as_uri() for path in site.rglob("*.html")} - {(site / "report.html").as_uri()}
+    assert seen == pages
