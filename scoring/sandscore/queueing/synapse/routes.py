@@ -1,0 +1,64 @@
+"""Which task and phase a submission of this queue is for."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandscore.queueing.founding import phases
+from sandscore.queueing.synapse.options import FILE, SynapseOptions
+from sandscore.queueing.workspace import Workspace
+from sandscore.records.errors import OrganiserFault
+
+_WORD = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """``fixed`` is the task of every submission; without it a submission says so itself."""
+
+    phase: str | None
+    tasks: Sequence[str]
+    fixed: str | None
+
+    def task(self, name: str | None, bundle: Mapping[str, Any]) -> str:
+        """Of one submission: the queue's, else what its entity is annotated with, else what its name says."""
+        return self.fixed or self._annotated(bundle) or mentioned(name, self.tasks) or self.tasks[0]
+
+    def known(self, name: str | None, bundle: Mapping[str, Any]) -> bool:
+        return bool(self.fixed or self._annotated(bundle) or mentioned(name, self.tasks))
+
+    def _annotated(self, bundle: Mapping[str, Any]) -> str | None:
+        try:
+            value = bundle["annotations"]["annotations"]["task"]["value"][0]
+        except (KeyError, IndexError, TypeError):
+            return None
+        return value if value in self.tasks else None
+
+
+def mentioned(text: str | None, tasks: Sequence[str]) -> str | None:
+    """The one task that a text names; None if it names none, or several."""
+    words = set(_WORD.findall((text or "").lower()))
+    found = [task for task in tasks if task in words]
+    return found[0] if len(found) == 1 else None
+
+
+def routes(workspace: Workspace, options: SynapseOptions, queue_name: str | None) -> Routes:
+    """The organiser's choice; else the only task there is; else the one that the queue is named after."""
+    phase = _phase(workspace, options)
+    tasks = sorted(workspace.challenge.tasks) or workspace.tasks(phase)
+    if options.task is not None and options.task not in workspace.tasks(phase):
+        raise OrganiserFault(f"{workspace.root / FILE}: there is no gold for the task '{options.task}'")
+    if not tasks:
+        raise OrganiserFault(f"there is no gold in {workspace.data(phase)}")
+    only = tasks[0] if len(tasks) == 1 else None
+    return Routes(phase, tasks, options.task or only or mentioned(queue_name, tasks))
+
+
+def _phase(workspace: Workspace, options: SynapseOptions) -> str | None:
+    known = phases(workspace.challenge)
+    chosen = options.phase if options.phase is not None else known[0]
+    if chosen not in known or (options.phase is None and len(known) > 1):
+        names = ", ".join(str(name) for name in known)
+        raise OrganiserFault(f'{workspace.root / FILE}: "phase" must name the phase of this queue, one of: {names}')
+    return chosen

@@ -1,0 +1,123 @@
+"""One connection to Synapse: endpoints and token from the configuration file, every call bounded in time."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sandscore import __version__
+from sandscore.queueing.synapse.faults import Refused, told
+from sandscore.queueing.synapse.options import SynapseOptions
+from sandscore.queueing.synapse.pace import Pace
+from sandscore.records.errors import InfrastructureFault, MissingFile, OrganiserFault
+
+T = TypeVar("T")
+CONFIG = Path("~/.synapseConfig")
+CONNECTIONS = 3
+_FIRST_WAIT, _LONGEST_WAIT = 0.25, 10.0
+
+
+class Session:
+    """``client`` is the one ``Synapse`` of this process; it is made, used and closed in one event loop."""
+
+    def __init__(self, config: Path | None, cache: Path, options: SynapseOptions) -> None:
+        self._config, self._cache, self._options = config, cache, options
+        self._client: Any = None
+        self._http: list[Any] = []
+
+    @property
+    def client(self) -> Any:
+        if self._client is None:
+            raise InfrastructureFault("Synapse: not connected")
+        return self._client
+
+    @property
+    def plain_http(self) -> bool:
+        """Whether the services themselves are reached without TLS, as on a machine of one's own."""
+        return bool(self.client.repoEndpoint.startswith("http://"))
+
+    async def connect(self) -> None:
+        """Log in; a missing file or a token that is not accepted is the organiser's to mend."""
+        if self._client is not None:
+            return
+        path = (self._config or CONFIG).expanduser()
+        if self._config is not None and not path.is_file():
+            raise MissingFile(f"there is no Synapse configuration at {path}")
+        client = self._make(path)
+        try:
+            await self.call("logging in", asyncio.to_thread(client.login, silent=True))
+        except Refused as fault:
+            await self.close()
+            if fault.status in (401, 403):
+                raise OrganiserFault(
+                    f"Synapse accepts no token from {path} or SYNAPSE_AUTH_TOKEN; it needs view, modify and download"
+                ) from None
+            raise
+        except InfrastructureFault:
+            await self.close()
+            raise
+        self._client = client
+
+    def _make(self, path: Path) -> Any:
+        import httpx
+        import requests
+        from synapseclient import Synapse
+
+        _bound_retries(self._options.retry_seconds)
+        limits = httpx.Limits(max_connections=CONNECTIONS)
+        hooks = {"request": [Pace(self._options.requests_per_minute).wait]}
+        session = httpx.AsyncClient(limits=limits, timeout=httpx.Timeout(60.0, pool=None), event_hooks=hooks)
+        storage, plain = httpx.Client(timeout=60.0), requests.Session()
+        self._http = [session, storage, plain]
+        client = Synapse(
+            configPath=str(path),
+            skip_checks=True,
+            silent=True,
+            debug=False,
+            cache_client=False,
+            cache_root_dir=str(self._cache),
+            requests_session=plain,
+            requests_session_storage=storage,
+            requests_session_async_synapse=session,
+            asyncio_event_loop=asyncio.get_running_loop(),
+            user_agent=f"sandscore/{__version__}",
+            http_timeout_seconds=60,
+        )
+        client.logger = _silence()
+        return client
+
+    async def close(self) -> None:
+        """Let go of every connection; safe to call twice."""
+        held, self._http, self._client = self._http, [], None
+        for at, session in enumerate(held):
+            if at == 0:
+                await session.aclose()
+            else:
+                session.close()
+
+    async def call(self, what: str, work: Awaitable[T], seconds: float | None = None) -> T:
+        """The answer, or one of our own errors that names what was being done."""
+        bound = seconds or self._options.call_seconds
+        with told(what, bound):
+            return await asyncio.wait_for(work, bound)
+
+
+def _bound_retries(seconds: float) -> None:
+    """The client repeats a call for 20 minutes, beginning after a thousandth of a second: neither serves a queue."""
+    from synapseclient import client
+
+    client.STANDARD_RETRY_ASYNC_PARAMS["retry_max_wait_before_failure"] = seconds
+    client.STANDARD_RETRY_ASYNC_PARAMS["retry_base_wait"] = _FIRST_WAIT
+    client.STANDARD_RETRY_ASYNC_PARAMS["retry_max_back_off"] = _LONGEST_WAIT
+    client.STANDARD_RETRY_PARAMS["retries"] = 6
+
+
+def _silence() -> logging.Logger:
+    """What the client would log names files, addresses and headers."""
+    for name in ("httpx", "httpcore", "urllib3"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    logger = logging.getLogger("sandscore.silent")
+    logger.disabled = True
+    logger.propagate = False
+    return logger
