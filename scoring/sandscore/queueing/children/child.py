@@ -1,0 +1,72 @@
+"""A parent's side of a child process: started with a clean environment, asked, stopped, and never left behind."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from sandscore.records.errors import InfrastructureFault
+
+_LINE_LIMIT = 1 << 26
+_GRACE_SECONDS = 10.0
+
+
+class Child:
+    """One process. ``ask`` may be called once at a time."""
+
+    def __init__(self, module: str, arguments: tuple[str, ...], environment: Mapping[str, str]) -> None:
+        self._command = (sys.executable, "-P", "-m", f"sandscore.queueing.children.{module}", *arguments)
+        self._environment = dict(environment)
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def ask(self, job: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+        """The answer; a child that dies, hangs or babbles is an infrastructure fault and is replaced."""
+        process = await self._started()
+        if process.stdin is None or process.stdout is None:
+            raise InfrastructureFault("a child process has no pipes")
+        try:
+            process.stdin.write(json.dumps(job).encode() + b"\n")
+            await process.stdin.drain()
+            line = await asyncio.wait_for(process.stdout.readline(), seconds)
+            answer: dict[str, Any] = json.loads(line)
+        except TimeoutError:
+            await self.stop()
+            raise InfrastructureFault(f"a child process gave no answer within {seconds:g} s") from None
+        except (OSError, ValueError):
+            code = await self.stop()
+            raise InfrastructureFault(f"a child process ended without an answer (exit code {code})") from None
+        except asyncio.CancelledError:
+            await self.stop()
+            raise
+        return answer
+
+    async def stop(self) -> int | None:
+        """Politely, then not; waits until it is gone."""
+        process, self._process = self._process, None
+        if process is None:
+            return None
+        if process.stdin is not None:
+            process.stdin.close()
+        if process.returncode is None:
+            process.terminate()
+        try:
+            return await asyncio.wait_for(process.wait(), _GRACE_SECONDS)
+        except TimeoutError:
+            process.kill()
+            return await process.wait()
+
+    async def _started(self) -> asyncio.subprocess.Process:
+        if self._process is None or self._process.returncode is not None:
+            try:
+                self._process = await asyncio.create_subprocess_exec(
+                    *self._command,
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    env=self._environment,
+                    limit=_LINE_LIMIT,
+                    start_new_session=True,
+                )
+            except OSError as fault:
+                raise InfrastructureFault(f"a child process cannot be started: {fault.strerror}") from None
+        return self._process

@@ -1,0 +1,45 @@
+"""Rows of the database as submissions."""
+
+import datetime
+import json
+import sqlite3
+
+from sandscore.queueing.processes import gone
+from sandscore.queueing.submission import Kind, Status, Submission
+from sandscore.queueing.times import boot, uptime, utc_now, written
+
+
+def submission_of(row: sqlite3.Row) -> Submission:
+    """As the rest of the queue knows it."""
+    status = Status(row["status"])
+    waiting = seconds_left(row) if status is Status.RECEIVED else 0.0
+    return Submission(
+        id=row["id"],
+        team=row["team"],
+        task=row["task"],
+        kind=Kind(row["kind"]),
+        status=status,
+        created=row["created"],
+        phase=row["phase"],
+        image=row["image"],
+        submitter=row["submitter"],
+        attempt=row["attempt"],
+        failures=row["failures"],
+        needs_organiser=bool(row["needs_organiser"]),
+        cancel_requested=bool(row["cancel_requested"]),
+        not_before=written(utc_now() + datetime.timedelta(seconds=waiting)) if waiting else None,
+        reason=row["reason"],
+        finished=row["finished"],
+        version=row["version"],
+        scores=json.loads(row["scores"]),
+        feedback=None if row["feedback"] is None else json.loads(row["feedback"]),
+    )
+
+
+def seconds_left(row: sqlite3.Row) -> float:
+    """Of a lease (EVALUATION_IN_PROGRESS, VALIDATED) or a back-off (RECEIVED): 0 once it may be claimed."""
+    if row["until"] is None or row["boot"] != boot():
+        return 0.0
+    if row["status"] != Status.RECEIVED and gone(row["owner"]):
+        return 0.0
+    return max(0.0, float(row["until"]) - uptime())

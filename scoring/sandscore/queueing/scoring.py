@@ -1,0 +1,84 @@
+"""Predictions of an attempt to a score card and what the team may be told: done in the process that sees gold."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sandscore.measuring.cards import Identity, Question, dumped, published, score
+from sandscore.measuring.hipaa import HipaaMap, load_hipaa_map
+from sandscore.queueing.artifacts import PREDICTIONS, PROBLEMS, RUN, card_name
+from sandscore.queueing.hygiene import public_problems, reason_of
+from sandscore.queueing.workspace import Workspace, read_salt, write_synced
+from sandscore.ranking.cards import card_entry, file_content
+from sandscore.ranking.configuration import rules_for
+from sandscore.ranking.feedback import participant_view
+from sandscore.reading.files import Inputs, Loaded, load_files
+from sandscore.records.errors import OrganiserFault
+from sandscore.tasks import find_task
+
+if TYPE_CHECKING:
+    from sandscore.records.scorecard import Scorecard
+
+_TOO_LONG = ("per_note", "units", "confidence")
+"""Parts of a card that are left to the published card."""
+
+
+class Scorer:
+    """Scores one attempt after another; rules and maps are read once."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._salt = read_salt(workspace.salt)
+        self._hipaa: HipaaMap | None = None
+
+    def score(self, job: dict[str, Any]) -> dict[str, Any]:
+        """A job names the attempt's folder, and what the card says about its maker."""
+        task, folder = find_task(job["task"]), Path(job["folder"])
+        gold, notes = self._workspace.gold(task.id, job["phase"]), self._workspace.notes(job["phase"])
+        inputs = Inputs(gold, folder / PREDICTIONS, notes)
+        loaded = load_files(task, inputs, complete=self._workspace.settings.complete)
+        _refuse_faults_of_ours(loaded)
+        if loaded.findings["predictions"].counts:
+            problems = public_problems(loaded.findings["predictions"])
+            write_synced(folder / PROBLEMS, json.dumps(problems, indent=1).encode())
+            if loaded.faulty("predictions"):
+                return {"end": "invalid", "reason": reason_of(problems)}
+        self._keep_gold(gold, task.id, loaded.sha256["gold"])
+        question = Question(task, (), self._map() if task.hipaa else None, _identity(job, folder, notes.parent.name))
+        card = score(question, loaded)
+        write_synced(folder / card_name(job["version"]), dumped(card))
+        return {"end": "scored", "feedback": self._feedback(card, job["phase"])} | summary(card)
+
+    def _feedback(self, card: "Scorecard", phase: str | None) -> dict[str, Any] | None:
+        rules, _ = rules_for(self._workspace.challenge, card.task, phase)
+        if rules.feedback == "ladder" and not rules.ended:
+            return None
+        entry = card_entry(dumped(published(card, self._salt)), str(card.submission))
+        view, _ = participant_view(entry, rules, ended=rules.ended)
+        return {name: value for name, value in view.items() if name not in _TOO_LONG}
+
+    def _map(self) -> HipaaMap:
+        self._hipaa = self._hipaa or load_hipaa_map(self._workspace.settings.hipaa_map)
+        return self._hipaa
+
+    def _keep_gold(self, gold: Path, task: str, sha256: str) -> None:
+        copy = self._workspace.gold_seen / f"{task}.{sha256[:12]}.json"
+        if not copy.exists():
+            write_synced(copy, file_content(gold))
+
+
+def summary(card: "Scorecard") -> dict[str, Any]:
+    """F1 by measure, for the organiser's list."""
+    return {"scores": {name: one.f1 for name, one in card.measures.items()}, "signature": card.signature}
+
+
+def _refuse_faults_of_ours(loaded: Loaded) -> None:
+    for role in ("gold", "notes"):
+        if loaded.faulty(role):
+            raise OrganiserFault(f"the {role} are not valid; sandscore validate says where")
+
+
+def _identity(job: dict[str, Any], folder: Path, dataset: str) -> Identity:
+    run = folder / RUN
+    facts = json.loads(run.read_bytes()) if run.exists() else None
+    return Identity(job["team"], job["submission"], job["image"], dataset, job["created"], facts)

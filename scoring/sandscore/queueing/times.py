@@ -1,0 +1,40 @@
+"""Two clocks: one for people and quotas (UTC), one for leases and waiting (seconds since this machine's start).
+
+Leases never look at the wall clock, so that setting it back or forth neither frees nor freezes a claim. The other
+clock is shared by all processes of a machine and starts anew with it; ``boot`` tells one start from the next.
+"""
+
+import datetime
+import time
+from functools import cache
+from pathlib import Path
+
+DAY = datetime.timedelta(days=1)
+
+
+def utc_now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
+
+
+def written(moment: datetime.datetime) -> str:
+    """2026-03-01T09:30:00Z: sorts as text, read by everybody."""
+    return moment.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def read(text: str) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(text)
+
+
+def uptime() -> float:
+    """Seconds since the machine's start, time asleep included where the system counts it."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
+
+
+@cache
+def boot() -> str:
+    """Names this start of the machine; where the system has no name for it, all starts are one."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return "unknown"

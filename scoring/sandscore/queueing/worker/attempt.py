@@ -1,0 +1,187 @@
+"""One submission from its claim to its verdict, whatever happens on the way."""
+
+import asyncio
+import shutil
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sandscore.queueing.allowance import limits_of
+from sandscore.queueing.artifacts import PREDICTIONS, RUN
+from sandscore.queueing.interface import QueueHome
+from sandscore.queueing.submission import CANCELLED, Claim, Committed, Kind, Signal, Status, Verdict
+from sandscore.queueing.worker import words
+from sandscore.queueing.worker.hands import Hands
+from sandscore.queueing.worker.lease import keep
+from sandscore.queueing.workspace import Workspace
+from sandscore.records.errors import InfrastructureFault, ParticipantFault, SandscoreError
+from sandscore.records.run import Outcome
+
+_Done = TypeVar("_Done")
+_RETRY_SECONDS = 0.2
+
+
+class Interrupted(Exception):
+    """The attempt was stopped from outside."""
+
+    def __init__(self, signal: Signal | None) -> None:
+        super().__init__()
+        self.signal = signal
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How an attempt ended, for the status table."""
+
+    claim: Claim
+    status: str
+    reason: str | None = None
+
+
+class Attempts:
+    """Carries out attempts, one after another. ``halt`` being set makes it hand back what it has."""
+
+    def __init__(self, home: QueueHome, workspace: Workspace, hands: Hands, halt: asyncio.Event) -> None:
+        self._home, self._workspace, self._hands, self._halt = home, workspace, hands, halt
+
+    async def carry_out(self, claim: Claim) -> Ending:
+        folder = self._workspace.attempt(claim.submission.id, claim.attempt, claim.nonce)
+        try:
+            folder.mkdir(parents=True)
+            await self._home.notify(words.started(claim))
+            verdict = await self._guarded(claim, self._verdict(claim, folder))
+        except ParticipantFault as fault:
+            verdict = Verdict(Status.INVALID, str(fault), folder=folder)
+        except Interrupted as interrupted:
+            return await self._interrupted(claim, folder, interrupted.signal)
+        except (SandscoreError, OSError) as fault:
+            return await self._failed(claim, folder, _sentence(fault))
+        return await self._commit(claim, folder, verdict)
+
+    async def _guarded(self, claim: Claim, work: Awaitable[Verdict]) -> Verdict:
+        """The work, unless its lease is lost, its team cancels, or the worker has to stop."""
+        working = asyncio.ensure_future(work)
+        beating = asyncio.ensure_future(keep(self._home, claim))
+        halting = asyncio.ensure_future(self._halt.wait())
+        try:
+            await asyncio.wait({working, beating, halting}, return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                return working.result()
+            raise Interrupted(beating.result() if beating.done() else None)
+        finally:
+            for task in (working, beating, halting):
+                task.cancel()
+            await asyncio.gather(working, beating, halting, return_exceptions=True)
+
+    async def _verdict(self, claim: Claim, folder: Path) -> Verdict:
+        submission, settings = claim.submission, self._workspace.settings
+        if submission.kind is Kind.PREDICTIONS:
+            await self._home.fetch_predictions(claim, folder / PREDICTIONS, settings.most_bytes)
+        else:
+            await self._run(claim, folder)
+            signal = await self._home.advance(claim, Status.VALIDATED)
+            if signal is not Signal.GO_ON:
+                raise Interrupted(signal)
+        answer = await self._hands.score(score_job(claim, folder))
+        if answer["end"] == "invalid":
+            return Verdict(Status.INVALID, answer["reason"], folder=folder)
+        if answer["end"] != "scored":
+            raise InfrastructureFault(answer["reason"])
+        return Verdict(
+            Status.SCORED,
+            scores=answer["scores"],
+            feedback=answer["feedback"],
+            signature=answer["signature"],
+            folder=folder,
+        )
+
+    async def _run(self, claim: Claim, folder: Path) -> None:
+        answer = await self._hands.run(self._run_job(claim, folder))
+        if answer["end"] == Outcome.FINISHED:
+            return
+        if answer["end"] in set(Outcome) - {Outcome.INFRASTRUCTURE}:
+            raise ParticipantFault(f"{answer['end']}: {answer['reason']}")
+        raise InfrastructureFault(str(answer["reason"]))
+
+    def _run_job(self, claim: Claim, folder: Path) -> dict[str, Any]:
+        settings = self._workspace.settings
+        return {
+            "task": claim.submission.task,
+            "image": claim.submission.image,
+            "notes": str(self._workspace.notes(claim.submission.phase)),
+            "folder": str(folder),
+            "protocol": settings.protocol,
+            "concurrency": settings.concurrency,
+            "limits": limits_of(self._workspace.challenge.limits).model_dump(),
+        }
+
+    async def _commit(self, claim: Claim, folder: Path, verdict: Verdict) -> Ending:
+        committed = await self._insist(claim, lambda: self._home.commit(claim, verdict))
+        if committed is None or committed is Committed.STALE:
+            shutil.rmtree(folder, ignore_errors=True)
+            return Ending(claim, "STALE", "another worker has taken it over")
+        if committed is Committed.CANCELLED:
+            verdict = Verdict(Status.REJECTED, CANCELLED)
+        sweep(folder)
+        if verdict.status is not Status.SCORED or verdict.feedback is not None:
+            await self._home.notify(words.ended(claim, verdict))
+        return Ending(claim, verdict.status, verdict.reason)
+
+    async def _interrupted(self, claim: Claim, folder: Path, signal: Signal | None) -> Ending:
+        if signal is Signal.CANCEL:
+            return await self._commit(claim, folder, Verdict(Status.REJECTED, CANCELLED))
+        shutil.rmtree(folder, ignore_errors=True)
+        if signal is Signal.LOST:
+            return Ending(claim, "STALE", "another worker has taken it over")
+        await self._insist(claim, lambda: self._home.release(claim, "the worker was stopped", our_fault=False))
+        return Ending(claim, Status.RECEIVED, "the worker was stopped")
+
+    async def _failed(self, claim: Claim, folder: Path, reason: str) -> Ending:
+        if not (folder / RUN).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+        held = await self._insist(claim, lambda: self._home.release(claim, reason))
+        helpless = claim.submission.failures + 1 >= self._workspace.settings.most_failures
+        if held:
+            await self._home.notify(words.failed(claim, reason, helpless))
+        return Ending(claim, "needs_organiser" if helpless else Status.RECEIVED, reason)
+
+    async def _insist(self, claim: Claim, call: Callable[[], Awaitable[_Done]]) -> _Done | None:
+        """Again and again for as long as the lease could last; None where the home stays out of reach."""
+        waited, pause = 0.0, _RETRY_SECONDS
+        while True:
+            try:
+                return await call()
+            except InfrastructureFault:
+                if waited >= claim.lease_seconds:
+                    return None
+                await asyncio.sleep(pause)
+                waited, pause = waited + pause, 2 * pause
+
+
+def score_job(claim: Claim, folder: Path) -> dict[str, Any]:
+    """References only."""
+    submission = claim.submission
+    return {
+        "task": submission.task,
+        "phase": submission.phase,
+        "submission": submission.id,
+        "team": submission.team,
+        "image": submission.image,
+        "created": submission.created,
+        "version": submission.version + 1,
+        "folder": str(folder),
+    }
+
+
+def sweep(folder: Path) -> None:
+    """Attempts that died without a run to look into leave nothing behind."""
+    for other in folder.parent.iterdir():
+        if other != folder and not (other / RUN).exists():
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def _sentence(fault: Exception) -> str:
+    if isinstance(fault, OSError):
+        return f"the operating system refused: {fault.strerror}"
+    return str(fault)

@@ -1,0 +1,111 @@
+"""Boards and site follow the queue: one writer at a time, and not after every submission."""
+
+import asyncio
+import fcntl
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sandscore.queueing.artifacts import card_name
+from sandscore.queueing.children.child import Child
+from sandscore.queueing.children.environment import scorer_environment
+from sandscore.queueing.interface import QueueHome
+from sandscore.queueing.submission import Status, Submission
+from sandscore.queueing.worker import words
+from sandscore.queueing.workspace import Workspace
+from sandscore.ranking.configuration import rules_for
+from sandscore.records.errors import InfrastructureFault, SandscoreError
+
+_PATIENCE_SECONDS = 3600.0
+_LOCK = ".publishing.lock"
+
+
+class Follower:
+    """Rebuilds what changed. A board that cannot be made is a warning: submissions go on being scored."""
+
+    def __init__(self, home: QueueHome, workspace: Workspace) -> None:
+        self._home, self._workspace = home, workspace
+        self._kept: dict[tuple[str, int], Path | None] = {}
+        self._before: object = None
+
+    async def refresh(self) -> bool:
+        """False where another process is at it already."""
+        with locked(self._workspace.root / _LOCK) as ours:
+            if not ours:
+                return False
+            try:
+                await self._rebuild()
+            except (SandscoreError, OSError) as fault:
+                _warn(f"boards and site were not renewed: {fault}")
+        return True
+
+    async def _rebuild(self) -> None:
+        submissions = [one for one in await self._home.submissions() if one.status is Status.SCORED]
+        state = [(one.id, one.version, one.feedback is None) for one in submissions]
+        if not submissions or state == self._before:
+            return
+        job = {"submissions": [record for one in submissions if (record := await self._record(one)) is not None]}
+        child = Child("publisher", (str(self._workspace.root),), scorer_environment())
+        try:
+            answer = await child.ask(job, _PATIENCE_SECONDS)
+        finally:
+            await child.stop()
+        if answer["end"] != "published":
+            raise InfrastructureFault(answer["reason"])
+        for warning in answer["warnings"]:
+            _warn(warning)
+        by_id = {one.id: one for one in submissions}
+        for submission_id, view in answer["feedback"].items():
+            one = by_id[submission_id]
+            await self._home.notify(words.scored(one, one.attempt, view))
+            await self._home.publish_feedback(one, view)
+        await self._home.publish([Path(board) for board in answer["boards"]], self._workspace.site)
+        self._before = [(one.id, one.version, False) for one in submissions] if not answer["warnings"] else None
+
+    async def _record(self, one: Submission) -> dict[str, Any] | None:
+        key = (one.id, one.version)
+        if self._kept.get(key) is None:
+            self._kept[key] = await self._home.kept(one)
+        folder = self._kept[key]
+        if folder is None:
+            _warn(f"the score card of {one.id} is gone; queue requeue has it scored again")
+            return None
+        rules, _ = rules_for(self._workspace.challenge, one.task, one.phase)
+        return {
+            "id": one.id,
+            "team": one.team,
+            "task": one.task,
+            "phase": one.phase,
+            "version": one.version,
+            "created": one.created,
+            "score": one.scores.get(rules.headline),
+            "waiting": one.feedback is None,
+            "card": str(folder / card_name(one.version)),
+        }
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[bool]:
+    """Ours, or at once not; the lock goes with the process that holds it."""
+    with path.open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True
+
+
+async def follow(follower: Follower, seconds: float, stopping: asyncio.Event) -> None:
+    """Renew every so often until the worker stops."""
+    while not stopping.is_set():
+        try:
+            await asyncio.wait_for(stopping.wait(), seconds)
+        except TimeoutError:
+            await follower.refresh()
+
+
+def _warn(sentence: str) -> None:
+    print(f"sandscore: {sentence}", file=sys.stderr)  # noqa: T201
