@@ -161,7 +161,9 @@ def test_every_link_leads_somewhere(browser: Browser, site: Path) -> None:
             seen.add(address)
             page.goto(address)
             links = page.evaluate("Array.from(document.links, (a) => a.href)")
-            missing = "[...document.querySelectorAll('a[href^=\"#\"]')].filter((a) => !document.querySelector(a.hash)).length"
+            missing = (
+                "[...document.querySelectorAll('a[href^=\"#\"]')].filter((a) => !document.querySelector(a.hash)).length"
+            )
             assert page.evaluate(missing) == 0
             for link in {link.partition("#")[0] for link in links} - seen - {*waiting}:
                 assert link.startswith(site.as_uri())

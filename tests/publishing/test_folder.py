@@ -78,7 +78,9 @@ def test_a_failure_halfway_changes_nothing(tmp_path: Path, monkeypatch: pytest.M
     assert listed(tmp_path) == {*PAGES, MANIFEST}
 
 
-def test_leaves_are_in_place_before_the_pages_that_link_to_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leaves_are_in_place_before_the_pages_that_link_to_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     order = []
     move = Path.replace
 
