@@ -12,6 +12,9 @@ if docker image inspect "$name" >/dev/null 2>&1; then
     exit 0
 fi
 
+mkdir -p "$(dirname "$tarball")"
+exec 9>"$tarball.lock"
+flock 9
 if [ ! -s "$tarball" ]; then
     if [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null; then
         echo "base image: needs root and debootstrap (apt-get install debootstrap);" \
@@ -19,7 +22,6 @@ if [ ! -s "$tarball" ]; then
         exit 75
     fi
     echo "base image: debootstrap of Debian bookworm with python3 (about 40 s, once)"
-    mkdir -p "$(dirname "$tarball")"
     root=$(mktemp -d "$(dirname "$tarball")/debootstrap.XXXXXX")
     trap 'rm -rf "$root" "$tarball.partial"' EXIT
     debootstrap --variant=minbase --include=python3,ca-certificates bookworm "$root" >"$tarball.log" 2>&1 || {

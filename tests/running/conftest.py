@@ -1,7 +1,9 @@
 """What the tests of running share: small limits, and images built once for each test process."""
 
 import os
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +16,8 @@ from sandscore.running.notes import Note
 
 if TYPE_CHECKING:
     from docker import DockerClient
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
@@ -30,6 +34,7 @@ def images(client: "DockerClient") -> Iterator[HostileImages]:
 
 @pytest.fixture(scope="session")
 def python_image(client: "DockerClient") -> Iterator[PythonImages]:
+    subprocess.run([ROOT / "tools" / "base_image.sh"], check=True, capture_output=True)
     built = PythonImages(client)
     yield built
     for name in built.names:

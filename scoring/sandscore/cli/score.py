@@ -9,6 +9,7 @@ import click
 
 from sandscore.cli.options import format_option
 from sandscore.cli.reports import printable
+from sandscore.cli.run_record import read_run
 from sandscore.reading.files import Inputs
 from sandscore.records.errors import UsageFault
 from sandscore.tasks import find_task
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 @click.option("--submission", metavar="ID", help="Copied to the card.")
 @click.option("--image", metavar="DIGEST", help="Copied to the card.")
 @click.option("--dataset", metavar="NAME", help="Copied to the card.")
+@click.option("--run", "run_record", metavar="RUN", help="A run's folder or run.json, copied to the card.")
 @click.option("--created", metavar="TIME", help="Copied to the card; no clock is ever read.")
 @click.option("--publish", is_flag=True, help="Hide note and patient ids; the salt is read from SANDSCORE_SALT.")
 @click.option(
@@ -67,6 +69,7 @@ class Options:
     submission: str | None
     image: str | None
     dataset: str | None
+    run_record: str | None
     created: str | None
     publish: bool
     errors: str | None
@@ -113,7 +116,8 @@ def run(options: Options) -> int:
 def _identity(options: Options) -> "Identity":
     from sandscore.measuring.cards import Identity
 
-    return Identity(options.team, options.submission, options.image, options.dataset, options.created)
+    run = read_run(options.run_record)
+    return Identity(options.team, options.submission, options.image, options.dataset, options.created, run)
 
 
 def write(path: str, data: bytes) -> None:

@@ -1,5 +1,7 @@
 """The Docker engine: reaching it, and turning its refusals into outcomes."""
 
+import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -21,15 +23,27 @@ def engine(seconds: float = 120.0) -> Iterator["DockerClient"]:
         import docker
     except ImportError:
         raise InfrastructureFault("running containers needs the docker package: pip install 'sandscore[run]'") from None
+    nobody = InfrastructureFault(
+        "no Docker engine answers; start one (Debian: apt-get install docker.io) or set DOCKER_HOST"
+    )
+    if not _socket_answers():
+        raise nobody
     try:
         client = docker.from_env(timeout=seconds)
         client.ping()
     except docker.errors.DockerException:
-        raise InfrastructureFault(
-            "no Docker engine answers; start one (Debian: apt-get install docker.io) or set DOCKER_HOST"
-        ) from None
+        raise nobody from None
     with client_closed(client):
         yield client
+
+
+def _socket_answers() -> bool:
+    """Whether somebody listens on the engine's local socket; engines elsewhere are asked by their client."""
+    scheme, _, path = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").partition("://")
+    if scheme != "unix":
+        return True
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(path) == 0
 
 
 @contextmanager

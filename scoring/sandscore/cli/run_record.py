@@ -1,0 +1,23 @@
+"""The record of a run, on its way to the score card."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from sandscore.records.errors import MissingFile, OrganiserFault
+from sandscore.records.run import RunRecord
+
+
+def read_run(path: str | None) -> dict[str, Any] | None:
+    """What a run.json holds, or the one in a run's folder; None where none is named."""
+    if path is None:
+        return None
+    file = Path(path) / "run.json" if Path(path).is_dir() else Path(path)
+    try:
+        record = RunRecord.model_validate_json(file.read_bytes())
+    except OSError as fault:
+        raise MissingFile(f"{file}: {fault.strerror}") from None
+    except ValidationError as fault:
+        raise OrganiserFault(f"{file}: is not the record of a run ({fault.error_count()} faults)") from None
+    return record.model_dump(mode="json")
