@@ -24,6 +24,7 @@ VERBS = {
     "publish": "publish",
     "verify": "verify",
     "power": "power",
+    "queue": "queue",
 }
 """Verb on the command line: the module of ``sandscore.cli`` that holds its ``command``."""
 

@@ -1,0 +1,97 @@
+"""``sandscore queue work``: run, validate, score and publish, unattended."""
+
+import asyncio
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sandscore.cli.options import format_option
+from sandscore.cli.queue.places import Place, home_options, place_of
+
+if TYPE_CHECKING:
+    from sandscore.queueing.worker.worker import Plan
+
+
+@click.command("work")
+@click.argument("words", metavar="[DIR]", nargs=-1)
+@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Submissions at a time.")
+@click.option("--once", is_flag=True, help="End when nothing is waiting, backing off or in progress.")
+@click.option(
+    "--board-every",
+    type=click.FloatRange(min=0.1),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often boards and site follow; with --once also at the end.",
+)
+@click.option(
+    "--grace",
+    type=click.FloatRange(min=0),
+    default=20.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="After SIGTERM: what is under way may take this long, then it is handed back.",
+)
+@click.option("--dask", metavar="ADDRESS", help="Do the work on a Dask cluster: tcp://scheduler:8786.")
+@home_options
+@format_option
+def command(
+    words: tuple[str, ...],
+    jobs: int,
+    once: bool,
+    board_every: float,
+    grace: float,
+    dask: str | None,
+    output_format: str,
+    **where: Any,
+) -> int:
+    """Work on submissions until stopped. Start as many as you like; any of them may be killed at any moment.
+
+    SIGTERM or Ctrl-C finishes what ends within the grace and hands back the rest; a second one hands back at once.
+    With --format json every ending is a line on standard output.
+
+    \b
+    Example:
+      sandscore queue work demo/queue --once
+    """
+    from sandscore.queueing.worker.worker import Plan
+
+    place, _ = place_of(words, where, 0)
+    asyncio.run(_work(place, Plan(jobs, once, board_every, grace), dask, output_format))
+    return 0
+
+
+async def _work(place: Place, plan: "Plan", dask: str | None, output_format: str) -> None:
+    from sandscore.cli.queue.display import display
+    from sandscore.queueing.worker.worker import Worker
+
+    home = place.home()
+    hands, end = await _hands(place.workspace.root, dask)
+    try:
+        await home.open()
+        with display(output_format) as shown:
+            worker = Worker(home, place.workspace, plan, hands, shown.saw)
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.add_signal_handler(number, worker.stop)
+            await worker.run()
+        shown.close(await home.submissions())
+    finally:
+        await home.close()
+        await end()
+
+
+async def _hands(root: Path, dask: str | None) -> Any:
+    """Who does the work, and how to part from them."""
+    from sandscore.queueing.worker.hands import LocalHands
+
+    async def nothing() -> None:
+        """Local processes end with their jobs."""
+
+    if dask is None:
+        return lambda: LocalHands(root), nothing
+    from sandscore.queueing.fanout.cluster import connected
+
+    return await connected(dask, root)
