@@ -143,7 +143,7 @@ def test_both_paths_give_the_same_columns(task: Task, data: st.DataObject, tmp_p
         path = tmp_path_factory.mktemp("one", numbered=True) / "p.json"
         path.write_text(json.dumps([r | extra for r in records]), encoding="utf-8")
         columns.append(load_files(task, Inputs(predictions=path)).columns["predictions"])
-    for name in ("note", "start", "length", "label", "confidence", "record", "place"):
+    for name in ("note", "start", "length", "label", "confidence"):
         assert getattr(columns[0], name).tolist() == getattr(columns[1], name).tolist()
     first = [[c.text.tolist().index(t) for t in c.text.tolist()] for c in columns if c.text is not None]
     assert first[0] == first[1], "equal texts, equal numbers"

@@ -9,7 +9,7 @@ import numpy as np
 from sandscore.measuring.counting import Tally
 from sandscore.measuring.keys import paired
 from sandscore.measuring.sides import Sides
-from sandscore.reading.columns import Columns, Ints, Mask
+from sandscore.reading.columns import Columns, Ints, Mask, select
 from sandscore.records.scorecard import ConfidenceCurve, ErrorKinds
 
 Spans = tuple[Ints, Ints]
@@ -27,13 +27,12 @@ def _left_over(sides: Sides) -> tuple[Spans, Spans]:
     """Starts and ends of either side's annotations without a strict partner, in order, notes one after another."""
     room = 1 + int((sides.start + sides.length).max(initial=0))
     start = sides.note * room + sides.start
-    keys, split = sides.spans.keys, sides.split
     found = []
-    for own, other, at in ((keys[split:], keys[:split], split), (keys[:split], keys[split:], 0)):
-        order = np.argsort(own, kind="stable")
-        left = at + order[~paired(np.sort(other), own[order])]
+    for shift, partnered in ((0, sides.partnered[0]), (sides.split, sides.partnered[1])):
+        left = shift + np.flatnonzero(~partnered)
+        left = left[np.argsort(start[left], kind="stable")]
         found.append((start[left], start[left] + sides.length[left]))
-    return found[1], found[0]
+    return found[0], found[1]
 
 
 def _boundary(gold: Spans, predicted: Spans) -> int:
@@ -93,7 +92,8 @@ def note_leak(sides: Sides) -> float | None:
     with_gold = np.unique(sides.gold.note)
     if not len(with_gold):
         return None
-    leaking = np.unique(sides.gold.note[~_covered(sides.gold, sides.predicted)])
+    alone = select(sides.gold, ~sides.partnered[0])
+    leaking = np.unique(alone.note[~_covered(alone, sides.predicted)])
     return len(leaking) / len(with_gold)
 
 
@@ -126,13 +126,22 @@ def confidence_curve(sides: Sides) -> ConfidenceCurve:
         return ConfidenceCurve(
             average_precision=None, best_threshold=None, curve=None, reason="there is no gold annotation"
         )
-    keys, split = sides.spans.keys, sides.split
-    order = np.lexsort((-sure, keys[split:]))
-    right = np.zeros(len(sure), np.int64)
-    right[order[paired(np.sort(keys[:split]), keys[split:][order])]] = 1
+    right = _right(sides)
     descending = np.argsort(-sure, kind="stable")
     last = np.flatnonzero(np.append(np.diff(sure[descending]) != 0, True)) if len(sure) else np.zeros(0, np.int64)
     return _curve(sure[descending][last].tolist(), np.cumsum(right[descending])[last], last + 1, total)
+
+
+def _right(sides: Sides) -> Ints:
+    """1 for each prediction that is right when, of equal spans, the surest are taken first."""
+    right = np.zeros(len(sides.predicted), np.int64)
+    right[sides.plain.predicted[sides.plain.equal]] = 1
+    if sides.crowd is not None:
+        keys, split = sides.crowd.spans.keys, sides.crowd.split
+        order = np.lexsort((-sides.crowd.predicted.confidence, keys[split:]))
+        surest = order[paired(np.sort(keys[:split]), keys[split:][order])]
+        right[np.flatnonzero(sides.crowded[sides.split :])[surest]] = 1
+    return right
 
 
 def _no_curve(reason: str) -> ConfidenceCurve:

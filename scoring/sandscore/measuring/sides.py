@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from sandscore.measuring.joining import Joined, join
-from sandscore.measuring.keys import Packed, packed
+from sandscore.measuring.keys import Packed, packed, paired
 from sandscore.reading.columns import Columns, Ints, Mask, Tokens, select
 
 
@@ -114,6 +114,18 @@ class Sides:
         sides = select(self.gold, joined.crowded_gold), select(self.predicted, joined.crowded_predicted)
         return Sides(*sides, self.notes)
 
+    @cached_property
+    def partnered(self) -> tuple[Mask, Mask]:
+        """Which annotations of either side have a strict partner."""
+        gold, predicted = np.zeros(self.split, bool), np.zeros(len(self.predicted), bool)
+        gold[self.plain.gold[self.plain.equal]] = True
+        predicted[self.plain.predicted[self.plain.equal]] = True
+        if self.crowd is not None:
+            found = partners(self.crowd.spans)
+            gold[np.flatnonzero(self._joined.crowded_gold)] = found[0]
+            predicted[np.flatnonzero(self._joined.crowded_predicted)] = found[1]
+        return gold, predicted
+
     def per_note(self, mask: Mask | None = None) -> tuple[Ints, Ints]:
         """How many annotations either side has in each note; only those the mask picks."""
         return counted(self.note, self.split, self.notes, mask)
@@ -121,6 +133,16 @@ class Sides:
     def per_label(self, labels: int) -> tuple[Ints, Ints]:
         """How many annotations either side has of each label."""
         return counted(self.label, self.split, labels, self.labelled)
+
+
+def partners(keys: Packed) -> tuple[Mask, Mask]:
+    """Which keys of either side find an equal one of their own on the other."""
+    gold, predicted = keys.keys[: keys.split], keys.keys[keys.split :]
+    orders = np.argsort(gold, kind="stable"), np.argsort(predicted, kind="stable")
+    found = np.zeros(len(gold), bool), np.zeros(len(predicted), bool)
+    found[0][orders[0]] = paired(predicted[orders[1]], gold[orders[0]])
+    found[1][orders[1]] = paired(gold[orders[0]], predicted[orders[1]])
+    return found
 
 
 def counted(values: Ints, split: int, n: int, mask: Mask | None = None) -> tuple[Ints, Ints]:
@@ -132,20 +154,20 @@ def counted(values: Ints, split: int, n: int, mask: Mask | None = None) -> tuple
 
 def tokens_left(sides: Sides, settled: Mask) -> tuple[Packed, Ints]:
     """Keys of the tokens outside the settled plain pairs, and the annotation each belongs to."""
-    fields: list[list[Ints]] = []
-    for columns, paired, shift in (
-        (sides.gold, sides.plain.gold, 0),
-        (sides.predicted, sides.plain.predicted, sides.split),
-    ):
-        own = tokens(columns)
-        loose = np.ones(len(columns), bool)
-        loose[paired[settled]] = False
-        kept = np.flatnonzero(loose[own.owner])
-        owner = own.owner[kept]
-        text = [] if own.text is None else [own.text[kept]]
-        fields.append([columns.note[owner], own.start[kept], own.length[kept], *text, owner + shift])
-    *key, owner = (np.concatenate(pair) for pair in zip(*fields, strict=True))
-    return packed(key, len(fields[0][0])), owner
+    gold = _tokens_but(sides.gold, sides.plain.gold[settled], 0)
+    predicted = _tokens_but(sides.predicted, sides.plain.predicted[settled], sides.split)
+    *key, owner = (np.concatenate(pair) for pair in zip(gold, predicted, strict=True))
+    return packed(key, len(gold[0])), owner
+
+
+def _tokens_but(columns: Columns, settled: Ints, shift: int) -> list[Ints]:
+    own = tokens(columns)
+    loose = np.ones(len(columns), bool)
+    loose[settled] = False
+    kept = np.flatnonzero(loose[own.owner])
+    owner = own.owner[kept]
+    text = [] if own.text is None else [own.text[kept]]
+    return [columns.note[owner], own.start[kept], own.length[kept], *text, owner + shift]
 
 
 def tokens(columns: Columns) -> Tokens:

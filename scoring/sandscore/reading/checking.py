@@ -1,11 +1,11 @@
 """What the schema cannot say: annotations against the note's text, against each other, and files against the notes."""
 
 from collections.abc import Callable
-from itertools import pairwise
+from dataclasses import dataclass
 
 import numpy as np
 
-from sandscore.reading.columns import Columns, Ints, ranked
+from sandscore.reading.columns import Columns, Ints, Places, ranked
 from sandscore.reading.datasets import DataSet
 from sandscore.reading.explaining import shortened
 from sandscore.reading.findings import Findings
@@ -15,61 +15,66 @@ from sandscore.records.problems import Severity
 PointTo = Callable[..., str]
 
 
-def check_texts(
-    dataset: DataSet, findings: Findings, columns: Columns, texts: list[str], sizes: Ints, point: PointTo
-) -> None:
-    """Every annotation's text against its note; where there are no notes, at least against its own length."""
-    wrong = set(np.flatnonzero((sizes != columns.length) & (columns.note >= 0)).tolist())
-    if dataset.texts is not None:
-        wrong |= _misplaced(dataset.texts, columns, texts)
-    for i in sorted(wrong):
-        _explain_text(dataset, findings, columns, i, texts[i], point)
+@dataclass(frozen=True, slots=True)
+class Reporter:
+    """Says what is wrong with an annotation, given its number in the file."""
+
+    dataset: DataSet
+    findings: Findings
+    places: Places
+    point: PointTo
+
+    def say(self, code: str, annotation: int, note: int, told: str) -> None:
+        """Record a problem of one annotation."""
+        record, place = self.places.find(annotation)
+        where = self.point(record, self.findings.array, place)
+        self.findings.add(code, (record, place), where, self.dataset.ids[note], told)
 
 
-def _misplaced(notes: list[str], columns: Columns, texts: list[str]) -> set[int]:
-    found: set[int] = set()
-    starts = columns.start.tolist()
-    edges = [0, *(np.flatnonzero(np.diff(columns.note)) + 1).tolist(), len(texts)] if texts else []
-    for first, last in pairwise(edges):
-        number = int(columns.note[first])
+def misplaced(notes: list[str], numbers: list[int], texts: list[str], starts: list[int], ends: list[int]) -> list[int]:
+    """The annotations whose text does not stand where they say; ``ends`` closes each note's run of them."""
+    found: list[int] = []
+    first = 0
+    for number, last in zip(numbers, ends, strict=True):
         if number >= 0:
             stands = notes[number].startswith
-            found.update(i for i in range(first, last) if not stands(texts[i], starts[i]))
+            if not all(map(stands, texts[first:last], starts[first:last])):
+                found += [i for i in range(first, last) if not stands(texts[i], starts[i])]
+        first = last
     return found
 
 
-def _explain_text(dataset: DataSet, findings: Findings, columns: Columns, i: int, text: str, point: PointTo) -> None:
-    record, place = int(columns.record[i]), int(columns.place[i])
-    start, length, number = int(columns.start[i]), int(columns.length[i]), int(columns.note[i])
-    note = dataset.texts[number] if dataset.texts is not None else None
-    where = point(record, findings.array, place)
+def explain_text(reporter: Reporter, annotation: int, note: int, start: int, length: int, text: str) -> None:
+    """Why a text and its span do not agree."""
+    whole = reporter.dataset.texts[note] if reporter.dataset.texts is not None else None
     code = "text-mismatch"
-    if note is not None and start + length > len(note):
+    if whole is not None and start + length > len(whole):
         code = "out-of-bounds"
-        told = f"start {start} + length {length} is past the end of the note, which has {len(note)} characters"
+        told = f"start {start} + length {length} is past the end of the note, which has {len(whole)} characters"
     elif len(text) != length:
         told = f"length is {length}, but the text {shortened(text)} has {len(text)} characters"
     else:
         told = f"the text {shortened(text)} does not stand at {start} in the note"
-    if findings.room(code):
-        told += offset_hint(note, start, length, text) if note is not None else ""
-    findings.add(code, (record, place), where, dataset.ids[number], told)
+    if whole is not None and reporter.findings.room(code):
+        told += offset_hint(whole, start, length, text)
+    reporter.say(code, annotation, note, told)
 
 
-def check_columns(dataset: DataSet, findings: Findings, columns: Columns, point: PointTo) -> None:
+def check_columns(reporter: Reporter, columns: Columns) -> None:
     """Annotations of one note that repeat each other or overlap."""
     known = np.flatnonzero(columns.note >= 0)
     note, start, label = columns.note[known], columns.start[known], columns.label[known]
     end = start + columns.length[known]
     key = ranked([note, start, end, label + 1])
-    order = np.argsort(key, kind="stable")
+    in_order = bool((key[1:] >= key[:-1]).all())
+    order = np.arange(len(key)) if in_order else np.argsort(key, kind="stable")
     same = np.zeros(len(known), bool)
     same[1:] = key[order[1:]] == key[order[:-1]]
     repeats = known[order[same]]
-    _each(dataset, findings, columns, "duplicate", repeats, "repeats an earlier annotation: a false positive", point)
+    _each(reporter, columns, "duplicate", repeats, "repeats an earlier annotation: a false positive")
     kept = order[~same]
     overlapping = known[kept[_overlapping(note[kept], start[kept], end[kept])]]
-    _each(dataset, findings, columns, "overlap", overlapping, "overlaps another annotation of the note", point)
+    _each(reporter, columns, "overlap", overlapping, "overlaps another annotation of the note")
 
 
 def _overlapping(note: Ints, start: Ints, end: Ints) -> Ints:
@@ -81,16 +86,12 @@ def _overlapping(note: Ints, start: Ints, end: Ints) -> Ints:
     return np.flatnonzero(start[1:] + note[1:] * room < reach[:-1]) + 1
 
 
-def _each(
-    dataset: DataSet, findings: Findings, columns: Columns, code: str, which: Ints, told: str, point: PointTo
-) -> None:
+def _each(reporter: Reporter, columns: Columns, code: str, which: Ints, told: str) -> None:
     which = np.sort(which)
-    room = findings.room(code)
+    room = reporter.findings.room(code)
     for i in which[:room].tolist():
-        record, place = int(columns.record[i]), int(columns.place[i])
-        where = point(record, findings.array, place)
-        findings.add(code, (record, place), where, dataset.ids[int(columns.note[i])], told)
-    findings.count_only(code, max(0, len(which) - room))
+        reporter.say(code, i, int(columns.note[i]), told)
+    reporter.findings.count_only(code, max(0, len(which) - room))
 
 
 def check_entries(

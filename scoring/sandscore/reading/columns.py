@@ -1,5 +1,6 @@
 """One file's annotations as columns, in file order."""
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +30,7 @@ class Columns:
     """``note`` numbers the data set's notes; ``label`` -1 is absent; ``confidence`` NaN is absent.
 
     ``text`` numbers equal texts equally where there are no notes to look texts up in, else it is None:
-    the span says it all. ``record`` and ``place`` say where in the file an annotation stands.
+    the span says it all.
     """
 
     note: Ints
@@ -37,13 +38,39 @@ class Columns:
     length: Ints
     label: Ints
     confidence: Floats
-    record: Ints
-    place: Ints
     text: Ints | None
     tokens: Tokens | None
 
     def __len__(self) -> int:
         return len(self.note)
+
+
+class Places:
+    """Where in the file annotations stand: each record's number and its first annotation's."""
+
+    def __init__(self) -> None:
+        self._firsts: list[int] = []
+        self._records: list[int] = []
+        self._kept: dict[int, list[int]] = {}
+
+    def add(self, record: int, first: int, kept: list[int] | None = None) -> None:
+        """A record whose annotations are numbered from ``first`` on; ``kept`` where some were left out."""
+        self._firsts.append(first)
+        self._records.append(record)
+        if kept is not None:
+            self._kept[record] = kept
+
+    def add_run(self, record: int, firsts: list[int]) -> None:
+        """Records that follow one another."""
+        self._firsts += firsts
+        self._records += range(record, record + len(firsts))
+
+    def find(self, annotation: int) -> tuple[int, int]:
+        """The record of an annotation and its place in it."""
+        at = bisect_right(self._firsts, annotation) - 1
+        record, offset = self._records[at], annotation - self._firsts[at]
+        kept = self._kept.get(record)
+        return record, offset if kept is None else kept[offset]
 
 
 def tokens_of(texts: list[str], starts: Ints, lengths: Ints) -> tuple[Ints, Ints, Ints]:
@@ -97,8 +124,6 @@ class ColumnsBuilder:
             length=np.concatenate([p.length for p in parts]),
             label=np.concatenate([p.label for p in parts]),
             confidence=np.concatenate([p.confidence for p in parts]),
-            record=np.concatenate([p.record for p in parts]),
-            place=np.concatenate([p.place for p in parts]),
             text=_joined([p.text for p in parts]),
             tokens=_joined_tokens(parts),
         )
@@ -125,7 +150,7 @@ def _joined_tokens(parts: list[Columns]) -> Tokens | None:
 def empty() -> Columns:
     """No annotation at all."""
     none = np.zeros(0, np.int64)
-    return Columns(none, none, none, none, np.zeros(0), none, none, none, Tokens(none, none, none, none))
+    return Columns(none, none, none, none, np.zeros(0), none, Tokens(none, none, none, none))
 
 
 def select(columns: Columns, mask: Mask) -> Columns:
@@ -136,8 +161,6 @@ def select(columns: Columns, mask: Mask) -> Columns:
         columns.length[mask],
         columns.label[mask],
         columns.confidence[mask],
-        columns.record[mask],
-        columns.place[mask],
         None if columns.text is None else columns.text[mask],
         None,
     )

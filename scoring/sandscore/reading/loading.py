@@ -1,14 +1,14 @@
 """An annotation file into columns, with everything that is wrong in it."""
 
 from collections import Counter
-from dataclasses import dataclass
+from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
 
 from sandscore.reading.blocks import Block, moved
-from sandscore.reading.checking import check_columns, check_entries, check_texts
-from sandscore.reading.columns import Columns, ColumnsBuilder, Floats, Ints, Tokens, tokens_of
+from sandscore.reading.checking import Reporter, check_columns, check_entries, explain_text, misplaced
+from sandscore.reading.columns import Columns, ColumnsBuilder, Floats, Ints, Places, Tokens, tokens_of
 from sandscore.reading.datasets import DataSet, Names
 from sandscore.reading.decoding import Decoder, quotes, record_type
 from sandscore.reading.explaining import Judge, Judged, meant, shortened
@@ -24,16 +24,6 @@ _RECORD_STRINGS = 5
 _ANNOTATION_STRINGS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """One note's entry: its number in the file, the note's name, its annotations and where they stand in it."""
-
-    record: int
-    name: str | None
-    annotations: list[Any]
-    places: list[int] | None = None
-
-
 class AnnotationLoader:
     """Loads one file of one task against a data set."""
 
@@ -44,6 +34,8 @@ class AnnotationLoader:
         self._second = vocabulary(task, task.second_label)
         self._names = Names(whole=dataset.whole_names)
         self._builder = ColumnsBuilder()
+        self._places = Places()
+        self._report = Reporter(dataset, findings, self._places, self._pointer)
         self._one_note = False
         self._unknown: Counter[str] = Counter()
         self._first_unknown: dict[str, str] = {}
@@ -59,14 +51,14 @@ class AnnotationLoader:
             missing = None
         columns = self._builder.columns()
         self._report_unknown()
-        check_columns(self._dataset, self._findings, columns, self._pointer)
+        check_columns(self._report, columns)
         check_entries(self._dataset, self._findings, self._entries, len(columns), missing)
         return columns
 
     def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
         """Records the quick decoder made; False where they hold a wrong label or a key twice."""
-        entries = [_Entry(number + i, r.source.resource.name, r.annotations) for i, r in enumerate(records)]
-        annotations = [a for entry in entries for a in entry.annotations]
+        lists = [record.annotations for record in records]
+        annotations = list(chain.from_iterable(lists))
         labels = self._labels(annotations)
         try:
             codes = self._codes(labels)
@@ -76,12 +68,16 @@ class AnnotationLoader:
         except KeyError:
             return False
         confidence = np.array([a.confidence for a in annotations], np.float64)
-        strings = _RECORD_STRINGS * len(entries) + _ANNOTATION_STRINGS * len(annotations)
+        strings = _RECORD_STRINGS * len(records) + _ANNOTATION_STRINGS * len(annotations)
         strings += len(confidence) - int(np.count_nonzero(np.isnan(confidence)))
         strings += 2 * (len(labels) - labels.count(None)) + (2 * len(annotations) if self._task.second_label else 0)
         if quotes(data) != 2 * strings:
             return False
-        self._take(entries, annotations, codes, confidence)
+        numbers = [self._number(record.source.resource.name, number + i) for i, record in enumerate(records)]
+        ends = list(accumulate(map(len, lists)))
+        firsts = accumulate(map(len, lists[:-1]), initial=self._builder.size) if lists else ()
+        self._places.add_run(number, list(firsts))
+        self._take(annotations, numbers, ends, codes, confidence)
         return True
 
     def explain(self, item: Block, whole: memoryview, number: int) -> None:
@@ -99,8 +95,9 @@ class AnnotationLoader:
         if judged.name is not None or self._one_note:
             confidence = np.array([a.confidence for a in judged.annotations], np.float64)
             codes = self._codes(self._labels(judged.annotations))
-            entry = _Entry(number, judged.name, judged.annotations, judged.places)
-            self._take([entry], judged.annotations, codes, confidence)
+            self._places.add(number, self._builder.size, judged.places)
+            note = self._number(judged.name, number)
+            self._take(judged.annotations, [note], [len(judged.annotations)], codes, confidence)
 
     def _labels(self, annotations: list[Any]) -> list[str | None]:
         return [a.label for a in annotations] if self._task.label else [None] * len(annotations)
@@ -119,43 +116,43 @@ class AnnotationLoader:
             self._unknown[name] += 1
             self._first_unknown.setdefault(name, self._pointer(record, *path, name))
 
-    def _take(self, entries: list[_Entry], annotations: list[Any], codes: Ints, confidence: Floats) -> None:
-        per = np.array([len(entry.annotations) for entry in entries], np.int64)
-        ends = np.cumsum(per)
-        places = np.arange(len(annotations)) - np.repeat(ends - per, per)
-        if entries and entries[0].places is not None:
-            places = np.array(entries[0].places, np.int64)
+    def _take(
+        self, annotations: list[Any], numbers: list[int], ends: list[int], codes: Ints, confidence: Floats
+    ) -> None:
         texts = [a.text for a in annotations]
-        start = np.array([a.start for a in annotations], np.int64)
+        starts = [a.start for a in annotations]
+        start, length = np.array(starts, np.int64), np.array([a.length for a in annotations], np.int64)
         sizes = np.fromiter(map(len, texts), np.int64, len(texts))
-        numbers = np.array([self._number(entry) for entry in entries], np.int64)
-        without_notes = self._dataset.texts is None
-        columns = Columns(
-            note=np.repeat(numbers, per),
-            start=start,
-            length=np.array([a.length for a in annotations], np.int64),
-            label=codes,
-            confidence=confidence,
-            record=np.repeat(np.array([e.record for e in entries], np.int64), per),
-            place=places,
-            text=np.array(self._dataset.intern(texts), np.int64) if without_notes else None,
-            tokens=self._tokens(texts, start, sizes) if self._want_tokens else None,
+        note = np.repeat(np.array(numbers, np.int64), np.diff(np.array(ends, np.int64), prepend=0))
+        notes = self._dataset.texts
+        wrong = set(np.flatnonzero((sizes != length) & (note >= 0)).tolist())
+        wrong.update(misplaced(notes, numbers, texts, starts, ends) if notes is not None else ())
+        for i in sorted(wrong):
+            explain_text(self._report, self._builder.size + i, int(note[i]), starts[i], int(length[i]), texts[i])
+        self._builder.add(
+            Columns(
+                note=note,
+                start=start,
+                length=length,
+                label=codes,
+                confidence=confidence,
+                text=np.array(self._dataset.intern(texts), np.int64) if notes is None else None,
+                tokens=self._tokens(texts, start, sizes) if self._want_tokens else None,
+            )
         )
-        check_texts(self._dataset, self._findings, columns, texts, sizes, self._pointer)
-        self._builder.add(columns)
 
-    def _number(self, entry: _Entry) -> int:
-        key, repeated = self._names.key(entry.name) if entry.name is not None else (None, False)
+    def _number(self, name: str | None, record: int) -> int:
+        key, repeated = self._names.key(name) if name is not None else (None, False)
         number = self._dataset.find(key)
         if number is None:
             told = f"{shortened(key)} is not a note of the data set"
             if key is None:
                 told = f"the one-note form is for a data set of one note; this one has {len(self._dataset.ids)}"
-            self._findings.add("unknown-note", (entry.record, -1), self._pointer(entry.record), key, told)
+            self._findings.add("unknown-note", (record, -1), self._pointer(record), key, told)
             return -1
         if repeated:
             told = f"a second entry for the note {shortened(key)}"
-            self._findings.add("duplicate-note", (entry.record, -1), self._pointer(entry.record), key, told)
+            self._findings.add("duplicate-note", (record, -1), self._pointer(record), key, told)
         self._entries.add(number)
         return number
 
