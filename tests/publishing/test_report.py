@@ -78,7 +78,14 @@ def test_without_notes_there_is_still_a_report(tmp_path: Path) -> None:
 
 
 def test_a_card_of_another_scorer_without_kinds_of_error(tmp_path: Path) -> None:
-    bare: dict[str, Any] = {"errors": None, "per_label": {}, "note_leak": None, "confidence": None, "per_note": {}, "units": {}}
+    bare: dict[str, Any] = {
+        "errors": None,
+        "per_label": {},
+        "note_leak": None,
+        "confidence": None,
+        "per_note": {},
+        "units": {},
+    }
     measures = {"strict": {"precision": 0.5, "recall": 0.25, "f1": None, "f_beta": 0.4, "reason": "no <b>"}}
     other = Scorecard.model_validate(scored().model_dump() | bare | {"measures": measures, "profile": "semeval"})
     write_report(other, None, tmp_path / "report.html")

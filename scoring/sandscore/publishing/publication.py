@@ -52,8 +52,7 @@ def _shown(versions: Sequence[ReadBoard], settings: Settings) -> BoardPage:
     public = latest.complete and (settings.cards or latest.hides_notes)
     board = _allowed(latest.board, settings.challenge)
     public = public and board == latest.board
-    if public:
-        board = board.model_copy(update={"rows": tuple(_beside(row) for row in board.rows)})
+    board = board.model_copy(update={"rows": tuple(_beside(row) for row in board.rows)})
     slug = joined((board.task, board.phase))
     earlier = [version.board for version in versions[:-1]]
     return board_page(board, slug, earlier, latest.cards, recomputable=public)
@@ -67,8 +66,8 @@ def _allowed(board: Board, challenge: Challenge | None) -> Board:
 
 
 def _beside(row: Row) -> Row:
-    """The row with its cards where the site has them, seen from the board."""
-    if row.card is not None:
+    """The row with its cards where the site has them, or would have them: paths at home are nobody's business."""
+    if row.card:
         return row.model_copy(update={"card": _moved(row, "", row.card)})
     sites = {name: site.model_copy(update={"card": _moved(row, name, site.card)}) for name, site in row.sites.items()}
     return row.model_copy(update={"sites": sites})

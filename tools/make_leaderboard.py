@@ -1,0 +1,71 @@
+"""``python -m tools.make_leaderboard``: scores, ranks and publishes the example submissions into ``leaderboard/``.
+
+Score cards go to ``leaderboard/cards/``; the site around them is what ``sandscore publish`` makes of their boards.
+The days on which the made-up teams hand in are made up too.
+"""
+
+import json
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sandscore.content import example_gold, submissions
+from sandscore.measuring.cards import Identity, Question, dumped, score
+from sandscore.measuring.hipaa import load_hipaa_map
+from sandscore.publishing.publication import Settings, publish
+from sandscore.ranking.board import rank
+from sandscore.ranking.cards import read_card
+from sandscore.ranking.configuration import read_challenge, rules_for
+from sandscore.ranking.exports import as_json
+from sandscore.reading.files import Inputs, load_files
+from sandscore.records.challenge import Challenge
+from sandscore.tasks import find_task
+
+LEADERBOARD = Path(__file__).resolve().parents[1] / "leaderboard"
+NOTES = example_gold() / "notes.json"
+TASKS = ("date", "person-name", "address")
+CREATED = {
+    "date-weak": "2026-10-05",
+    "person-name-weak": "2026-10-06",
+    "address-weak": "2026-10-08",
+    "date-good": "2026-10-19",
+    "address-good": "2026-10-21",
+    "person-name-good": "2026-10-23",
+}
+
+
+def card_of(folder: Path, manifest: dict[str, Any]) -> bytes:
+    """The score card of an example submission."""
+    task = find_task(manifest["task"])
+    inputs = Inputs(example_gold() / f"{task.id}.json", folder / "predictions.json", NOTES)
+    identity = Identity(manifest["team"], folder.name, dataset="example", created=CREATED[folder.name])
+    return dumped(score(Question(task, (), load_hipaa_map(), identity), load_files(task, inputs)))
+
+
+def board_of(cards: list[Path], task: str, challenge: Challenge, folder: Path) -> Path:
+    """The board of a task, written beside its cards' folder."""
+    entries = [replace(entry, listed=entry.path) for entry in map(read_card, cards) if entry.card.task == task]
+    rules, phase = rules_for(challenge, task, None)
+    path = folder / f"{task}.json"
+    path.write_text(as_json(rank(entries, rules, phase)), encoding="utf-8")
+    return path
+
+
+def make(leaderboard: Path) -> None:
+    """Cards first, then boards, then the site."""
+    (leaderboard / "cards").mkdir(parents=True, exist_ok=True)
+    cards = []
+    for manifest in sorted(submissions().glob("*/submission.json")):
+        card = leaderboard / "cards" / f"{manifest.parent.name}.json"
+        card.write_bytes(card_of(manifest.parent, json.loads(manifest.read_text(encoding="utf-8"))))
+        cards.append(card)
+    challenge = read_challenge(example_gold() / "challenge.toml")
+    with tempfile.TemporaryDirectory() as folder:
+        boards = [board_of(cards, task, challenge, Path(folder)) for task in TASKS]
+        publish(boards, leaderboard, Settings(challenge, cards=True))
+
+
+if __name__ == "__main__":
+    make(Path(sys.argv[1]) if len(sys.argv) > 1 else LEADERBOARD)
