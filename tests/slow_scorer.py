@@ -47,7 +47,7 @@ def relax(gold: list[Ann], predicted: list[Ann], n: int = 2) -> Row:
 def relax_both(gold: list[Ann], predicted: list[Ann], n: int = 2) -> Row:
     def fits(g: Ann, p: Ann) -> bool:
         ends = g["start"] + g["length"], p["start"] + p["length"]
-        return abs(g["start"] - p["start"]) <= n and abs(ends[0] - ends[1]) <= n
+        return bool(abs(g["start"] - p["start"]) <= n and abs(ends[0] - ends[1]) <= n)
 
     return matched(gold, predicted, fits)
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,8 @@ def test_example_gold_is_valid_and_perfect_against_itself(task: str) -> None:
 def test_every_shape_gives_the_same_numbers(ending: str, tmp_path: Path) -> None:
     records = json.loads((submissions() / "date-good" / "predictions.json").read_text(encoding="utf-8"))
     text = "\n".join(map(json.dumps, records)) if "jsonl" in ending else json.dumps(records, indent=1)
-    pack = {"gz": gzip.compress, "zst": zstandard.compress}.get(ending.rpartition(".")[2], bytes)
+    packers: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "zst": zstandard.compress}
+    pack = packers.get(ending.rpartition(".")[2], bytes)
     if ending == "-":
         ran = score("date", "--format", "json", predictions="-", stdin=text.encode())
     else:
