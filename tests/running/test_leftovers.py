@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from sandscore.running.hostile.images import HostileImages
 
+SOURCES = str(Path(__file__).resolve().parents[2] / "scoring")
 RUNNER = """
 import sys
 from sandscore.records.run import Limits
@@ -57,7 +58,7 @@ def test_killed_without_mercy(
     client: "DockerClient", images: "HostileImages", attack: str, protocol: str, isolation: str, things: int
 ) -> None:
     words = [sys.executable, "-c", RUNNER, images.image(attack), protocol, isolation]
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2] / "scoring")}
+    environment = os.environ | {"PYTHONPATH": SOURCES}
     with subprocess.Popen(words, env=environment) as process:
         try:
             deadline = time.monotonic() + 30
@@ -71,6 +72,25 @@ def test_killed_without_mercy(
         process.wait()
     assert len(of_owner(client, process.pid)) == things
     remove_leftovers(client)
+    assert of_owner(client, process.pid) == []
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "Ctrl-C"])
+def test_asked_to_stop(client: "DockerClient", images: "HostileImages", tmp_path: Path, sent: signal.Signals) -> None:
+    """The verb removes its container at once, although a note is still being answered."""
+    (tmp_path / "notes.json").write_text('[{"identifier": "a", "text": "x"}]', encoding="utf-8")
+    words = ["run", "date", "--image", images.image("dripped-answer"), "--notes", "notes.json", "-o", "r"]
+    program = f"import sys; sys.path.insert(0, {SOURCES!r}); from sandscore.cli.main import main; main({words!r})"
+    with subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 30
+        while not of_owner(client, process.pid) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.3)
+        process.send_signal(sent)
+        asked = time.monotonic()
+        assert process.wait(30) in (130, 143)
+    assert time.monotonic() - asked < 9, "nobody waited for the 10 s that the note had"
     assert of_owner(client, process.pid) == []
 
 

@@ -1,10 +1,12 @@
 """The options that say what is run and how, shared by ``run`` and ``evaluate``."""
 
 import re
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
@@ -89,6 +91,20 @@ def limits_from(hardening: str, time_limit: float | None, memory: int | None) ->
         raise UsageFault("the memory must be at least 6m") from None
 
 
+@contextmanager
+def ended_gently() -> Iterator[None]:
+    """A termination signal unwinds as an interrupt does, so that no container stays behind."""
+
+    def unwind(number: int, _frame: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, unwind)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def execute(task_name: str, kind: str, reference: str, options: RunOptions, folder: Path) -> Any:
     """Do the run, write its folder and return its record; a bar shows the notes as they are answered."""
     from sandscore.running.notes import read_notes
@@ -109,7 +125,7 @@ def execute(task_name: str, kind: str, reference: str, options: RunOptions, fold
         check_determinism=options.check_determinism,
         check_robustness=options.check_robustness,
     )
-    with bar("annotating", len(notes)) as step:
+    with ended_gently(), bar("annotating", len(notes)) as step:
         finished = run(job, lambda _done, _total: step(1))
     write_run(folder, task, notes, finished)
     return finished.record

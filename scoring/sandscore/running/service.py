@@ -56,12 +56,14 @@ class Service:
 
     @contextmanager
     def threads(self, number: int) -> Iterator[ThreadPoolExecutor]:
-        """Threads that stand behind the door; they end with the pool."""
+        """Threads that stand behind the door. After a fault nobody waits for them: they end with the annotator."""
+        pool = ThreadPoolExecutor(number, "annotator", self.door.enter)
         try:
-            with ThreadPoolExecutor(number, "annotator", self.door.enter) as pool:
-                yield pool
+            yield pool
         except BrokenExecutor:
             raise RunFault(Outcome.INFRASTRUCTURE, "the container's network could not be entered") from None
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def ask(self, method: str, path: str, seconds: float, most: int, body: bytes | None = None) -> Reply:
         request = Request(method, self.door.host, self.door.base + path, body)
