@@ -1,28 +1,16 @@
 """The scorer of the NLP Sandbox client, releases 4.3.0 and 3.1.0, with every number and every crash of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
-from sandscore.measuring.profiles.nlpsandbox_numbers import (
-    Ratios,
-    Tally,
-    output,
-    rounded,
-    table,
-    tallies,
-    type_is_nan,
-)
-from sandscore.measuring.profiles.nlpsandbox_reading import (
-    RELEASES,
-    Instance,
-    Side,
-    columns,
-    read_files,
-)
+from sandscore.measuring.profiles.nlpsandbox_columns import compare_columns
+from sandscore.measuring.profiles.nlpsandbox_comparison import Comparison, Tally, Triple, compare_entries
+from sandscore.measuring.profiles.nlpsandbox_numbers import Ratios, output, rounded, table, type_is_nan
+from sandscore.measuring.profiles.nlpsandbox_reading import RELEASES, Side, columns, read_files
 from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
 from sandscore.measuring.profiles.stopping import stopping
 from sandscore.measuring.values import Definition, Parameter, Scalar
-from sandscore.records.counts import Counts
 from sandscore.records.errors import OrganiserFault, ParticipantFault
 
 DEFINITION = Definition(
@@ -40,25 +28,26 @@ def read_sides(given: ProfileInput, release: str) -> tuple[Side, Side]:
 def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResult:
     """The client's measures, tables and output for one task."""
     release = str(settings["release"])
-    name = columns(given.task, release).name
-    gold, predicted = read_sides(given, release)
-    at_fault = ParticipantFault if _lengths_are_numbers(gold) else OrganiserFault
-    with stopping("lengths", at_fault):
-        counted = tallies(gold, predicted)
-    ratios = {measure: rounded(tally.total) for measure, tally in counted.items()}
-    if type_is_nan(name, predicted.instances.values()):
+    where = columns(given.task, release)
+    compared = compare_columns(given.gold, given.predictions, where, RELEASES[release])
+    if compared is None:
+        compared = _compared(*read_sides(given, release))
+    ratios = {measure: rounded(tally.total) for measure, tally in compared.tallies.items()}
+    if type_is_nan(where.name, compared.names_types):
         ratios["type"] = Ratios(None, None, None)
     return ProfileResult(
-        measures={measure: _components(tally, ratios[measure]) for measure, tally in counted.items()},
-        per_note=_per_note(_notes(given, gold, predicted), counted),
-        details=output(name, ratios),
-        table=table(name, ratios),
-        warnings=tuple(_warnings(name, gold, predicted, counted, ratios)),
+        measures={measure: _components(tally, ratios[measure]) for measure, tally in compared.tallies.items()},
+        per_note=_per_note(_notes(given, compared), compared.tallies),
+        details=output(where.name, ratios),
+        table=table(where.name, ratios),
+        warnings=tuple(_warnings(where.name, compared, ratios)),
     )
 
 
-def _lengths_are_numbers(side: Side) -> bool:
-    return all(isinstance(length, int | float) for _, _, _, length in side.instances.values())
+def _compared(gold: Side, predicted: Side) -> Comparison:
+    numbers = all(isinstance(length, int | float) for _, _, _, length in gold.instances.values())
+    with stopping("lengths", ParticipantFault if numbers else OrganiserFault):
+        return compare_entries(gold, predicted)
 
 
 def _components(tally: Tally, ratios: Ratios) -> dict[str, Any]:
@@ -67,52 +56,38 @@ def _components(tally: Tally, ratios: Ratios) -> dict[str, Any]:
     return counts | {"precision": ratios.precision, "recall": ratios.recall, "f1": ratios.f1}
 
 
-def _notes(given: ProfileInput, gold: Side, predicted: Side) -> list[str]:
+def _notes(given: ProfileInput, compared: Comparison) -> Iterable[str]:
     known = [str(note["identifier"]) for note in given.notes or ()]
-    return list(dict.fromkeys([*known, *gold.notes, *predicted.notes]))
+    return dict.fromkeys(chain(known, *compared.notes))
 
 
-def _per_note(notes: list[str], counted: Mapping[str, Tally]) -> dict[str, dict[str, tuple[int, int, int]]]:
-    none = Counts()
+def _per_note(notes: Iterable[str], counted: Mapping[str, Tally]) -> dict[str, dict[str, Triple]]:
     return {
-        note: {measure: _triple(tally.per_note.get(note, none)) for measure, tally in counted.items()} for note in notes
+        note: {measure: tally.per_note.get(note, (0, 0, 0)) for measure, tally in counted.items()} for note in notes
     }
 
 
-def _triple(counts: Counts) -> tuple[int, int, int]:
-    return counts.tp, counts.fp, counts.fn
-
-
-def _warnings(
-    name: str, gold: Side, predicted: Side, counted: Mapping[str, Tally], ratios: Mapping[str, Ratios]
-) -> Iterator[str]:
-    for whose, side in (("gold", gold), ("the predictions", predicted)):
-        if lost := side.read - len(side.instances):
+def _warnings(name: str, compared: Comparison, ratios: Mapping[str, Ratios]) -> Iterator[str]:
+    for whose, lost, misplacing in zip(
+        ("gold", "the predictions"), compared.replaced, compared.misplacing, strict=True
+    ):
+        if lost:
             yield f"{lost} annotations in {whose} are replaced by a later one with the same note and start"
-        if side.misplacing:
-            yield f"{side.misplacing} texts in {whose} have tokens counted at a place that does not hold them"
-    if other := _other_texts(gold, predicted):
-        yield f"{other} predictions match in place and length but not in text; the text is never compared"
+        if misplacing:
+            yield f"{misplacing} texts in {whose} have tokens counted at a place that does not hold them"
+    if others := compared.other_texts:
+        yield f"{others} predictions match in place and length but not in text; the text is never compared"
     if ratios["type"].f1 is None:
         reason = "no prediction names a type" if name == "address" else "this release always does so"
         yield f"{name}_type is printed as NaN ({reason}); the counts stand"
-    if one_sided := len(set(gold.notes) ^ set(predicted.notes)):
+    gold_notes, notes = compared.notes
+    if one_sided := len(set(gold_notes) ^ set(notes)):
         yield f"{one_sided} notes have a record on one side only; all they hold counts as missed or spurious"
-    if not gold.instances and not predicted.instances:
+    if compared.nothing:
         yield "nothing is annotated on either side: printed as 0, not as undefined"
-    rough = [measure for measure, tally in counted.items() if _misprinted(tally, ratios[measure])]
+    rough = [measure for measure, tally in compared.tallies.items() if _misprinted(tally, ratios[measure])]
     if rough:
         yield f"F1 is made of rounded ratios; rounding the exact one prints otherwise for {', '.join(rough)}"
-
-
-def _other_texts(gold: Side, predicted: Side) -> int:
-    both = predicted.instances.keys() & gold.instances.keys()
-    return sum(_differ_in_text_alone(predicted.instances[key], gold.instances[key]) for key in both)
-
-
-def _differ_in_text_alone(one: Instance, other: Instance) -> bool:
-    (_, text, _, length), (_, other_text, _, other_length) = one, other
-    return bool(length == other_length and text != other_text)
 
 
 def _misprinted(tally: Tally, ratios: Ratios) -> bool:

@@ -4,7 +4,7 @@ Nothing is validated, on purpose: whatever the client's own operations die of, t
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +12,7 @@ from posixpath import basename
 from typing import Any, NamedTuple
 
 from sandscore.measuring.profiles import treebank
+from sandscore.measuring.profiles.nlpsandbox_words import Split, Words, misplaces, treebank_words, words_by_rules
 from sandscore.measuring.profiles.stopping import stopping
 from sandscore.records.errors import OrganiserFault, ParticipantFault
 from sandscore.tasks import Task
@@ -58,9 +59,10 @@ _Words = list[tuple[int, str]]
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """How a release finds the words of a text with their offsets, and adds offsets to a start."""
+    """How a release finds the words of a text, and of many, with their offsets, and adds offsets to a start."""
 
     split: Callable[[str], _Words]
+    words: Callable[[Sequence[str], Split], Words]
     places: Callable[[Any, _Words], list[Any]]
 
 
@@ -113,8 +115,8 @@ def _first_as_given(start: Any, words: _Words) -> list[Any]:
 
 
 RELEASES = {
-    "4.3.0": Release(treebank.place_words, _sums),
-    "3.1.0": Release(_white_space_words, _first_as_given),
+    "4.3.0": Release(treebank.place_words, treebank_words, _sums),
+    "3.1.0": Release(_white_space_words, words_by_rules, _first_as_given),
 }
 
 
@@ -165,9 +167,4 @@ def _tokens(items: _Items, release: Release) -> tuple[dict[str, Token], int]:
         else:
             for place, (_, word) in zip(release.places(start, words), words, strict=True):
                 found[f"{note}-{place}-{len(word)}"] = (note, word)
-    return found, sum(map(_misplaces, seen.items()))
-
-
-def _misplaces(text_and_words: tuple[str, _Words]) -> bool:
-    text, words = text_and_words
-    return any(offset < 0 or not text.startswith(word, offset) for offset, word in words)
+    return found, sum(map(misplaces, seen.items()))

@@ -43,14 +43,29 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 
-_PLAIN = re.compile(r"[^\"'`:,;.@#$%&?!()\[\]{}<>]*")
-_NEEDS_RULES = re.compile(r"(?i)--|\b(?:cannot|gimme|lemme|gonna|gotta|wanna)\b")
+_MARKS = re.compile(
+    r""""|`|;|@|#|\$|%|&|\?|!|\(|\)|\[|\]|\{|\}|<|>|--|\.\.\."""
+    # a colon or comma but before a digit, a final period, an apostrophe that ends a word or begins a clitic
+    r"""|:(?!\d)|,(?!\d)|\.(?='*\s*\Z)|'(?='|[sSmMdD]?(?: |\Z)|(?:ll|LL|re|RE|ve|VE|t|T)(?: |\Z))"""
+)
+WORDS = re.compile(r"(?i)\b(?:cannot|gimme|lemme|gonna|gotta|wanna|d'ye|more'n)\b|'t(?:is|was)\b")
+"""Together, all that a rule but the one for the ends looks at; both may find more than the rules do, never less."""
+
+MARKS = "\"`';@#$%&?!()[]{}<>.,:İıſ\u212a"
+DOUBLE_WORDS = ("cannot", "gimme", "lemme", "gonna", "gotta", "wanna")
+"""A text without any of these characters, two hyphens in a row, or these words in its lower case, is cut at white
+space alone. The last four characters are those that equal an ASCII letter where case does not matter."""
 
 
 def tokenise(text: str) -> list[str]:
     """The tokens of a text, in order."""
-    if _PLAIN.fullmatch(text) and not _NEEDS_RULES.search(text):
-        return text.split()
+    if _MARKS.search(text) or WORDS.search(text):
+        return tokens_by_rules(text)
+    return text.split()
+
+
+def tokens_by_rules(text: str) -> list[str]:
+    """The same, rule by rule."""
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
     return text.split()
