@@ -13,6 +13,7 @@ from sandscore.records.challenge import Challenge
 from sandscore.records.errors import InfrastructureFault, MissingFile, OrganiserFault
 
 CHALLENGE, SETTINGS, SALT = "challenge.toml", "settings.json", "salt"
+SCRATCH = ".scratch-"
 _ENDINGS = [f"{kind}{packing}" for kind in (".json", ".jsonl") for packing in ("", ".gz", ".zst")]
 
 

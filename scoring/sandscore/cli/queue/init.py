@@ -55,7 +55,9 @@ def command(folder: Path, challenge: Path, data: tuple[str, ...], output_format:
         click.echo(json.dumps({"queue": str(folder), "challenge": workspace.challenge.challenge, "tasks": tasks}))
         return 0
     for phase, names in tasks.items():
-        click.echo(f"{folder}: {workspace.challenge.challenge}{f', phase {phase}' if phase else ''}: {', '.join(names)}")
+        click.echo(
+            f"{folder}: {workspace.challenge.challenge}{f', phase {phase}' if phase else ''}: {', '.join(names)}"
+        )
     return 0
 
 

@@ -49,7 +49,7 @@ class Place:
             return EmbeddedHome(self.workspace)
         from sandscore.queueing.synapse.home import SynapseHome
 
-        return SynapseHome(self.workspace, self.evaluation, self.config)
+        return SynapseHome(self.evaluation, self.config, self.workspace)
 
     def asking(self, work: "Callable[[QueueHome], Awaitable[_Done]]") -> _Done:
         """Open the queue, do one thing with it, close it."""

@@ -1,5 +1,7 @@
 """Submissions as organisers list them."""
 
+import csv
+import io
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -41,6 +43,16 @@ def as_json(found: Sequence[Submission]) -> str:
     return f"[\n{lines}\n]" if lines else "[]"
 
 
+def as_csv(found: Sequence[Submission]) -> str:
+    """A table for spreadsheets; a cell that would be taken for a formula is quoted."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for one in found:
+        writer.writerow([_harmless(getattr(one, name)) for name in _COLUMNS])
+    return out.getvalue()
+
+
 def as_text(found: Sequence[Submission]) -> str:
     """A table, then how many stand where."""
     rows = [_COLUMNS, *(tuple(_cell(one, name) for name in _COLUMNS) for one in found)]
@@ -55,6 +67,10 @@ def counted(found: Sequence[Submission]) -> str:
     said = ", ".join(f"{count:,} {status}" for status, count in sorted(counts.items())) or "no submissions"
     waiting = sum(one.needs_organiser for one in found)
     return f"{said}; {waiting:,} need an organiser (queue show, then queue requeue)" if waiting else said
+
+
+def _harmless(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
 
 
 def _cell(one: Submission, name: str) -> str:

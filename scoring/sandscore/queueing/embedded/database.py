@@ -102,6 +102,9 @@ class Database:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
 
+    def copy_to(self, copy: sqlite3.Connection) -> None:
+        self._connection.backup(copy)
+
     def close(self) -> None:
         self._connection.close()
 
@@ -116,6 +119,27 @@ def create(root: Path) -> None:
         finally:
             connection.close()
     path.chmod(0o600)
+
+
+def back_up(root: Path, target: Path) -> None:
+    """A copy of the database as it stands, consistent whoever is writing."""
+    database = Database(root)
+    part = target.with_name(f".{target.name}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with said(part):
+            copy = sqlite3.connect(part)
+            try:
+                database.copy_to(copy)
+            finally:
+                copy.close()
+        part.chmod(0o600)
+        part.replace(target)
+    except OSError as fault:
+        raise InfrastructureFault(f"{target} cannot be written: {fault.strerror}") from None
+    finally:
+        part.unlink(missing_ok=True)
+        database.close()
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -12,6 +12,7 @@ from sandscore.queueing.times import uptime
 from sandscore.queueing.worker.attempt import Attempts, Ending
 from sandscore.queueing.worker.follow import Follower, follow
 from sandscore.queueing.worker.hands import Hands
+from sandscore.queueing.worker.tidying import tidy
 from sandscore.queueing.workspace import Workspace
 from sandscore.records.errors import InfrastructureFault
 
@@ -58,6 +59,7 @@ class Worker:
 
     async def run(self) -> None:
         """Until stopped, or (``once``) until nothing is waiting, backing off or in progress anywhere."""
+        await tidy(self._home, self._workspace, self._hands())
         following = asyncio.ensure_future(follow(self._follower, self._plan.board_seconds, self._stopping))
         try:
             async with asyncio.TaskGroup() as group:

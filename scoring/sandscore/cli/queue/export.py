@@ -1,0 +1,67 @@
+"""``sandscore queue export``: what the queue holds, as files; and a backup of the queue itself."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sandscore.cli.options import format_option
+from sandscore.cli.queue.places import home_options, place_of
+from sandscore.records.errors import UsageFault
+
+if TYPE_CHECKING:
+    from sandscore.queueing.interface import QueueHome
+
+
+@click.command("export")
+@click.argument("words", metavar="[DIR]", nargs=-1)
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="A folder, or a file with --backup."
+)
+@click.option("--backup", is_flag=True, help="Copy queue.sqlite as it stands now, while workers go on.")
+@home_options
+@format_option
+def command(words: tuple[str, ...], output: Path, backup: bool, output_format: str, **where: Any) -> int:
+    """Write submissions.json, submissions.csv and the exact score cards by task: for organisers.
+
+    \b
+    Example:
+      sandscore queue export demo/queue -o demo/export
+    """
+    import json
+
+    place, _ = place_of(words, where, 0)
+    if backup:
+        if place.evaluation is not None:
+            raise UsageFault("a Synapse queue is backed up by Synapse")
+        from sandscore.queueing.embedded.database import back_up
+
+        back_up(place.workspace.root, output)
+        written = 1
+    else:
+        written = place.asking(lambda home: _export(home, output))
+    said = {"written": written, "to": str(output)}
+    click.echo(
+        json.dumps(said) if output_format == "json" else f"{output}: {written} file{'' if written == 1 else 's'}"
+    )
+    return 0
+
+
+async def _export(home: "QueueHome", output: Path) -> int:
+    from sandscore.cli.queue.records import as_csv, as_json
+    from sandscore.queueing.artifacts import card_name
+    from sandscore.queueing.workspace import write_synced
+
+    found = await home.submissions()
+    write_synced(output / "submissions.json", as_json(found).encode())
+    write_synced(output / "submissions.csv", as_csv(found).encode())
+    written = 2
+    for one in found:
+        folder = await home.kept(one) if one.version else None
+        for version in range(1, one.version + 1 if folder else 1):
+            card = (folder or output) / card_name(version)
+            if card.exists():
+                older = "" if version == one.version else f"v{version}/"
+                write_synced(output / "cards" / one.task / f"{older}{one.id}.json", card.read_bytes())
+                written += 1
+    return written

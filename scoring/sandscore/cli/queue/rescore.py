@@ -1,0 +1,59 @@
+"""``sandscore queue rescore``: after gold or measures have changed."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sandscore.cli.options import format_option
+from sandscore.cli.queue.places import Place, home_options, place_of
+from sandscore.records.errors import UsageFault
+
+if TYPE_CHECKING:
+    from sandscore.queueing.interface import QueueHome
+
+
+@click.command("rescore")
+@click.argument("words", metavar="[DIR] [ID...]", nargs=-1)
+@click.option("--plan", is_flag=True, help="Only say who would move, by how much, and because of which annotations.")
+@click.option("--apply", "carry_out", is_flag=True, help="Write new versions beside the old and renew boards and site.")
+@click.option("--cause", default="rescored", show_default=True, metavar="TEXT", help="For the history.")
+@home_options
+@format_option
+def command(words: tuple[str, ...], plan: bool, carry_out: bool, cause: str, output_format: str, **where: Any) -> int:
+    """Score what was kept again, all scored submissions or those named. No container is run.
+
+    The plan names notes and annotations of the gold, so it is for organisers alone.
+
+    \b
+    Example:
+      sandscore queue rescore demo/queue --plan
+    """
+    from sandscore.cli.queue.plantext import FORMATS
+
+    if plan == carry_out:
+        raise UsageFault("either --plan or --apply")
+    place, ids = place_of(words, where, -1)
+    groups, written = place.asking(lambda home: _rescore(place, home, ids, cause if carry_out else None))
+    click.echo(FORMATS[output_format](groups, written))
+    return 0
+
+
+async def _rescore(
+    place: Place, home: "QueueHome", ids: tuple[str, ...], cause: str | None
+) -> tuple[list[dict[str, Any]], list[str] | None]:
+    from sandscore.queueing.rescoring import Rescoring
+    from sandscore.queueing.worker.follow import Follower
+    from sandscore.queueing.worker.hands import LocalHands
+
+    hands = LocalHands(place.workspace.root)
+    rescoring = Rescoring(home, place.workspace, hands)
+    try:
+        plan = await rescoring.plan(ids)
+        if cause is None:
+            return plan.groups, None
+        written = await rescoring.apply(plan, cause)
+        await Follower(home, place.workspace).refresh()
+        return plan.groups, written
+    finally:
+        rescoring.close()
+        await hands.close()

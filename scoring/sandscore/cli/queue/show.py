@@ -1,0 +1,73 @@
+"""``sandscore queue show``: one submission, its attempts and versions, or what its team may see of it."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sandscore.cli.options import format_option
+from sandscore.cli.queue.places import Place, home_options, place_of
+from sandscore.records.errors import UsageFault
+
+if TYPE_CHECKING:
+    from sandscore.queueing.interface import QueueHome
+
+
+@click.command("show")
+@click.argument("words", metavar="[DIR] ID", nargs=-1)
+@click.option("--team-view", is_flag=True, help="Only what the team may see: no scores but the feedback, a clean log.")
+@home_options
+@format_option
+def command(words: tuple[str, ...], team_view: bool, output_format: str, **where: Any) -> int:
+    """Show all that is known of a submission; with --team-view, what may be sent to its team.
+
+    \b
+    Example:
+      sandscore queue show demo/queue ID --team-view
+    """
+    place, (submission_id,) = place_of(words, where, 1)
+    found = place.asking(lambda home: _found(place, home, submission_id, team_view))
+    click.echo(json.dumps(found, indent=1, ensure_ascii=False) if output_format == "json" else _as_text(found))
+    return 0
+
+
+async def _found(place: Place, home: "QueueHome", submission_id: str, team_view: bool) -> dict[str, Any]:
+    from sandscore.cli.queue.records import record
+    from sandscore.queueing.teamview import team_view as view
+
+    one = next((one for one in await home.submissions() if one.id == submission_id), None)
+    if one is None:
+        raise UsageFault(f"there is no submission {submission_id} in this queue")
+    seen = view(one, await home.kept(one))
+    if team_view:
+        return seen
+    history = {} if place.evaluation is not None else _history(place, submission_id)
+    return record(one) | seen | history
+
+
+def _history(place: Place, submission_id: str) -> dict[str, Any]:
+    from sandscore.queueing.embedded.database import Database
+    from sandscore.queueing.embedded.journal import Journal
+    from sandscore.queueing.embedded.orders import Orders
+
+    database = Database(place.workspace.root)
+    try:
+        orders = Orders(database, Journal(place.workspace.root))
+        return {"attempts": orders.attempts(submission_id), "versions": orders.versions(submission_id)}
+    finally:
+        database.close()
+
+
+def _as_text(found: dict[str, Any]) -> str:
+    from sandscore.cli.reports import printable
+
+    lines = []
+    for name, value in found.items():
+        if isinstance(value, list):
+            lines += [f"{name}:", *(f"  {printable(json.dumps(one, ensure_ascii=False))}" for one in value)]
+        elif name == "log":
+            lines += ["log:", *(f"  {printable(line)}" for line in str(value).splitlines())]
+        else:
+            written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            lines.append(f"{name:18}{printable(written)}")
+    return "\n".join(lines)
