@@ -1,7 +1,9 @@
 """``python -m tools.make_leaderboard``: scores, ranks and publishes the example submissions into ``leaderboard/``.
 
 Score cards go to ``leaderboard/cards/``; the site around them is what ``sandscore publish`` makes of their boards.
-The days on which the made-up teams hand in are made up too.
+``leaderboard/runs/`` holds what ``sandscore run --image`` once measured of the submissions (tools/example_images.py
+builds their images); no run is like another, so they are kept. The days on which the made-up teams hand in are
+made up too.
 """
 
 import json
@@ -24,6 +26,7 @@ from sandscore.records.challenge import Challenge
 from sandscore.tasks import find_task
 
 LEADERBOARD = Path(__file__).resolve().parents[1] / "leaderboard"
+RUNS = LEADERBOARD / "runs"
 NOTES = example_gold() / "notes.json"
 TASKS = ("date", "person-name", "address")
 CREATED = {
@@ -40,7 +43,8 @@ def card_of(folder: Path, manifest: dict[str, Any]) -> bytes:
     """The score card of an example submission."""
     task = find_task(manifest["task"])
     inputs = Inputs(example_gold() / f"{task.id}.json", folder / "predictions.json", NOTES)
-    identity = Identity(manifest["team"], folder.name, dataset="example", created=CREATED[folder.name])
+    run = json.loads((RUNS / f"{folder.name}.json").read_text(encoding="utf-8"))
+    identity = Identity(manifest["team"], folder.name, dataset="example", created=CREATED[folder.name], run=run)
     return dumped(score(Question(task, (), load_hipaa_map(), identity), load_files(task, inputs)))
 
 

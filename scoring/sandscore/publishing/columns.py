@@ -6,6 +6,10 @@ from typing import Any
 
 from sandscore.publishing import wording
 from sandscore.records.board import Board, RankedMeasure, Row
+from sandscore.tasks import TASKS
+
+OPEN = 2
+"""How many measures beside the headline are shown until a reader asks for more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +59,18 @@ def _headline(board: Board) -> list[Column]:
 
 
 def _others(board: Board) -> list[Column]:
-    """The headline is among them where the board ranks by an aggregate of several measures."""
+    """The label measure first; the headline too where the board ranks by an aggregate of several measures.
+
+    What the organiser did not choose to show is put away but for two.
+    """
     aggregated = board.config.aggregation != "headline"
     names = dict.fromkeys(name for row in board.rows for name in row.measures if aggregated or name != board.headline)
-    return [Column(name, f"F1 of {name}", _ratio(name, "f1"), open=at < 3) for at, name in enumerate(names)]
+    label = TASKS[board.task].label_measure if board.task in TASKS else None
+    ordered = sorted(names, key=lambda name: name != label)
+    chosen = board.config.secondary is not None
+    return [
+        Column(name, f"F1 of {name}", _ratio(name, "f1"), open=chosen or at < OPEN) for at, name in enumerate(ordered)
+    ]
 
 
 def _certainty() -> list[Column]:
