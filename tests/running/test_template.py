@@ -57,8 +57,9 @@ def test_it_builds_and_runs_isolated(python_image: object, client: "DockerClient
     name = "sandscore-test-starting-point"
     build_image(client, name, starting_point(task), {"BASE": "sandscore-base:bookworm"})
     done = run_job(Job(task, Annotator("image", name), NOTES, "0" * 64, Limits()))
+    client.images.remove(name, force=True)
     assert done.record.outcome is Outcome.FINISHED, done.record.reason
-    assert done.record.determinism is None
+    assert done.answers is not None
 
 
 def test_examples_take_the_starting_points_server_and_their_own_annotator() -> None:

@@ -2,6 +2,7 @@
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,17 @@ def remove_leftovers(client: "DockerClient") -> int:
         for found in _labelled(client)
         if _abandoned(found.attrs.get("Labels") or found.attrs.get("Config", {}).get("Labels") or {})
     )
+
+
+def remove_abandoned_images(client: "DockerClient") -> None:
+    """Remove images that a process which is no longer alive had built for the moment."""
+    from docker.errors import APIError
+
+    with asking("looking for leftover images"):
+        for image in client.images.list(filters={"label": RUN}):
+            if _abandoned(image.labels):
+                with suppress(APIError):  # gone already, or others are built on it: they come first next time
+                    client.images.remove(image.id, force=True)
 
 
 def remaining(client: "DockerClient") -> list[str]:

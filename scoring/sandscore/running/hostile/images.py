@@ -10,10 +10,12 @@ from sandscore.records.errors import InfrastructureFault
 from sandscore.records.run import RunFault
 from sandscore.running.building import build_image
 from sandscore.running.engine import asking
+from sandscore.running.leftovers import labels, remove_abandoned_images
 
 if TYPE_CHECKING:
     from docker import DockerClient
 
+_LIFE_SECONDS = 3600
 _SCRIPTS = Path(__file__).parent / "scripts"
 _PLACES = ("/bin/busybox", "/usr/bin/busybox")
 _DYNAMIC = b"/ld-linux"
@@ -33,6 +35,7 @@ CMD ["/start"]
 @contextmanager
 def hostile_images(client: "DockerClient", prefix: str) -> Iterator["HostileImages"]:
     """Builds images under a prefix of names and removes them in the end."""
+    remove_abandoned_images(client)
     images = HostileImages(client, prefix)
     try:
         yield images
@@ -45,6 +48,7 @@ class HostileImages:
 
     def __init__(self, client: "DockerClient", prefix: str) -> None:
         self._client, self._prefix = client, prefix
+        self._marks = labels(prefix, _LIFE_SECONDS)
         self._built: list[str] = []
 
     def image(self, attack: str) -> str:
@@ -58,7 +62,7 @@ class HostileImages:
         return name
 
     def _build(self, name: str, files: dict[str, str | bytes]) -> None:
-        build_image(self._client, name, files)
+        build_image(self._client, name, files, labels=self._marks)
         self._built.append(name)
 
     def remove(self) -> None:
