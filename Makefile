@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help environment engine check test demo fuzz bench clean
+.PHONY: help environment engine images browser peers check test demo fuzz bench clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -14,23 +14,33 @@ environment:
 engine: environment
 	@tools/engine.sh
 
+images: engine
+	@tools/base_image.sh
+	@$(PYTHON) tools/example_images.py >/dev/null
+
+browser:
+	@tools/browser.sh
+
+peers: environment
+	@$(PYTHON) tools/peer_env.py presidio
+
 check: environment  ## lint, format, types, import arrows
 	@$(PYTHON) -m ruff check .
 	@$(PYTHON) -m ruff format --check .
 	@$(PYTHON) -m mypy
 	@.venv/bin/lint-imports --no-cache > .venv/arrows.txt || (cat .venv/arrows.txt; exit 1)
 
-test: check engine  ## everything that must hold
+test: check images browser peers  ## everything that must hold
 	@$(PYTHON) -m pytest -n 2 --dist worksteal
 
-demo: engine  ## the whole flow on the bundled example challenge
-	@.venv/bin/sandscore demo -o $(OUT)
+demo: images  ## the whole flow on the bundled example challenge
+	@.venv/bin/sandscore demo --images -o $(OUT)
 
-fuzz: environment  ## 200,000 hostile inputs
+fuzz: environment  ## 200,000 hostile inputs and a guided search
 	@cd tests && PYTHONPATH=. ../$(PYTHON) -m fuzz.long
 
 bench: environment  ## our speed beside the decode limit
 	@$(PYTHON) benchmarks/reading_and_scoring.py
 
-clean:
+clean:  ## everything that was made here
 	rm -rf .venv .cache demo
