@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandscore.queueing.submission import Kind, Status, Submission
+from sandscore.queueing.synapse.listing import Listed
 from sandscore.queueing.synapse.names import Names
+from sandscore.queueing.synapse.places import Places
 from sandscore.queueing.synapse.results import Results
 from sandscore.queueing.synapse.routes import Routes
-from sandscore.queueing.synapse.statuses import Seen
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _REPOSITORY = re.compile(r"[a-z0-9][a-zA-Z0-9._:/-]{0,500}")
@@ -33,17 +34,21 @@ def bundle_of(submission: Any) -> dict[str, Any]:
 
 
 class Reader:
-    """Turns bundles into submissions."""
+    """Turns bundles into submissions. What is nothing we can run is left to ``Files``, which says why."""
 
-    def __init__(self, names: Names, routes: Routes, results: Results) -> None:
-        self._names, self._routes, self._results = names, routes, results
+    def __init__(self, names: Names, routes: Routes, results: Results, places: Places) -> None:
+        self._names, self._routes, self._results, self._places = names, routes, results, places
 
-    async def read(self, submission: Any, now: Seen) -> Submission:
-        image, record, shown = image_of(submission), now.record, now.annotations
+    async def read(self, listed: Listed) -> Submission:
+        submission, now = listed.submission, listed.now
+        self._places.remember(listed.id, now.record)
+        scores, feedback = self._results.of(listed.id, now.record)
+        bundle, record, shown = bundle_of(submission), now.record, now.annotations
+        image = image_of(submission) if self._routes.known(submission.name, bundle) else None
         return Submission(
-            id=str(submission.id),
+            id=listed.id,
             team=await self._names.of(submission),
-            task=self._routes.task(submission.name, bundle_of(submission)),
+            task=self._routes.task(submission.name, bundle),
             kind=Kind.IMAGE if image else Kind.PREDICTIONS,
             status=now.status or Status.CLOSED,
             created=str(submission.created_on or ""),
@@ -58,7 +63,8 @@ class Reader:
             reason=_text(shown, "reason"),
             finished=_text(shown, "finished"),
             version=record.version,
-            scores=self._results.scores(str(submission.id), record.version),
+            scores=scores,
+            feedback=feedback,
         )
 
 

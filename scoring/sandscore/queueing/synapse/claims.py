@@ -8,11 +8,10 @@ from sandscore.queueing.settings import Settings
 from sandscore.queueing.submission import CANCELLED, Claim, Committed, Signal, Status, Submission, Verdict
 from sandscore.queueing.synapse import annotations
 from sandscore.queueing.synapse.leases import Leases, after
-from sandscore.queueing.synapse.record import Record
 from sandscore.queueing.synapse.statuses import Change, Seen, Statuses
 from sandscore.queueing.times import utc_now, written
 
-_HELD = (Status.EVALUATION_IN_PROGRESS, Status.VALIDATED)
+HELD = (Status.EVALUATION_IN_PROGRESS, Status.VALIDATED)
 
 
 @dataclass(slots=True)
@@ -38,7 +37,7 @@ class Claims:
             if self._leases.wait(now) != 0.0:
                 return None
             if now.cancel:
-                return _ended(now, Verdict(Status.REJECTED, CANCELLED))
+                return ended(now, Verdict(Status.REJECTED, CANCELLED))
             lost = now.record.losses + (now.status is not Status.RECEIVED)
             if lost >= self._settings.most_losses:
                 return _handed_back(now, "the workers stopped without a word", helpless=True)
@@ -74,7 +73,7 @@ class Claims:
             found.now = now
             if not _held(now, claim):
                 return None
-            return _ended(now, Verdict(Status.REJECTED, CANCELLED) if now.cancel else verdict, self._annotate_scores)
+            return ended(now, Verdict(Status.REJECTED, CANCELLED) if now.cancel else verdict, self._annotate_scores)
 
         stored = await self._statuses.change(claim.submission.id, edit)
         now = found.now
@@ -88,7 +87,7 @@ class Claims:
             if not _held(now, claim):
                 return None
             if now.cancel:
-                return _ended(now, Verdict(Status.REJECTED, CANCELLED))
+                return ended(now, Verdict(Status.REJECTED, CANCELLED))
             failures = now.record.failures + our_fault
             wait = wait_after(failures, self._settings.first_wait_seconds) if our_fault else 0.0
             helpless = our_fault and failures >= self._settings.most_failures
@@ -97,26 +96,6 @@ class Claims:
 
         return await self._statuses.change(claim.submission.id, edit)
 
-    async def cancel(self, submission_id: str) -> bool:
-        def edit(now: Seen) -> Change | None:
-            if now.status is None or now.status.final:
-                return None
-            if now.status is Status.RECEIVED:
-                return _ended(now, Verdict(Status.REJECTED, CANCELLED))
-            return Change(now.record, can_cancel=True, cancel=True)
-
-        return await self._statuses.change(submission_id, edit)
-
-    async def requeue(self, submission_id: str) -> bool:
-        def edit(now: Seen) -> Change | None:
-            if now.status in _HELD:
-                return None
-            fresh = Record(attempt=now.record.attempt, version=now.record.version, told=now.record.told)
-            gone = {"reason": None, "finished": None}
-            return Change(fresh, Status.RECEIVED, can_cancel=False, cancel=False, annotations=gone)
-
-        return await self._statuses.change(submission_id, edit)
-
 
 def _of(now: Seen, claim: Claim) -> bool:
     return (now.record.attempt, now.record.nonce) == (claim.attempt, claim.nonce)
@@ -124,19 +103,20 @@ def _of(now: Seen, claim: Claim) -> bool:
 
 def _held(now: Seen, claim: Claim) -> bool:
     """A lease that ran out but that nobody took over is still ours to renew."""
-    return now.status in _HELD and _of(now, claim)
+    return now.status in HELD and _of(now, claim)
 
 
-def _ended(now: Seen, verdict: Verdict, scores: bool = False) -> Change:
+def ended(now: Seen, verdict: Verdict, scores: bool = False) -> Change:
     """The nonce stays, so that the same result can be recognised when it is brought again."""
     scored = verdict.status is Status.SCORED
     shown = {
         "reason": annotations.text(verdict.reason),
         "finished": annotations.text(written(utc_now())),
         "signature": annotations.text(verdict.signature),
-        **(annotations.scores(verdict.feedback) if scores and scored else {}),
+        **(annotations.scores(verdict.feedback or {}) if scores and scored else {}),
     }
-    record = replace(now.record, failures=0, losses=0, after="", help=False, version=now.record.version + scored)
+    version, fed = now.record.version + scored, scored and verdict.feedback is not None
+    record = replace(now.record, failures=0, losses=0, after="", help=False, version=version, fed=fed)
     return Change(record, verdict.status, can_cancel=False, annotations=shown)
 
 

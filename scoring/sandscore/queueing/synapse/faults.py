@@ -33,9 +33,9 @@ def told(what: str, seconds: float) -> Iterator[None]:
         raise Refused(f"Synapse: {what}: no valid token", 401) from None
     except (SynapseError, LookupError) as fault:
         raise _of_answer(what, fault) from None
-    except (httpx.HTTPError, requests.RequestException) as fault:
+    except (httpx.HTTPError, requests.RequestException, OSError) as fault:
         raise InfrastructureFault(f"Synapse: {what}: {type(fault).__name__}") from None
-    except (AttributeError, TypeError, ValueError, KeyError):
+    except (AttributeError, TypeError, ValueError):
         raise InfrastructureFault(f"Synapse: {what}: an answer that cannot be understood") from None
 
 

@@ -11,7 +11,8 @@ _LONGEST = 490
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """``mark`` is new in every write: by it a write is recognised as our own although its answer was lost."""
+    """``fed``: the team was told its scores. ``mark`` is new in every write: by it a write is recognised as our own
+    although its answer was lost."""
 
     attempt: int = 0
     nonce: str = ""
@@ -23,6 +24,7 @@ class Record:
     help: bool = False
     after: str = ""
     version: int = 0
+    fed: bool = False
     told: tuple[str, ...] = ()
     mark: str = ""
 

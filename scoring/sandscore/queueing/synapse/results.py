@@ -5,7 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sandscore.queueing.synapse.record import Record
 from sandscore.queueing.workspace import write_synced
+
+Scores = Mapping[str, float | None]
+Feedback = Mapping[str, object] | None
 
 
 class Results:
@@ -14,17 +18,20 @@ class Results:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def keep(self, submission_id: str, version: int, scores: Mapping[str, float | None], **facts: Any) -> None:
-        content = json.dumps({"scores": dict(scores)} | facts, indent=2).encode() + b"\n"
+    def keep(self, submission_id: str, version: int, scores: Scores, feedback: Feedback, **facts: Any) -> None:
+        told = None if feedback is None else dict(feedback)
+        content = json.dumps({"scores": dict(scores), "feedback": told} | facts, indent=2).encode() + b"\n"
         write_synced(self._path(submission_id, version), content)
 
-    def scores(self, submission_id: str, version: int) -> dict[str, float | None]:
-        """Empty where another machine scored it."""
+    def of(self, submission_id: str, record: Record) -> tuple[Scores, Feedback]:
+        """Of the current version; empty where another machine, or another attempt, scored it."""
         try:
-            found = json.loads(self._path(submission_id, version).read_bytes())["scores"]
+            found = json.loads(self._path(submission_id, record.version).read_bytes())
+            own = found.get("nonce") in (None, record.nonce)
+            scores, feedback = dict(found["scores"]) if own else {}, found["feedback"] if own else None
         except (OSError, ValueError, KeyError, TypeError):
-            return {}
-        return dict(found)
+            scores, feedback = {}, None
+        return scores, (feedback or {}) if record.fed else None
 
     def _path(self, submission_id: str, version: int) -> Path:
         return self._folder / f"{submission_id}-v{version}.json"

@@ -8,7 +8,7 @@ from typing import Any
 from sandscore.queueing.founding import phases
 from sandscore.queueing.synapse.options import FILE, SynapseOptions
 from sandscore.queueing.workspace import Workspace
-from sandscore.records.errors import OrganiserFault
+from sandscore.records.errors import OrganiserFault, ParticipantFault
 
 _WORD = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
@@ -24,6 +24,13 @@ class Routes:
     def task(self, name: str | None, bundle: Mapping[str, Any]) -> str:
         """Of one submission: the queue's, else what its entity is annotated with, else what its name says."""
         return self.fixed or self._annotated(bundle) or mentioned(name, self.tasks) or self.tasks[0]
+
+    def refuse_unknown(self, name: str | None, bundle: Mapping[str, Any]) -> None:
+        """A submission that does not say its task in a queue for several."""
+        if not self.known(name, bundle):
+            raise ParticipantFault(
+                f"the submission does not say its task; annotate the entity with task = one of {', '.join(self.tasks)}"
+            )
 
     def known(self, name: str | None, bundle: Mapping[str, Any]) -> bool:
         return bool(self.fixed or self._annotated(bundle) or mentioned(name, self.tasks))
