@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sandscore.measuring.cards import Identity, Question, dumped, published, score
+from sandscore.measuring.cards import Identity, Question, dumped, score
 from sandscore.measuring.hipaa import HipaaMap, load_hipaa_map
 from sandscore.queueing.artifacts import PREDICTIONS, PROBLEMS, RUN, card_name
 from sandscore.queueing.hygiene import public_problems, reason_of
-from sandscore.queueing.workspace import Workspace, read_salt, write_synced
-from sandscore.ranking.cards import card_entry, file_content
+from sandscore.queueing.workspace import Workspace, write_synced
+from sandscore.ranking.cards import Entry, file_content
 from sandscore.ranking.configuration import rules_for
 from sandscore.ranking.feedback import participant_view
 from sandscore.reading.files import Inputs, Loaded, load_files
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sandscore.records.scorecard import Scorecard
 
 _TOO_LONG = ("per_note", "units", "confidence")
-"""Parts of a card that are left to the published card."""
+"""Parts of a card that are left to the published card, which names notes by keyed hashes."""
 
 
 class Scorer:
@@ -28,7 +28,6 @@ class Scorer:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._salt = read_salt(workspace.salt)
         self._hipaa: HipaaMap | None = None
 
     def score(self, job: dict[str, Any]) -> dict[str, Any]:
@@ -53,8 +52,8 @@ class Scorer:
         rules, _ = rules_for(self._workspace.challenge, card.task, phase)
         if rules.feedback == "ladder" and not rules.ended:
             return None
-        entry = card_entry(dumped(published(card, self._salt)), str(card.submission))
-        view, _ = participant_view(entry, rules, ended=rules.ended)
+        name = str(card.submission)
+        view, _ = participant_view(Entry(card, name, "", name, name), rules, ended=rules.ended)
         return {name: value for name, value in view.items() if name not in _TOO_LONG}
 
     def _map(self) -> HipaaMap:

@@ -13,15 +13,20 @@ _GRACE_SECONDS = 10.0
 
 
 class Child:
-    """One process. ``ask`` may be called once at a time."""
+    """One process; it is asked one thing at a time."""
 
     def __init__(self, module: str, arguments: tuple[str, ...], environment: Mapping[str, str]) -> None:
         self._command = (sys.executable, "-P", "-m", f"sandscore.queueing.children.{module}", *arguments)
         self._environment = dict(environment)
         self._process: asyncio.subprocess.Process | None = None
+        self._asking = asyncio.Lock()
 
     async def ask(self, job: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         """The answer; a child that dies, hangs or babbles is an infrastructure fault and is replaced."""
+        async with self._asking:
+            return await self._ask(job, seconds)
+
+    async def _ask(self, job: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         process = await self._started()
         if process.stdin is None or process.stdout is None:
             raise InfrastructureFault("a child process has no pipes")

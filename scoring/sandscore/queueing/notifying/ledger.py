@@ -21,13 +21,12 @@ class Ledger:
 
     def first(self, notice: Notice) -> bool:
         """True for the first who asks, and for nobody after."""
-        place = self.folder / notice.submission.id
-        name = f"{notice.attempt}-{notice.submission.version}-{notice.event.name}"
+        name = f"{notice.submission.id}-{notice.attempt}-{notice.submission.version}-{notice.event.name}"
         try:
-            place.mkdir(parents=True, exist_ok=True)
-            os.close(os.open(place / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            self.folder.mkdir(exist_ok=True)
+            os.close(os.open(self.folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:
             return False
         except OSError as fault:
-            raise InfrastructureFault(f"{place} cannot be written: {fault.strerror}") from None
+            raise InfrastructureFault(f"{self.folder} cannot be written: {fault.strerror}") from None
         return True

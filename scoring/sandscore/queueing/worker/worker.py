@@ -1,13 +1,12 @@
 """The worker: takes submissions from a queue, whichever home it has, until it is told to stop or nothing is left."""
 
 import asyncio
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 
 from sandscore.queueing.interface import QueueHome
 from sandscore.queueing.processes import own_name
-from sandscore.queueing.submission import Claim, Submission
+from sandscore.queueing.submission import Claim, Kind, Submission
 from sandscore.queueing.times import uptime
 from sandscore.queueing.worker.attempt import Attempts, Ending
 from sandscore.queueing.worker.follow import Follower, follow
@@ -23,7 +22,8 @@ _GIVE_UP_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to work. ``grace``: seconds that attempts may still take after the first request to stop."""
+    """How to work. ``jobs``: containers, and scorings, at a time. ``grace``: seconds that attempts may still take
+    after the first request to stop."""
 
     jobs: int = 1
     once: bool = False
@@ -45,7 +45,7 @@ class Worker:
         self._home, self._workspace, self._plan, self._hands, self._seen = home, workspace, plan, hands, seen
         self._follower = Follower(home, workspace)
         self._stopping, self._halt = asyncio.Event(), asyncio.Event()
-        self._candidates: deque[Submission] = deque()
+        self._candidates: list[Submission] = []
         self._choosing = asyncio.Lock()
         self._unreachable_since: float | None = None
 
@@ -64,7 +64,7 @@ class Worker:
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._plan.jobs):
-                    group.create_task(self._slot())
+                    group.create_task(self._job())
         except* InfrastructureFault as faults:
             raise faults.exceptions[0] from None
         finally:
@@ -73,33 +73,37 @@ class Worker:
         if not self._stopping.is_set():
             await self._last_board()
 
-    async def _slot(self) -> None:
+    async def _job(self) -> None:
+        """One pair of hands; a second claim, for files alone, is made ready while the first is being scored."""
         hands = self._hands()
         attempts = Attempts(self._home, self._workspace, hands, self._halt)
         try:
-            while not self._stopping.is_set():
-                try:
-                    claim = await self._next()
-                    pause = 0.0 if claim else await self._pause()
-                    self._unreachable_since = None
-                except InfrastructureFault as fault:
-                    claim, pause = None, self._unreachable(fault)
-                if claim is not None:
-                    self._seen(claim)
-                    self._seen(await attempts.carry_out(claim))
-                elif pause is None:
-                    return
-                else:
-                    await self._rest(pause)
+            await asyncio.gather(self._slot(attempts, set(Kind)), self._slot(attempts, {Kind.PREDICTIONS}))
         finally:
             await hands.close()
 
-    async def _next(self) -> Claim | None:
-        """The oldest submission that can be had."""
+    async def _slot(self, attempts: Attempts, kinds: Set[Kind]) -> None:
+        while not self._stopping.is_set():
+            try:
+                claim = await self._next(kinds)
+                pause = 0.0 if claim else await self._pause()
+                self._unreachable_since = None
+            except InfrastructureFault as fault:
+                claim, pause = None, self._unreachable(fault)
+            if claim is not None:
+                self._seen(claim)
+                self._seen(await attempts.carry_out(claim))
+            elif pause is None:
+                return
+            else:
+                await self._rest(pause)
+
+    async def _next(self, kinds: Set[Kind]) -> Claim | None:
+        """The oldest submission of these kinds that can be had."""
         async with self._choosing:
-            self._candidates = self._candidates or deque(await self._home.claimable(_LOOKED_AT))
-            while self._candidates:
-                candidate = self._candidates.popleft()
+            self._candidates = self._candidates or list(await self._home.claimable(_LOOKED_AT))
+            for candidate in [one for one in self._candidates if one.kind in kinds]:
+                self._candidates.remove(candidate)
                 claim = await self._home.claim(candidate, own_name(), self._workspace.settings.lease_seconds)
                 if claim is not None:
                     return claim
