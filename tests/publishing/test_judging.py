@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from sandscore.content import example_gold, submissions
 from sandscore.measuring.cards import Question, score
+from sandscore.measuring.documents import documents_of
 from sandscore.measuring.hipaa import load_hipaa_map
-from sandscore.measuring.profiles.inputs import documents
-from sandscore.measuring.profiles.result import ProfileInput
 from sandscore.publishing.judging import Judged, Piece, judge, pieces
 from sandscore.reading.files import Inputs, load_files
 from sandscore.records.documents import Annotation, Document
@@ -30,10 +29,10 @@ def test_the_explorer_counts_what_the_card_counts(name: str) -> None:
     task = find_task(read(submissions() / name / "submission.json")["task"])
     gold, notes = example_gold() / f"{task.id}.json", example_gold() / "notes.json"
     predictions = submissions() / name / "predictions.json"
-    card = score(Question(task, (), load_hipaa_map()), load_files(task, Inputs(gold, predictions, notes)))
-    given = ProfileInput(task=task, notes=read(notes), gold=read(gold), predictions=read(predictions))
+    loaded = load_files(task, Inputs(gold, predictions, notes))
+    card = score(Question(task, (), load_hipaa_map()), loaded)
     found = Counter[str]()
-    for document in documents(given):
+    for document in documents_of(loaded):
         found += judge(document, task).errors
     assert card.errors is not None
     kinds = card.errors

@@ -12,6 +12,7 @@ from ranking_cards import card_content, drawn_rows
 
 from sandscore.cli.publish import command
 from sandscore.publishing.publication import Settings, publish
+from sandscore.publishing.reading import read_board
 from sandscore.ranking.board import rank
 from sandscore.ranking.cards import card_entry, read_card
 from sandscore.ranking.exports import as_json
@@ -123,6 +124,7 @@ def test_several_data_sets(tmp_path: Path) -> None:
     files = contents(tmp_path / "site")
     assert {"date-final/cards/s0.north.json", "date-final/cards/s2.south.json"} <= files.keys()
     assert verify(tmp_path / "site" / "date-final" / "board.json").cards == 6
+    assert b"Data set by data set" in files["date-final/s1.html"]
     assert b"Leader by site rule" in files["date-final/index.html"]
 
 
@@ -131,6 +133,26 @@ def test_one_row_alone(tmp_path: Path) -> None:
     page = contents(tmp_path / "site")["address/index.html"].decode()
     assert "1 submission, ranked" in page
     assert "Who beats whom" not in page
+
+
+def test_boards_that_differ_in_more_than_their_age_stay_apart(tmp_path: Path) -> None:
+    boards = []
+    for headline in ("token", "instance_strict"):
+        (tmp_path / headline).mkdir()
+        boards.append(ranked(tmp_path / headline, QUICK.model_copy(update={"headline": headline})))
+    publish(boards, tmp_path / "site")
+    files = contents(tmp_path / "site")
+    assert b"<h1><bdi>Date: final, token</bdi></h1>" in files["date-final-token/index.html"]
+    assert len([name for name in files if name.endswith("board.json")]) == 2
+
+
+def test_a_board_nobody_is_on_yet(tmp_path: Path) -> None:
+    (tmp_path / "three").mkdir()
+    board = read_board(ranked(tmp_path / "three", QUICK)).board
+    empty = board.model_copy(update={"rows": (), "pairwise": (), "stability": None})
+    (tmp_path / "board.json").write_text(as_json(empty))
+    publish([tmp_path / "board.json"], tmp_path / "site")
+    assert b"0 submissions" in contents(tmp_path / "site")["date-final/index.html"]
 
 
 def test_versions_of_a_board_mark_its_history(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def command(boards: tuple[Path, ...], site: Path, challenge: Path | None, cards: bool, output_format: str) -> None:
     """Make a leaderboard of BOARDs: pages that need no server and no network, CSV, JSON and Markdown.
 
-    Boards of one task and phase are versions of one board, oldest first. Publishing again replaces only what
+    Boards that differ in their age alone are versions of one board, oldest first. Publishing again replaces only what
     changed, and a reader never meets half a site. Score cards that hide which notes they speak of are published
     with the boards, so that anybody can recompute them.
 

@@ -2,7 +2,9 @@
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
+
+from sandscore.records.board import Board
 
 _SAFE = re.compile(r"[a-z0-9]+(?:[-.][a-z0-9]+)*")
 _UNSAFE = re.compile(r"[^a-z0-9]+")
@@ -19,6 +21,18 @@ def file_name(name: str) -> str:
     return f"{bare}-{digest}" if bare else digest
 
 
-def joined(parts: Iterable[str | None]) -> str:
-    """One name of several parts, those that are given."""
-    return file_name("-".join(part for part in parts if part))
+def board_names(boards: Sequence[Board]) -> list[tuple[str, ...]]:
+    """What to call each board: its task, its phase, and where that is not enough, what sets it apart."""
+    short = [(board.task, board.phase or "") for board in boards]
+    names = []
+    for board, name in zip(boards, short, strict=True):
+        alike = [_traits(other) for other, called in zip(boards, short, strict=True) if called == name]
+        apart = [
+            trait for trait, seen in zip(_traits(board), zip(*alike, strict=True), strict=True) if len({*seen}) > 1
+        ]
+        names.append(tuple(part for part in (*name, *apart) if part))
+    return names
+
+
+def _traits(board: Board) -> tuple[str, ...]:
+    return board.headline, board.profile, " ".join(board.gold)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandscore.publishing.folder import Written, write_site
-from sandscore.publishing.naming import file_name, joined
+from sandscore.publishing.naming import board_names, file_name
 from sandscore.publishing.pages import page
 from sandscore.publishing.reading import ReadBoard, read_board, references
 from sandscore.publishing.site import BoardPage, Overview, board_page, submission_pages
@@ -29,11 +29,13 @@ class Settings:
 def publish(boards: Sequence[Path], site: Path, settings: Settings | None = None) -> Written:
     """Read the boards, make every page, write what changed.
 
-    Boards of the same task and phase are versions of one board, oldest first: the last is shown, the others
-    mark in its history where gold or harness changed.
+    Boards of the same task, phase, profile, headline and data sets are versions of one board, oldest first: the last
+    is shown, the others mark in its history where gold or harness changed.
     """
     chosen = settings or Settings()
-    pages = [_shown(versions, chosen) for versions in _versions([read_board(path) for path in boards])]
+    read = _versions([read_board(path) for path in boards])
+    names = board_names([versions[-1].board for versions in read])
+    pages = [_shown(name, versions, chosen) for name, versions in zip(names, read, strict=True)]
     slugs = [shown.slug for shown in pages]
     if len({*slugs}) < len(slugs):
         raise UsageFault("two boards have names that make the same folder; rename a phase")
@@ -41,21 +43,21 @@ def publish(boards: Sequence[Path], site: Path, settings: Settings | None = None
 
 
 def _versions(boards: Sequence[ReadBoard]) -> list[list[ReadBoard]]:
-    found: dict[tuple[str, str | None], list[ReadBoard]] = {}
+    found: dict[tuple[object, ...], list[ReadBoard]] = {}
     for read in boards:
-        found.setdefault((read.board.task, read.board.phase), []).append(read)
+        board = read.board
+        found.setdefault((board.task, board.phase, board.profile, board.headline, *board.gold), []).append(read)
     return list(found.values())
 
 
-def _shown(versions: Sequence[ReadBoard], settings: Settings) -> BoardPage:
+def _shown(name: tuple[str, ...], versions: Sequence[ReadBoard], settings: Settings) -> BoardPage:
     latest = versions[-1]
     public = latest.complete and (settings.cards or latest.hides_notes)
     board = _allowed(latest.board, settings.challenge)
     public = public and board == latest.board
     board = board.model_copy(update={"rows": tuple(_beside(row) for row in board.rows)})
-    slug = joined((board.task, board.phase))
     earlier = [version.board for version in versions[:-1]]
-    return board_page(board, slug, earlier, latest.cards, recomputable=public)
+    return board_page(board, name, earlier, latest.cards, recomputable=public)
 
 
 def _allowed(board: Board, challenge: Challenge | None) -> Board:

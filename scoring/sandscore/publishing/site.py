@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sandscore.publishing.columns import Column, columns_of
+from sandscore.publishing.naming import file_name
 from sandscore.publishing.pages import page
 from sandscore.publishing.plots.heatmap import HeatMap, heat_map, pairs_by_name
 from sandscore.publishing.plots.history import History, history
@@ -22,7 +23,7 @@ class BoardPage:
     """A board with everything that is drawn of it. ``recomputable``: the site holds its cards."""
 
     board: Board
-    slug: str
+    name: tuple[str, ...]
     cards: Mapping[str, Mapping[str, Card]]
     recomputable: bool
     columns: Sequence[Column]
@@ -32,10 +33,15 @@ class BoardPage:
     history: History | None
 
     @property
+    def slug(self) -> str:
+        """The folder."""
+        return file_name("-".join(self.name))
+
+    @property
     def title(self) -> str:
-        """The task in words, and the phase."""
-        task = self.board.task.replace("-", " ").capitalize()
-        return f"{task}: {self.board.phase}" if self.board.phase else task
+        """The task in words, and what else is in the name."""
+        task, *more = self.name
+        return ": ".join(part for part in (task.replace("-", " ").capitalize(), ", ".join(more)) if part)
 
     @property
     def first(self) -> Sequence[tuple[Line, Bar | None]]:
@@ -75,7 +81,7 @@ class Overview:
 
 def board_page(
     board: Board,
-    slug: str,
+    name: tuple[str, ...],
     earlier: Sequence[Board],
     cards: Mapping[str, Mapping[str, Card]],
     *,
@@ -85,7 +91,7 @@ def board_page(
     columns = columns_of(board)
     return BoardPage(
         board,
-        slug,
+        name,
         cards,
         recomputable,
         columns,

@@ -43,6 +43,7 @@ class Rescore:
     """A change of what is scored against; what came before was scored again."""
 
     x: str
+    early: bool
     what: str
 
 
@@ -123,7 +124,8 @@ def _rescores(versions: Sequence[Board], times: Scale) -> list[Rescore]:
         what = _changes(old, new)
         last = max((one.when for one in _dated(old)), default=None)
         if what and last is not None:
-            found.append(Rescore(times.at(last.timestamp() + (times.high - times.low) / 100), what))
+            share = times.share(last.timestamp()) + 0.01
+            found.append(Rescore(f"{100 * share:.2f}%", share < 0.3, what))
     return found
 
 
@@ -133,8 +135,6 @@ def _changes(old: Board, new: Board) -> str:
         changes.append("new gold")
     if old.sandscore != new.sandscore:
         changes.append(f"sandscore {new.sandscore}")
-    if old.headline != new.headline:
-        changes.append(f"ranked by {new.headline}")
     return ", ".join(changes)
 
 
