@@ -11,7 +11,7 @@ from typing import Any
 from sandscore import __version__
 from sandscore.measuring.cards import dumped, published
 from sandscore.publishing.folder import write_file
-from sandscore.publishing.naming import joined
+from sandscore.publishing.naming import file_name
 from sandscore.publishing.publication import Settings, publish
 from sandscore.queueing.workspace import CHALLENGE, Workspace, read_salt
 from sandscore.ranking.board import rank
@@ -39,7 +39,7 @@ class Group:
 
     @property
     def slug(self) -> str:
-        return joined((self.task, self.phase))
+        return file_name("-".join(part for part in (self.task, self.phase) if part))
 
 
 def rebuild(workspace: Workspace, submissions: Sequence[Scored]) -> dict[str, Any]:

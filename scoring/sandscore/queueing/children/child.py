@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import os
+import signal
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from sandscore.records.errors import InfrastructureFault
@@ -53,12 +56,11 @@ class Child:
             return None
         if process.stdin is not None:
             process.stdin.close()
-        if process.returncode is None:
-            process.terminate()
+        _signal(process, signal.SIGTERM)
         try:
             return await asyncio.wait_for(process.wait(), _GRACE_SECONDS)
         except TimeoutError:
-            process.kill()
+            _signal(process, signal.SIGKILL)
             return await process.wait()
 
     async def _started(self) -> asyncio.subprocess.Process:
@@ -75,3 +77,10 @@ class Child:
             except OSError as fault:
                 raise InfrastructureFault(f"a child process cannot be started: {fault.strerror}") from None
         return self._process
+
+
+def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    """Not by the process's own method, which may reap it behind the event loop's back."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, number)
