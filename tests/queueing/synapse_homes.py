@@ -12,7 +12,7 @@ from queueing.synapse_standin import Queue, synapse
 
 from sandscore.content import example_gold
 from sandscore.queueing.interface import QueueHome
-from sandscore.queueing.submission import Claim, Verdict
+from sandscore.queueing.submission import Claim, Status, Verdict
 from sandscore.queueing.synapse.home import open_synapse_home
 from sandscore.queueing.synapse.options import FILE
 
@@ -67,4 +67,4 @@ def scored(**given: Any) -> Verdict:
     """A verdict with exact scores for the organiser and coarser ones for the team."""
     told = {"measures": {"instance_strict": {"f1": 0.5, "precision": 1, "recall": None}, "token (o/w)": {"f1": 1}}}
     facts: dict[str, Any] = {"scores": {"instance_strict": 0.512345}, "feedback": told, "signature": "date|x|v0.1.0"}
-    return Verdict(**({"status": "SCORED"} | facts | given))
+    return Verdict(**({"status": Status.SCORED} | facts | given))

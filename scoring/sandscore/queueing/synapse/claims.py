@@ -108,7 +108,7 @@ def _held(now: Seen, claim: Claim) -> bool:
 
 def ended(now: Seen, verdict: Verdict, scores: bool = False) -> Change:
     """The nonce stays, so that the same result can be recognised when it is brought again."""
-    scored = verdict.status is Status.SCORED
+    scored = verdict.status == Status.SCORED
     shown = {
         "reason": annotations.text(verdict.reason),
         "finished": annotations.text(written(utc_now())),

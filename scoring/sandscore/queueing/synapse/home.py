@@ -75,7 +75,7 @@ class SynapseHome:
     async def commit(self, claim: Claim, verdict: Verdict) -> Committed:
         """Logs first: they hold nothing of gold, and after the commit nobody would come back for them."""
         await self._on.logs.send(claim, verdict.folder)
-        if verdict.status is Status.SCORED:
+        if verdict.status == Status.SCORED:
             version = claim.submission.version + 1
             facts = {"nonce": claim.nonce}
             self._on.results.keep(claim.submission.id, version, verdict.scores, verdict.feedback, **facts)
