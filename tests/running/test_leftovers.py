@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sandscore.running.leftovers import EXPIRES, OWNER, RUN, labels, remove_leftovers
+from sandscore.running.leftovers import BRIDGE, EXPIRES, OWNER, RUN, labels, remove_leftovers
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -37,6 +37,14 @@ def of_owner(client: "DockerClient", pid: int) -> list[str]:
     things = [*client.containers.list(all=True, ignore_removed=True, **chosen), *client.networks.list(**chosen)]
     things += client.volumes.list(**chosen)
     return [thing.name for thing in things if f"/{pid}@" in _labels(thing).get(OWNER, "")]
+
+
+def ruled_bridges(client: "DockerClient", pid: int) -> list[str]:
+    """Bridges of a process's networks from which the host drops what comes."""
+    told = subprocess.run(["iptables", "-w", "-S", "INPUT"], capture_output=True, text=True, check=True).stdout
+    networks = client.networks.list(filters={"label": RUN})
+    bridges = [str(n.attrs["Options"].get(BRIDGE)) for n in networks if f"/{pid}@" in _labels(n)[OWNER]]
+    return [bridge for bridge in bridges if f"-i {bridge} " in told]
 
 
 def _labels(thing: object) -> dict[str, str]:
@@ -67,12 +75,16 @@ def test_killed_without_mercy(
             assert len(of_owner(client, process.pid)) == things
             remove_leftovers(client)
             assert len(of_owner(client, process.pid)) == things, "a live run keeps what it has"
+            ruled = ruled_bridges(client, process.pid)
+            assert len(ruled) == (isolation == "own network")
         finally:
             process.send_signal(signal.SIGKILL)
         process.wait()
     assert len(of_owner(client, process.pid)) == things
     remove_leftovers(client)
     assert of_owner(client, process.pid) == []
+    told = subprocess.run(["iptables", "-w", "-S", "INPUT"], capture_output=True, text=True, check=True).stdout
+    assert not [bridge for bridge in ruled if bridge in told]
 
 
 @pytest.mark.engine

@@ -44,13 +44,13 @@ class Folders:
 def folders(client: "DockerClient", notes: Sequence[Note], limits: Limits, marks: dict[str, str]) -> Iterator[Folders]:
     """The two folders, the notes in place."""
     content = json.dumps([note.record() for note in notes], ensure_ascii=False).encode("utf-8", "surrogatepass")
-    uid, gid = (limits.user or "0:0").split(":")
+    owner = "mode=0777" if limits.user is None else "mode=0700,uid={},gid={}".format(*limits.user.split(":"))
     name = f"sandscore-{marks[RUN]}-{secrets.token_hex(4)}"
     with ExitStack() as stack:
         inside = _volume(client, f"{name}-in", f"size={len(content) + _SPARE_BYTES},nr_inodes=16,mode=0755", marks)
         stack.callback(_remove, inside)
         size = limits.output_bytes + _SPARE_BYTES
-        outside = _volume(client, f"{name}-out", f"size={size},nr_inodes=200,mode=0700,uid={uid},gid={gid}", marks)
+        outside = _volume(client, f"{name}-out", f"size={size},nr_inodes=200,{owner}", marks)
         stack.callback(_remove, outside)
         holder = _holder(client, inside.name, outside.name, marks)
         stack.callback(_remove, holder, force=True, v=True)

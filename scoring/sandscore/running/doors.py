@@ -42,7 +42,7 @@ class AddressDoor:
 
     @property
     def host(self) -> str:
-        return f"{self.address}:{self.port}"
+        return f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
 
     def enter(self) -> None:
         """Nothing to enter."""
@@ -82,7 +82,8 @@ def url_door(url: str) -> AddressDoor:
         port = parts.port
     except ValueError:
         parts, port = urlsplit(""), None
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+    plain = url.isascii() and url.isprintable() and " " not in url
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or not plain:
         raise UsageFault(f"'{url}' is not a server's address; write http://host:port or http://host:port{BASE_PATH}")
     secure = parts.scheme == "https"
     return AddressDoor(parts.hostname, port or (443 if secure else 80), parts.path.rstrip("/") or BASE_PATH, secure)

@@ -6,8 +6,6 @@ gets an internal network of its own, on which the host refuses connections as fa
 
 import hashlib
 import os
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -17,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from sandscore.records.run import Outcome, RunFault
 from sandscore.running.doors import PORT, AddressDoor, Door, NamespaceDoor, open_namespace
 from sandscore.running.engine import asking
-from sandscore.running.leftovers import RUN
+from sandscore.running.firewall import cut_off, take_back
+from sandscore.running.leftovers import BRIDGE, RUN
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -56,7 +55,7 @@ def own_network(client: "DockerClient", marks: dict[str, str]) -> Iterator[Isola
     run_id = marks[RUN]
     bridge = "ss" + hashlib.sha256(run_id.encode()).hexdigest()[:10]
     network = _create(client, f"sandscore-{run_id}", bridge, marks)
-    cut = _cut_off_host("-I", bridge)
+    cut = cut_off(bridge)
     try:
         yield Isolation(
             "own internal network" + (", host cut off" if cut else "; the host's own services are not cut off"),
@@ -65,7 +64,7 @@ def own_network(client: "DockerClient", marks: dict[str, str]) -> Iterator[Isola
         )
     finally:
         if cut:
-            _cut_off_host("-D", bridge)
+            take_back(bridge)
         with suppress(RunFault), asking("removing a network"):  # else found by its label at the next start
             network.remove()
 
@@ -89,7 +88,7 @@ def _create(client: "DockerClient", name: str, bridge: str, marks: dict[str, str
                 driver="bridge",
                 internal=True,
                 labels=marks,
-                options={"com.docker.network.bridge.name": bridge},
+                options={BRIDGE: bridge},
                 ipam=IPAMConfig(pool_configs=[IPAMPool(subnet=str(subnet))]),
             )
         except APIError as fault:
@@ -97,12 +96,3 @@ def _create(client: "DockerClient", name: str, bridge: str, marks: dict[str, str
                 with asking("making a network"):
                     raise
     raise RunFault(Outcome.INFRASTRUCTURE, f"no free subnet in {_POOL} after {_TRIES} tries")
-
-
-def _cut_off_host(action: str, bridge: str) -> bool:
-    """Have the host drop what comes from the bridge unasked; False where we may not say so."""
-    if shutil.which("iptables") is None:
-        return False
-    rule = ["INPUT", "-i", bridge, "-m", "conntrack", "--ctstate", "NEW", "-j", "DROP"]
-    done = subprocess.run(["iptables", "-w", action, *rule], capture_output=True, check=False)
-    return done.returncode == 0

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sandscore.running.engine import asking
+from sandscore.running.firewall import take_back
 
 if TYPE_CHECKING:
     from docker import DockerClient
 
 RUN, OWNER, EXPIRES = "sandscore.run", "sandscore.owner", "sandscore.expires"
+BRIDGE = "com.docker.network.bridge.name"
 _MARGIN_SECONDS = 600
 
 
@@ -56,10 +58,14 @@ def _labelled(client: "DockerClient", label: str = RUN) -> list[Any]:
 def _remove(found: Any) -> int:
     from docker.errors import APIError, NotFound
     from docker.models.containers import Container
+    from docker.models.networks import Network
 
     try:
         if isinstance(found, Container):
             found.remove(force=True, v=True)
+        elif isinstance(found, Network):
+            take_back(str((found.attrs.get("Options") or {}).get(BRIDGE)))
+            found.remove()
         else:
             found.remove()
     except NotFound:
