@@ -1,23 +1,20 @@
-"""Our ``semeval`` profile beside nervaluate on 1,000 documents of about 20 annotations: CPU time, one run.
+"""Our ``semeval`` profile beside nervaluate 1.2.1: four schemas, overall and per type, with the indices.
 
-Run: ``python benchmarks/peers_nervaluate.py``. Both start from decoded data and compute all four schemas,
-overall and per type, with the indices; the results are compared before the ratio is
-printed. A run on ten documents comes first, so that neither pays for first calls.
+Run: ``python benchmarks/peers_nervaluate.py`` (the first time it makes the original's environment). Both start
+from decoded data.
 """
 
 import random
 import sys
-from collections.abc import Callable
-from time import process_time
 from typing import Any
 
-from nervaluate.evaluator import Evaluator
+from beside import Beside, Round, measured, must_agree, original, report, timed
 
 from sandscore.measuring.profiles import semeval
 from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
 from sandscore.tasks import find_task
 
-DOCUMENTS, ANNOTATIONS, REQUIRED = 1_000, 20, 10
+ANNOTATIONS, REQUIRED = 20, 10
 LABELS = ("AGE", "CONTACT", "DATE", "ID", "LOCATION", "NAME", "ORGANIZATION", "PROFESSION")
 PHI = find_task("phi")
 
@@ -56,11 +53,6 @@ def ours(given: ProfileInput) -> ProfileResult:
     return semeval.evaluate(given, {p.name: p.default for p in semeval.DEFINITION.parameters})
 
 
-def theirs(gold: Side, predictions: Side) -> dict[str, Any]:
-    found: dict[str, Any] = Evaluator(gold, predictions, tags=list(LABELS), loader="dict").evaluate()
-    return found
-
-
 def records(side: Side) -> list[dict[str, Any]]:
     """As our files hold them."""
     return [
@@ -78,32 +70,28 @@ def entities(side: Side) -> Side:
     ]
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    started = process_time()
-    result = work()
-    return result, process_time() - started
-
-
-def run(documents: int) -> tuple[float, float]:
-    """CPU seconds of theirs and of ours, which must agree."""
+def compare(documents: int = 1_000, rounds: int = 3) -> list[Beside]:
     gold, predictions = corpus(random.Random(20261118), documents)
     given = ProfileInput(PHI, None, records(gold), records(predictions))
-    true, found = entities(gold), entities(predictions)
-    mine, our_time = timed(lambda: ours(given))
-    original, their_time = timed(lambda: theirs(true, found))
-    for schema, row in original["overall"].items():
-        if vars(row).items() - mine.measures[schema].items():
-            raise SystemExit(f"the two disagree on {schema}")
-    return their_time, our_time
+    request = {"gold": entities(gold), "predictions": entities(predictions), "tags": LABELS}
+    ours(ProfileInput(PHI, None, given.gold[:10], given.predictions[:10]))
+    return [
+        measured(
+            "nervaluate 1.2.1",
+            f"{documents:,} notes of {ANNOTATIONS}, decoded",
+            REQUIRED,
+            [one_round(given, request) for _ in range(rounds)],
+        )
+    ]
 
 
-def main() -> int:
-    run(documents=10)
-    their_time, our_time = run(DOCUMENTS)
-    ratio = their_time / our_time
-    print(f"nervaluate {their_time:.3f} s, ours {our_time:.3f} s: {ratio:.1f} times (required {REQUIRED})")
-    return 0 if ratio >= REQUIRED else 1
+def one_round(given: ProfileInput, request: dict[str, Any]) -> Round:
+    answer = original("nervaluate", "benchmarks/nervaluate_original.py", request)
+    found, seconds = timed(lambda: ours(given))
+    for schema, row in answer["overall"].items():
+        must_agree(schema, row, {name: found.measures[schema][name] for name in row})
+    return Round(answer["seconds"], seconds)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(compare()))

@@ -24,14 +24,15 @@ TEMPORARY_FAILURE = 75
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """What is installed, and a statement that must run afterwards."""
+    """What is installed, what is then built from source with it, and a statement that must run afterwards."""
 
     packages: tuple[str, ...]
     proof: str
+    built: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str:
-        described = "\n".join((*self.packages, self.proof, sys.version))
+        described = "\n".join((*self.packages, *self.built, self.proof, sys.version))
         return hashlib.sha256(described.encode()).hexdigest()
 
 
@@ -56,6 +57,18 @@ TABLE = {
         """),
         "from presidio_evaluator.evaluation import SpanEvaluator; from spacy.lang.en import English",
     ),
+    "nlpsandbox-client": Peer(
+        pinned("""
+            setuptools 65.7.0  wheel 0.45.1  nltk 3.10.4  click 8.5.1  cloudpickle 3.1.2  defusedxml 0.7.1
+            joblib 1.6.0  regex 2026.11.9  tqdm 4.70.1
+        """),
+        "from nlpsandboxclient.evaluation import LocationEvaluation",
+        built=pinned("nlpsandbox-client 4.3.0"),
+    ),
+    "nervaluate": Peer(pinned("nervaluate 1.2.1"), "from nervaluate.evaluator import Evaluator"),
+    "neleval": Peer(
+        pinned("numpy 2.4.6  setuptools 65.7.0  wheel 0.45.1"), "import numpy", built=pinned("neleval 3.1.1")
+    ),
 }
 
 
@@ -79,12 +92,14 @@ def ready(name: str) -> Path:
 def make(name: str, home: Path, peer: Peer) -> None:
     """A fresh environment with the pinned packages and no others."""
     started = monotonic()
-    print(f"peer_env: installing {peer.packages[0]} into {home}", file=sys.stderr)
+    print(f"peer_env: installing {name} into {home}", file=sys.stderr)
     shutil.rmtree(home, ignore_errors=True)
     venv.create(home, with_pip=True)
     python = str(home / "bin" / "python")
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
     check(name, [*pip, "--no-deps", "--no-compile", "--only-binary=:all:", *peer.packages])
+    if peer.built:
+        check(name, [*pip, "--no-deps", "--no-compile", "--no-build-isolation", *peer.built])
     check(name, [python, "-c", peer.proof])
     print(f"peer_env: {name} took {monotonic() - started:.0f} s", file=sys.stderr)
 
