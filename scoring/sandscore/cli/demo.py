@@ -1,61 +1,85 @@
 """``sandscore demo``: the whole flow on the bundled example challenge."""
 
 import json
+import shlex
+import shutil
 from pathlib import Path
 
 import click
 
 from sandscore.content import example_gold, submissions
+from sandscore.records.errors import InfrastructureFault, UsageFault
 
-_TASKS = ("date", "person-name", "address")
+MARK = ".sandscore-demo"
 
 
 @click.command("demo")
 @click.option("-o", "--output", default="demo", show_default=True, metavar="DIR", help="Where everything is written.")
-def command(output: str) -> None:
-    """Validate, score and rank the bundled submissions, and publish their leaderboard.
+@click.option("--images", is_flag=True, help="Run the example images (make images builds them), not their predictions.")
+def command(output: str, images: bool) -> None:
+    """Submit the six examples to a queue, work it off, and end in a leaderboard page.
+
+    Every command is shown as you would type it. A DIR that an earlier demo made is made anew.
 
     \b
     Example:
       sandscore demo -o demo
     """
-    folder = Path(output)
-    for task in _TASKS:
-        for submission in sorted(submissions().glob(f"{task}-*")):
-            _score(task, submission, folder / "cards" / f"{submission.name}.json")
-    boards = [_rank(task, folder) for task in _TASKS]
-    _publish(boards, folder / "site")
-    click.echo(f"\nOpen the leaderboard: {(folder / 'site' / 'index.html').resolve().as_uri()}")
-
-
-def _score(task: str, submission: Path, card: Path) -> None:
-    manifest = json.loads((submission / "submission.json").read_text(encoding="utf-8"))
-    card.parent.mkdir(parents=True, exist_ok=True)
+    folder = _fresh(Path(output))
+    queue = folder / "queue"
     gold = example_gold()
-    predictions = submission / manifest["predictions"]
-    _say("validate", task, predictions, "--notes", gold / "notes.json")
+    for name in ("date-good", "date-weak"):
+        _say("validate", "date", submissions() / name / "predictions.json", "--notes", gold / "notes.json")
     _say(
-        "score", task, "--gold", gold / f"{task}.json", "--predictions", predictions, "--notes", gold / "notes.json",
-        "--team", manifest["team"], "--submission", submission.name, "--dataset", "example", "-o", card,
+        "score", "date", "--gold", gold / "date.json", "--notes", gold / "notes.json",
+        "--predictions", submissions() / "date-good" / "predictions.json", "-o", folder / "card.json",
     )  # fmt: skip
+    _say("queue", "init", queue, "--challenge", gold / "challenge.toml")
+    for manifest in sorted(submissions().glob("*/submission.json")):
+        _submit(queue, manifest, images)
+    _say("queue", "work", queue, "--once")
+    _say("queue", "list", queue)
+    click.echo(f"\nOpen the leaderboard: {(queue / 'site' / 'index.html').resolve().as_uri()}")
 
 
-def _rank(task: str, folder: Path) -> Path:
-    board = folder / f"board-{task}.json"
-    _say("rank", *sorted((folder / "cards").glob(f"{task}-*.json")), "-o", board)
-    return board
+def _fresh(folder: Path) -> Path:
+    """An empty folder; only what an earlier demo made is removed."""
+    if folder.exists() and not (folder / MARK).exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageFault(f"{folder} is there already and was not made by a demo; choose another with -o")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / MARK).touch()
+    return folder
 
 
-def _publish(boards: list[Path], site: Path) -> None:
-    _say("publish", *boards, "-o", site)
+def _submit(queue: Path, manifest: Path, images: bool) -> None:
+    told = json.loads(manifest.read_text(encoding="utf-8"))
+    what = (
+        ("--image", _image(manifest.parent.name))
+        if images
+        else ("--predictions", manifest.parent / told["predictions"])
+    )
+    _say("queue", "submit", queue, "--task", told["task"], "--team", told["team"], *what)
 
 
-def _say(verb: str, *arguments: object) -> None:
+def _image(name: str) -> str:
+    """The image's id: what was built here has no registry, so no digest."""
+    from docker.errors import ImageNotFound
+
+    from sandscore.running.engine import engine
+
+    try:
+        with engine() as client:
+            return str(client.images.get(f"sandscore-example/{name}").id)
+    except ImageNotFound:
+        raise InfrastructureFault(f"there is no image sandscore-example/{name}; make images builds it") from None
+
+
+def _say(*words: object) -> None:
     """Run a command as a user would, showing it first."""
     from sandscore.cli.main import cli
 
-    words = [verb, *map(str, arguments)]
-    click.echo(f"\n$ sandscore {' '.join(f'{word!r}' if ' ' in word else word for word in words)}")
-    code = cli.main(args=words, prog_name="sandscore", standalone_mode=False)
-    if code:
+    written = [str(word) for word in words]
+    click.echo(f"\n$ sandscore {shlex.join(written)}")
+    if code := cli.main(args=written, prog_name="sandscore", standalone_mode=False):
         raise SystemExit(code)

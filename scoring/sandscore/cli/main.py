@@ -25,6 +25,7 @@ VERBS = {
     "verify": "verify",
     "power": "power",
     "queue": "queue",
+    "demo": "demo",
 }
 """Verb on the command line: the module of ``sandscore.cli`` that holds its ``command``."""
 
