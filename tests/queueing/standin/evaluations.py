@@ -45,12 +45,11 @@ def get_evaluation(world: World, request: Request, evaluation_id: str) -> Answer
     return Answer(200, {key: value for key, value in evaluation.items() if key != "access"})
 
 
-@route("GET", "/repo/v1/evaluation/{}/permissions")
-def get_permissions(world: World, request: Request, evaluation_id: str) -> Answer:
-    access = world.evaluations.get(evaluation_id, {"access": {}})["access"].get(request.user, [])
-    names = {"READ_PRIVATE_SUBMISSION": "canViewPrivateSubmissionStatusAnnotations"}
-    named = {names[key]: key in access for key in names}
-    return Answer(200, named | {"canView": "READ" in access, "canEdit": "UPDATE" in access, "ownerPrincipalId": 1001})
+@route("GET", "/repo/v1/evaluation/{}/acl")
+def get_acl(world: World, request: Request, evaluation_id: str) -> Answer:
+    evaluation = organised(world, request, evaluation_id, "CHANGE_PERMISSIONS")
+    rows = [{"principalId": int(who), "accessType": kinds} for who, kinds in evaluation["access"].items()]
+    return Answer(200, {"id": evaluation_id, "etag": "0", "resourceAccess": rows})
 
 
 @route("GET", "/repo/v1/evaluation/{}/submission/bundle/all")

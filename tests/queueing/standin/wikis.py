@@ -52,6 +52,12 @@ def put_page(world: World, request: Request, owner: str, page_id: str) -> Answer
     return Answer(200, pages[page_id])
 
 
+@route("DELETE", "/repo/v1/entity/{}/wiki2/{}")
+def delete_page(world: World, request: Request, owner: str, page_id: str) -> Answer:
+    del _pages(world, request, owner, "DELETE")[page_id]
+    return Answer(204)
+
+
 def _check_markdown(world: World, request: Request) -> None:
     if request.body.get("markdownFileHandleId") not in world.handles:
         raise Refusal(400, "a wiki page needs the file handle of its markdown")

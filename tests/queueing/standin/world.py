@@ -19,7 +19,7 @@ ORGANISER, PARTICIPANT, OTHER = "1001", "2001", "2002"
 
 @dataclass
 class World:
-    """``limits`` counts down how often a message may still be sent before the answer is 429."""
+    """``contents`` and ``owners`` are of file handles, ``columns`` of tables by id."""
 
     lock: threading.RLock = field(default_factory=threading.RLock)
     tokens: dict[str, str] = field(default_factory=dict)
@@ -41,6 +41,7 @@ class World:
     status_history: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
     url_seconds: int = 30
+    looks: int = 0
     numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(9_000_001))
 
     def number(self) -> str:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from sandscore.publishing.naming import joined
+from sandscore.publishing.naming import file_name
 from sandscore.queueing.synapse.columns import read_board, table_rows
 from sandscore.queueing.synapse.table import BoardTable
 from sandscore.queueing.synapse.wiki import BoardWiki
@@ -41,7 +41,7 @@ class BoardPublisher:
 
 def name_of(board: Board) -> str:
     """Of table and page: only characters that both may have."""
-    return f"Leaderboard {joined((board.task, board.phase))}"
+    return f"Leaderboard {file_name('-'.join(filter(None, (board.task, board.phase))))}"
 
 
 def _link(table: str) -> str:

@@ -28,6 +28,10 @@ class Wanted:
     most_bytes: int
 
 
+class _Damaged(InfrastructureFault):
+    """Other bytes than were announced: worth one more try, not six."""
+
+
 class Files:
     """Downloads through the association with the submission: the submitter's project is private."""
 
@@ -55,18 +59,21 @@ class Files:
 
     async def _download(self, wanted: Wanted, part: Path) -> None:
         """An address lives for seconds: each try asks for a new one."""
-        last = "nothing was tried"
+        last, damaged = "nothing was tried", 0
         for attempt in range(_TRIES):
             if attempt:
-                await asyncio.sleep(_FIRST_WAIT * 2**attempt)
+                await asyncio.sleep(_FIRST_WAIT * 2 ** (attempt - 1))
             address = await self._address(wanted)
             try:
                 with told(f"downloading the file of {wanted.submission}", _TIMEOUT):
                     await _stream(address, part, wanted.handle)
+                return
+            except _Damaged as fault:
+                last, damaged = str(fault), damaged + 1
             except InfrastructureFault as fault:
                 last = str(fault)
-                continue
-            return
+            if damaged > 1:
+                break
         raise InfrastructureFault(last)
 
     async def _address(self, wanted: Wanted) -> str:
@@ -109,7 +116,7 @@ async def _stream(address: str, part: Path, handle: Mapping[str, Any]) -> None:
             file.flush()
             os.fsync(file.fileno())
     if got != size or (handle.get("contentMd5") and digest.hexdigest() != handle["contentMd5"]):
-        raise InfrastructureFault("Synapse: the file arrived damaged")
+        raise _Damaged("Synapse: the file arrived damaged")
 
 
 def _sync_folder(folder: Path) -> None:

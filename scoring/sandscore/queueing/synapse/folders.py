@@ -31,8 +31,10 @@ class Folders:
         from synapseclient.models import Folder
 
         if name not in self._known:
-            storing = Folder(name=name, parent_id=self._root).store_async(synapse_client=self._session.client)
-            folder = await self._session.call(f"making the folder {name}", storing)
+            folder = await self._session.made(
+                f"making the folder {name}",
+                lambda: Folder(name=name, parent_id=self._root).store_async(synapse_client=self._session.client),
+            )
             await self._restrict(str(folder.id), readers)
             self._known[name] = str(folder.id)
         return self._known[name]

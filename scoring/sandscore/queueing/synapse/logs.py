@@ -1,6 +1,7 @@
 """What an attempt left, for the team and for the organisers."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 from sandscore.queueing.artifacts import LOG, PROBLEMS, RUN
@@ -37,8 +38,10 @@ class Logs:
 
         for path in files:
             name = f"{claim.submission.id}_attempt_{claim.attempt}_{path.name}"
-            storing = File(path=str(path), name=name, parent_id=parent).store_async(synapse_client=self._session.client)
-            await self._session.call(f"uploading {name}", storing)
+            file = File(path=str(path), name=name, parent_id=parent)
+            await self._session.made(
+                f"uploading {name}", partial(file.store_async, synapse_client=self._session.client)
+            )
 
 
 def _present(folder: Path, names: tuple[str, ...]) -> list[Path]:

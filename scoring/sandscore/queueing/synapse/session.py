@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -101,6 +101,15 @@ class Session:
         bound = seconds or self._options.call_seconds
         with told(what, bound):
             return await asyncio.wait_for(work, bound)
+
+    async def made(self, what: str, make: Callable[[], Awaitable[T]]) -> T:
+        """Of something that is found by its name if it is there: 409 where an answer was lost, or a rival was first."""
+        try:
+            return await self.call(what, make())
+        except Refused as fault:
+            if fault.status != 409:
+                raise
+        return await self.call(what, make())
 
 
 def _bound_retries(seconds: float) -> None:

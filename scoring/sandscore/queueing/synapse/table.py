@@ -36,9 +36,13 @@ class BoardTable:
 
         known = (name, tuple(example))
         if known not in self._tables:
-            table = Table(name=name, parent_id=self._parent, columns=[_column(key) for key in example])
-            storing = table.store_async(synapse_client=self._session.client)
-            self._tables[known] = await self._session.call(f"making the table {name}", storing)
+            columns = [_column(key) for key in example]
+            self._tables[known] = await self._session.made(
+                f"making the table {name}",
+                lambda: Table(name=name, parent_id=self._parent, columns=columns).store_async(
+                    synapse_client=self._session.client
+                ),
+            )
         return self._tables[known]
 
     async def _held(self, table: Any) -> list[dict[str, Any]]:

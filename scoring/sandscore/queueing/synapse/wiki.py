@@ -57,7 +57,11 @@ class BoardWiki:
         from synapseclient.models import WikiPage
 
         page = WikiPage(owner_id=self._owner, **fields)
-        await self._session.call("making a wiki page", page.store_async(synapse_client=self._session.client))
+        try:
+            await self._session.call("making a wiki page", page.store_async(synapse_client=self._session.client))
+        except Refused as fault:
+            if fault.status != 409:
+                raise
 
     async def _delete(self, page_id: str) -> None:
         from synapseclient.models import WikiPage

@@ -1,0 +1,179 @@
+"""Logs and messages: to those they are for, once, and never at the cost of a submission."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from queueing.standin.world import ORGANISER, OTHER, PARTICIPANT
+from queueing.synapse_homes import claimed, opened, run, scored
+from queueing.synapse_standin import LOST, LOST_503, Fault, Queue
+
+from sandscore.queueing.submission import Claim, Committed, Event, Notice
+
+MESSAGE = "/message$"
+
+
+def attempt(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "log.txt").write_text("what the annotator said, [masked]\n", encoding="utf-8")
+    (folder / "run.json").write_text("{}", encoding="utf-8")
+    (folder / "card.v1.json").write_text('{"per_note": "of gold"}', encoding="utf-8")
+    (folder / "problems.json").write_bytes(b"")
+    return folder
+
+
+def notice(claim: Claim, event: Event = Event.SCORED) -> Notice:
+    return Notice(claim.submission, claim.attempt, event, "Your submission was scored", "F1 <b>0.5</b>")
+
+
+def children(queue: Queue, parent: str) -> dict[str, dict[str, Any]]:
+    return {one["name"]: one for one in queue.world.entities.values() if one["parentId"] == parent}
+
+
+def test_the_log_goes_to_the_submitter_and_the_rest_behind_a_lock(tmp_path: Path) -> None:
+    async def test(queue: Queue) -> None:
+        key = queue.submit_file(b"{}")
+        async with opened(queue) as home:
+            claim = await claimed(home)
+            assert await home.commit(claim, scored(folder=attempt(tmp_path / "attempt"))) is Committed.DONE
+        folders = children(queue, queue.project)
+        assert set(folders) == {"2001", "2001_LOCKED"}
+        open_folder, locked = folders["2001"]["id"], folders["2001_LOCKED"]["id"]
+        assert set(children(queue, open_folder)) == {f"{key}_attempt_1_log.txt"}
+        assert set(children(queue, locked)) == {f"{key}_attempt_1_log.txt", f"{key}_attempt_1_run.json"}
+        may = {
+            who: (queue.world.allowed(who, open_folder, "DOWNLOAD"), queue.world.allowed(who, locked, "READ"))
+            for who in (ORGANISER, PARTICIPANT, OTHER)
+        }
+        assert may == {ORGANISER: (True, True), PARTICIPANT: (True, False), OTHER: (False, False)}
+        assert not any(b"per_note" in data for data in queue.world.contents.values())
+
+    run(tmp_path, test)
+
+
+def test_nothing_is_uploaded_before_the_folder_is_locked(tmp_path: Path) -> None:
+    """In the project participants may read everything that has no access list of its own."""
+
+    async def test(queue: Queue) -> None:
+        key = queue.submit_file(b"{}")
+        queue.standin.faults = [Fault("POST", "/acl$", 403, times=9)]
+        async with opened(queue) as home:
+            claim = await claimed(home)
+            assert await home.commit(claim, scored(folder=attempt(tmp_path / "attempt"))) is Committed.DONE
+        assert queue.status(key) == "SCORED"
+        assert queue.standin.count("POST", "/file/multipart") == 0
+
+    run(tmp_path, test)
+
+
+def test_a_folder_that_somebody_opened_is_locked_again(tmp_path: Path) -> None:
+    async def test(queue: Queue) -> None:
+        queue.submit_file(b"{}"), queue.submit_file(b"{}")
+        async with opened(queue, "a") as home:
+            await home.commit(await claimed(home), scored(folder=attempt(tmp_path / "one")))
+        locked = children(queue, queue.project)["2001_LOCKED"]["id"]
+        rows = queue.world.acls[locked]["resourceAccess"]
+        rows.append({"principalId": int(OTHER), "accessType": ["READ", "DOWNLOAD"]})
+        async with opened(queue, "b") as home:
+            await home.commit(await claimed(home), scored(folder=attempt(tmp_path / "two")))
+        assert not queue.world.allowed(OTHER, locked, "READ")
+
+    run(tmp_path, test)
+
+
+@pytest.mark.parametrize("kind", [LOST, 503], ids=["lost", "throttled"])
+def test_an_upload_that_has_to_be_repeated_leaves_one_file(tmp_path: Path, kind: str | int) -> None:
+    async def test(queue: Queue) -> None:
+        queue.submit_file(b"{}")
+        queue.standin.faults = [Fault("POST", "/entity$", kind, after=1), Fault("PUT", "^/storage/part", kind)]
+        async with opened(queue) as home:
+            claim = await claimed(home)
+            assert await home.commit(claim, scored(folder=attempt(tmp_path / "attempt"))) is Committed.DONE
+        folders = children(queue, queue.project)
+        held = [len(children(queue, folders[name]["id"])) for name in ("2001", "2001_LOCKED")]
+        stored = [one for one in queue.world.entities.values() if "_attempt_1_" in one["name"]]
+        assert (held, len(stored)) == ([1, 2], 3)
+
+    run(tmp_path, test)
+
+
+def test_the_team_is_told_once(tmp_path: Path) -> None:
+    async def test(queue: Queue) -> None:
+        key = queue.submit_file(b"{}", team="3001")
+        async with opened(queue, "a") as a, opened(queue, "b") as b:
+            claim = await claimed(a)
+            told = await asyncio.gather(a.notify(notice(claim)), b.notify(notice(claim)))
+            assert sorted(told) == [False, True]
+            assert await a.notify(notice(claim)) is False
+            assert await a.notify(notice(claim, Event.STARTED)) is True
+        first, _ = queue.world.messages
+        assert (first["recipients"], first["subject"]) == (["3001"], "Your submission was scored")
+        assert queue.world.contents[first["fileHandleId"]] == b"F1 <b>0.5</b>"
+        assert queue.world.handles[first["fileHandleId"]]["contentType"] == "text/plain"
+        assert queue.records(key)["told"] == ["1.0.2", "1.0.1"]
+
+    run(tmp_path, test)
+
+
+@pytest.mark.parametrize("kind", [LOST, LOST_503])
+def test_a_message_whose_answer_is_lost_is_not_sent_twice(tmp_path: Path, kind: str) -> None:
+    async def test(queue: Queue) -> None:
+        queue.submit_file(b"{}")
+        queue.standin.faults = [Fault("POST", MESSAGE, kind)]
+        async with opened(queue) as home:
+            assert await home.notify(notice(await claimed(home)))
+        assert len(queue.world.messages) == 1
+        assert queue.standin.count("POST", MESSAGE) == 1
+
+    run(tmp_path, test)
+
+
+def test_the_eleventh_message_of_a_minute_waits_and_holds_up_nothing(tmp_path: Path) -> None:
+    async def test(queue: Queue) -> None:
+        queue.submit_file(b"{}")
+        queue.standin.faults = [Fault("POST", MESSAGE, 429)]
+        async with opened(queue) as home:
+            claim = await claimed(home)
+            assert await home.notify(notice(claim))
+            assert await home.commit(claim, scored()) is Committed.DONE
+            assert queue.world.messages == []
+        assert len(queue.world.messages) == 1
+
+    run(tmp_path, test)
+
+
+def test_a_notice_that_cannot_be_recorded_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def test(queue: Queue) -> None:
+        queue.submit_file(b"{}")
+        async with opened(queue, options={"retry_seconds": 0}) as home:
+            claim = await claimed(home)
+            queue.standin.faults = [Fault("GET", "/status$", 503, times=9)]
+            assert await home.notify(notice(claim)) is False
+        assert queue.world.messages == []
+
+    run(tmp_path, test)
+    assert "was not sent" in capsys.readouterr().err
+
+
+def test_what_needs_an_organiser_is_told_to_team_and_organiser(tmp_path: Path) -> None:
+    async def test(queue: Queue) -> None:
+        queue.submit_file(b"{}")
+        async with opened(queue) as home:
+            assert await home.notify(notice(await claimed(home), Event.NEEDS_ORGANISER))
+        (message,) = queue.world.messages
+        assert message["recipients"] == [PARTICIPANT, ORGANISER]
+
+    run(tmp_path, test)
+
+
+def test_events_nobody_wants_cost_no_request(tmp_path: Path) -> None:
+    async def test(queue: Queue) -> None:
+        queue.submit_file(b"{}")
+        async with opened(queue, notices={"events": int(Event.INVALID)}) as home:
+            claim = await claimed(home)
+            before = len(queue.standin.log)
+            assert await home.notify(notice(claim)) is False
+            assert len(queue.standin.log) == before
+
+    run(tmp_path, test)
