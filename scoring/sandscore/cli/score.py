@@ -16,6 +16,8 @@ from sandscore.tasks import find_task
 
 if TYPE_CHECKING:
     from sandscore.measuring.cards import Identity
+    from sandscore.reading.files import Loaded
+    from sandscore.records.scorecard import Scorecard
 
 
 @click.command("score")
@@ -38,6 +40,12 @@ if TYPE_CHECKING:
     "--errors", metavar="DIR", help="Write false positives, misses and a confusion matrix here; they quote gold."
 )
 @click.option("--entity-map", metavar="FILE", help="JSON, foreign type to label of the task, for the error files.")
+@click.option("--html", "report", metavar="REPORT", help="Write a page that shows where the points were lost.")
+@click.option(
+    "--challenge",
+    metavar="FILE",
+    help="challenge.toml: whether its licence lets the report show notes (publication.text).",
+)
 @click.option("-o", "--output", metavar="CARD", help="Write the score card here.")
 @format_option
 def command(**options: Any) -> int:
@@ -74,6 +82,8 @@ class Options:
     publish: bool
     errors: str | None
     entity_map: str | None
+    report: str | None
+    challenge: str | None
     output: str | None
     output_format: str
 
@@ -108,9 +118,22 @@ def run(options: Options) -> int:
     written = dumped(card)
     if options.output:
         write(options.output, written)
+    if options.report:
+        _report(options, card, scored.loaded)
     as_original = profile is not None and options.output_format == "text"
     click.echo(scored.table if as_original else FORMATS[options.output_format](card, written))
     return 0
+
+
+def _report(options: Options, card: "Scorecard", loaded: "Loaded") -> None:
+    """Notes are shown only where the challenge's licence says so, and never beside hidden ids."""
+    from sandscore.measuring.documents import documents_of
+    from sandscore.publishing.report import write_report
+    from sandscore.ranking.configuration import read_challenge
+
+    allowed = bool(options.challenge) and read_challenge(Path(str(options.challenge))).publication.text
+    own = options.profile == "challenge" and not options.publish
+    write_report(card, documents_of(loaded) if own else None, Path(str(options.report)), allow_text=allowed)
 
 
 def _identity(options: Options) -> "Identity":

@@ -20,6 +20,7 @@ class Scored:
     """A card, and what the original would print."""
 
     card: Scorecard
+    loaded: Loaded
     table: str = ""
 
 
@@ -39,7 +40,7 @@ def _challenge(question: Question, loaded: Loaded, errors: ErrorFiles | None) ->
     _refuse_faulty(loaded)
     if errors is not None:
         errors.write(loaded, None)
-    return Scored(score(question, loaded))
+    return Scored(score(question, loaded), loaded)
 
 
 def _as_the_original(
@@ -53,7 +54,7 @@ def _as_the_original(
     card, result = score_as(profile, question, given, loaded)
     if errors is not None:
         errors.write(loaded, given)
-    return Scored(card, result.table.rstrip("\n"))
+    return Scored(card, loaded, result.table.rstrip("\n"))
 
 
 def _refuse_faulty(loaded: Loaded) -> None:

@@ -24,7 +24,7 @@ def command(board: Path, cards: tuple[Path, ...], output_format: str) -> None:
 
     \b
     Example:
-      sandscore verify leaderboard/board.json
+      sandscore verify leaderboard/date-final/board.json
     """
     from sandscore.cli.progress import bar
     from sandscore.ranking.verification import verify

@@ -1,0 +1,39 @@
+"""``score --html``: the report is written, and shows notes only where the challenge allows it."""
+
+from pathlib import Path
+
+import pytest
+from cli.running import sandscore
+
+from sandscore.content import example_gold, submissions
+
+GOLD = example_gold()
+WORDS = ["score", "date", "--gold", GOLD / "date.json", "--notes", GOLD / "notes.json"]
+WORDS += ["--predictions", submissions() / "date-good" / "predictions.json"]
+SENTENCE = "May advance diet as tolerated"
+"""From a note, outside every annotation."""
+
+
+def page(path: Path, *more: object) -> str:
+    ran = sandscore(*WORDS, "--html", path, *more)
+    assert ran.code == 0, ran.err
+    return path.read_text(encoding="utf-8")
+
+
+def test_text_needs_the_licence(tmp_path: Path) -> None:
+    notes = (GOLD / "notes.json").read_text(encoding="utf-8")
+    assert SENTENCE.lower() in notes.lower()
+    assert SENTENCE.lower() not in page(tmp_path / "without.html").lower()
+    assert SENTENCE.lower() in page(tmp_path / "with.html", "--challenge", GOLD / "challenge.toml").lower()
+
+
+def test_published_report_holds_no_note_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDSCORE_SALT", "pepper")
+    shown = page(tmp_path / "r.html", "--publish", "--challenge", GOLD / "challenge.toml")
+    assert SENTENCE.lower() not in shown.lower()
+    assert "101-01" not in shown
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    ran = sandscore(*WORDS, "--html", tmp_path / "no" / "such" / "r.html")
+    assert (ran.code, "bug of ours" in ran.err) == (2, False) or (tmp_path / "no" / "such" / "r.html").exists()
