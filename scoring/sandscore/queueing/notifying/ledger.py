@@ -7,7 +7,7 @@ again.
 import os
 from pathlib import Path
 
-from sandscore.queueing.submission import Notice
+from sandscore.queueing.submission import Event, Notice
 from sandscore.records.errors import InfrastructureFault
 
 FOLDER = "notices"
@@ -21,12 +21,18 @@ class Ledger:
 
     def first(self, notice: Notice) -> bool:
         """True for the first who asks, and for nobody after."""
-        name = f"{notice.submission.id}-{notice.attempt}-{notice.submission.version}-{notice.event.name}"
         try:
             self.folder.mkdir(exist_ok=True)
-            os.close(os.open(self.folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            os.close(os.open(self.folder / identity(notice), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:
             return False
         except OSError as fault:
             raise InfrastructureFault(f"{self.folder} cannot be written: {fault.strerror}") from None
         return True
+
+
+def identity(notice: Notice) -> str:
+    """A score is news once a version, whichever attempt it came from; everything else once an attempt."""
+    one = notice.submission
+    which = f"v{one.version}" if notice.event is Event.SCORED else str(notice.attempt)
+    return f"{one.id}-{which}-{notice.event.name}"

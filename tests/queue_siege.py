@@ -1,0 +1,214 @@
+"""A queue under siege: workers are killed at random moments, alone and two at once, while the wall clock jumps, the
+disk is full for a while, and the database is set back to a backup. Then whatever is left is drained, and every
+submission must have ended exactly once, with the score that its predictions deserve, and nothing else may be left.
+
+Used short by the tests and long by benchmarks/queue_crashes.py.
+"""
+
+import json
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from queue_samples import HALF, RIGHT, WRONG_PLACE, hand_in, opened, queue, with_home
+
+from sandscore.queueing.embedded.database import FILE, back_up
+from sandscore.queueing.submission import Submission
+from sandscore.queueing.workspace import Workspace
+
+SCORES = {"right": 1.0, "half": 0.8}
+"""By hand: see the samples."""
+SPANS = {"right": RIGHT, "half": HALF, "wrong": WRONG_PLACE}
+WORKER = """
+import datetime, os, resource, signal, sys
+root, offset, room, deaths = sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+import sandscore.queueing.times as times
+begun = times.uptime()
+def jumping():
+    jump = offset if times.uptime() - begun > 0.7 else 0.0
+    return datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=jump)
+times.utc_now = jumping
+from sandscore.cli.main import run
+seen = 0
+def hook(event, arguments):
+    global seen
+    if event in ("open", "os.rename", "os.mkdir", "os.link", "os.remove") and root in str(arguments[0]):
+        seen += 1
+        if seen == deaths:
+            os.kill(os.getpid(), signal.SIGKILL)
+if deaths:
+    sys.addaudithook(hook)
+if room:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+sys.exit(run(["queue", "work", root, *sys.argv[5:]]))
+"""
+"""A worker whose clock jumps after a while, whose files may not grow beyond ``room`` bytes, and who dies at its
+``deaths``th touch of a file of the queue."""
+
+
+@dataclass
+class Siege:
+    """One queue and those who attack it."""
+
+    root: Path
+    seed: int
+    submissions: int
+    workspace: Workspace = field(init=False)
+    handed_in: dict[str, str] = field(default_factory=dict)
+    cancelled: set[str] = field(default_factory=set)
+    kills: int = 0
+    doubles: int = 0
+    restores: int = 0
+
+    def __post_init__(self) -> None:
+        self.random = random.Random(self.seed)
+        self.workspace = queue(self.root, lease_seconds=2.0, most_failures=1000, most_losses=1000)
+        for number in range(self.submissions):
+            self._hand_in(number)
+        self.workers: list[subprocess.Popen[bytes]] = []
+
+    def _hand_in(self, number: int) -> None:
+        kind = ("right", "half", "wrong")[number % 3]
+        self.handed_in[hand_in(self.workspace, SPANS[kind], f"Team {number % 7}")] = kind
+
+    def start(self, *options: str) -> subprocess.Popen[bytes]:
+        """A worker; each with afflictions of its own."""
+        jump = self.random.choice([0.0, 0.0, 3e5, -3e5])
+        room = self.random.choice([0, 0, 0, 0, self.random.randrange(1, 60_000)])
+        deaths = self.random.choice([0, self.random.randrange(1, 250)])
+        if "--once" in options:
+            jump, room, deaths = 0.0, 0, 0
+        arguments = [str(self.workspace.root), str(jump), str(room), str(deaths), "--board-every", "2", *options]
+        return subprocess.Popen(
+            [sys.executable, "-c", WORKER, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+
+    def attack(self, kills: int, workers: int = 3) -> None:
+        """Until that many workers have died by force."""
+        backup = self.root / "backup.sqlite"
+        back_up(self.workspace.root, backup)
+        while self.kills < kills:
+            while len(self.workers) < workers:
+                self.workers.append(self.start())
+            time.sleep(self.random.uniform(0.0, 1.2))
+            self._strike()
+            for _ in range(self.random.randrange(12)):
+                self._hand_in(len(self.handed_in))
+            if self.random.random() < 0.1:
+                self._cancel_one()
+            if self.random.random() < 0.06:
+                back_up(self.workspace.root, backup)
+            if self.random.random() < 0.04:
+                self._restore(backup)
+        self._end_all()
+
+    def drain(self) -> None:
+        """Two workers, unharmed, until nothing is left."""
+        running = [self.start("--once") for _ in range(2)]
+        assert [process.wait(timeout=240) for process in running] == [0, 0]
+
+    def _strike(self) -> None:
+        died = [worker for worker in self.workers if worker.poll() is not None]
+        self.kills += sum(worker.returncode == -signal.SIGKILL for worker in died)
+        alive = [worker for worker in self.workers if worker.poll() is None]
+        victims = self.random.sample(alive, min(len(alive), self.random.choice([1, 1, 2])))
+        for worker in victims:
+            worker.kill()
+        self.kills += len(victims)
+        self.doubles += len(victims) > 1
+        for worker in [*died, *victims]:
+            if worker in self.workers:
+                worker.wait()
+                self.workers.remove(worker)
+
+    def _cancel_one(self) -> None:
+        chosen = self.random.choice(sorted(self.handed_in))
+        if with_home(self.workspace, lambda home: home.cancel(chosen)):
+            self.cancelled.add(chosen)
+
+    def _restore(self, backup: Path) -> None:
+        """As the organiser's guide says: stop the workers, put the copy in place, start again."""
+        self._end_all()
+        for ending in ("", "-wal", "-shm"):
+            (self.workspace.root / f"{FILE}{ending}").unlink(missing_ok=True)
+        (self.workspace.root / FILE).write_bytes(backup.read_bytes())
+        self.restores += 1
+
+    def _end_all(self) -> None:
+        for worker in self.workers:
+            worker.kill()
+            self.kills += 1
+            worker.wait()
+        self.workers.clear()
+
+    def lost(self) -> int:
+        """Attempts whose worker died over them."""
+        with opened(self.workspace) as database, database.reading() as connection:
+            found: int = connection.execute("SELECT count(*) FROM attempt WHERE outcome='lost'").fetchone()[0]
+        return found
+
+    def check(self) -> Counter[str]:
+        """Everything that must hold; how many ended how."""
+        found = with_home(self.workspace, lambda home: home.submissions())
+        assert {one.id for one in found} == set(self.handed_in), "every submission is there, and no other"
+        for one in found:
+            self._check_one(one)
+        self._check_rest(found)
+        return Counter(str(one.status) for one in found)
+
+    def _check_one(self, one: Submission) -> None:
+        kind = self.handed_in[one.id]
+        told = f"{one.id} ({kind}): {one}"
+        with opened(self.workspace) as database, database.reading() as connection:
+            ends = connection.execute(
+                "SELECT outcome FROM attempt WHERE submission=? AND outcome IN ('SCORED', 'INVALID')", (one.id,)
+            ).fetchall()
+            versions = connection.execute("SELECT count(*) FROM version WHERE submission=?", (one.id,)).fetchone()[0]
+        if one.status == "REJECTED":
+            assert (one.id in self.cancelled, one.reason, ends) == (True, "cancelled", []), told
+        elif kind == "wrong":
+            assert (one.status, len(ends), versions) == ("INVALID", 1, 0), told
+            assert "text-mismatch 1" in str(one.reason), told
+        else:
+            assert (one.status, one.scores.get("instance_strict")) == ("SCORED", SCORES[kind]), told
+            assert (len(ends), versions, one.version) == (1, 1, 1), told
+        folders = list((self.workspace.root / "attempts" / one.id).glob("*"))
+        assert len(folders) == 1 or one.status == "REJECTED", f"{told}: {folders}"
+
+    def _check_rest(self, found: Sequence[Submission]) -> None:
+        root = self.workspace.root
+        assert not [path for path in root.rglob("*.part") if "files" not in path.parts], "no half-written file"
+        told = [json.loads(line) for line in (root / "notices.jsonl").read_text(encoding="utf-8").splitlines()]
+        scored = Counter(notice["submission"] for notice in told if notice["event"] == "scored")
+        assert not scored or max(scored.values()) == 1, "a score is told at most once"
+        board = json.loads((root / "boards" / "date.json").read_bytes())
+        assert {row["submission"] for row in board["rows"]} == {one.id for one in found if one.status == "SCORED"}
+        assert left_over(root) == [], "no process is left"
+        with sqlite3.connect(root / FILE) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+
+
+def left_over(root: Path) -> list[str]:
+    """Command lines of processes that work for this queue; they may need a moment to see that their parent is gone."""
+    found: list[str] = []
+    for _ in range(50):
+        lines = [line for path in Path("/proc").glob("[0-9]*/cmdline") if (line := _read(path)) is not None]
+        found = [line for line in lines if str(root) in line and "sandscore" in line]
+        if not found:
+            break
+        time.sleep(0.2)
+    return found
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+    except OSError:
+        return None
