@@ -11,7 +11,7 @@ class QueueGroup(click.Group):
     """Imports a verb's module only when that verb is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
+        return [*VERBS]  # the submodule "list" hides the builtin here
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
