@@ -5,12 +5,24 @@ set -euo pipefail
 
 socket=${SANDSCORE_SOCKET:-/var/run/docker.sock}
 data=${SANDSCORE_ENGINE_DATA:-/var/lib/sandscore-engine}
-needed=(docker.io iptables busybox-static debootstrap docker-registry)
+engine_packages=(docker.io iptables)
+test_packages=(busybox-static debootstrap docker-registry)
 
-answers() { curl -sf --max-time 5 --unix-socket "$socket" http://engine/_ping >/dev/null 2>&1; }
+answers() {
+    python3 - "$socket" <<'PY' 2>/dev/null
+import socket
+import sys
+
+with socket.socket(socket.AF_UNIX) as line:
+    line.settimeout(5)
+    line.connect(sys.argv[1])
+    line.sendall(b"GET /_ping HTTP/1.0\r\nHost: engine\r\n\r\n")
+    sys.exit(b" 200 " not in line.recv(64))
+PY
+}
 
 missing_packages() {
-    for package in "${needed[@]}"; do
+    for package in "$@"; do
         dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
     done
 }
@@ -27,6 +39,7 @@ start_engine() {
     mkdir -p "$data"
     echo "engine: starting dockerd, data in $data/data, log in $data/log"
     setsid nohup dockerd --host "unix://$socket" --data-root "$data/data" >"$data/log" 2>&1 </dev/null &
+    echo $! >"$data/pid"
     for _ in $(seq 1 300); do
         if answers; then return; fi
         sleep 0.1
@@ -36,8 +49,10 @@ start_engine() {
     exit 75
 }
 
+needed=("${test_packages[@]}")
+answers || needed+=("${engine_packages[@]}")
 if may_install; then
-    mapfile -t missing < <(missing_packages)
+    mapfile -t missing < <(missing_packages "${needed[@]}")
     [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
 fi
 if answers; then
