@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sandscore.records.errors import OrganiserFault
-from sandscore.records.run import RunFault
+from sandscore.records.run import Limits, RunFault
 from sandscore.running.batchresult import answers_in
 from sandscore.running.checks import compared, repeated, shuffled
 from sandscore.running.notes import Note, read_notes
@@ -18,11 +18,12 @@ from sandscore.tasks import TASKS, find_task
 #          012345678901234567890123456
 NOTE = Note("n", "n", "Seen \U0001f637 on 10/26/2020 here.")
 DATE = find_task("date")
+LIMITS = Limits()
 RIGHT = {"start": 10, "length": 10, "text": "10/26/2020"}
 
 
-def judged(*annotations: object) -> bytes:
-    return Answers(DATE).accepted(NOTE, json.dumps({"textDateAnnotations": annotations}).encode())
+def judged(*annotations: object, limits: Limits = LIMITS) -> bytes:
+    return Answers(DATE, limits).accepted(NOTE, json.dumps({"textDateAnnotations": annotations}).encode())
 
 
 def test_offsets_count_characters() -> None:
@@ -65,17 +66,24 @@ def test_refused(annotation: object, why: str) -> None:
 )
 def test_refused_as_a_whole(body: bytes, why: str) -> None:
     with pytest.raises(RefusedAnswer, match=why):
-        Answers(DATE).accepted(NOTE, body)
+        Answers(DATE, LIMITS).accepted(NOTE, body)
 
 
 def test_a_fault_far_down_a_long_answer_is_found() -> None:
     with pytest.raises(RefusedAnswer, match="/textDateAnnotations/1700/start"):
-        judged(*[RIGHT] * 1700, RIGHT | {"start": -1})
+        judged(*[RIGHT] * 1700, RIGHT | {"start": -1}, limits=Limits(reply_parts=2000))
+
+
+def test_more_annotations_than_any_note_has() -> None:
+    """By hand: 1000 and one for each 8 of 26 characters are 1003; 1002 annotations, their list and object, 1004."""
+    assert len(json.loads(judged(*[RIGHT] * 1001))) == 1001
+    with pytest.raises(RefusedAnswer, match="holds 1,004 objects and lists, more than 1,003"):
+        judged(*[RIGHT] * 1002)
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=lambda task: task.id)
 def test_every_task_has_answers(task: object) -> None:
-    answers = Answers(find_task(getattr(task, "id", "")))
+    answers = Answers(find_task(getattr(task, "id", "")), LIMITS)
     assert answers.accepted(NOTE, json.dumps({answers.task.array: []}).encode()) == b"[]"
 
 
@@ -95,11 +103,11 @@ A, B = Note("d/Note/a", "a", "x"), Note("d/Note/b", "b", "y")
     ],
 )
 def test_batch_results(written: str) -> None:
-    assert answers_in(written.encode(), [A, B], Answers(DATE)) == [b"[]", b"[]"]
+    assert answers_in(written.encode(), [A, B], Answers(DATE, LIMITS)) == [b"[]", b"[]"]
 
 
 def test_batch_result_of_one_note() -> None:
-    assert answers_in(b'{"textDateAnnotations": []}', [A], Answers(DATE)) == [b"[]"]
+    assert answers_in(b'{"textDateAnnotations": []}', [A], Answers(DATE, LIMITS)) == [b"[]"]
 
 
 @pytest.mark.parametrize(
@@ -111,11 +119,13 @@ def test_batch_result_of_one_note() -> None:
         ("[1]", "/0 does not name its note"),
         (f"[{record('a')}", "predictions.json: line 1"),
         ("", "predictions.json: line 1"),
+        pytest.param("[" + "1," * 30_000 + "1]", "holds 30,001 values, more than 20,000", id="very many values"),
+        pytest.param(f"[{record('x' * (257 << 10))}]", "/0 is longer than any answer may be", id="an endless name"),
     ],
 )
 def test_batch_results_refused(written: str, why: str) -> None:
     with pytest.raises(RunFault, match=why):
-        answers_in(written.encode(), [A, B], Answers(DATE))
+        answers_in(written.encode(), [A, B], Answers(DATE, LIMITS))
 
 
 @pytest.mark.parametrize(

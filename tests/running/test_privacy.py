@@ -149,7 +149,7 @@ def test_names_sent_to_the_annotator_fit_the_published_schemas() -> None:
 
 
 def test_a_note_with_half_a_character_is_still_sent() -> None:
-    assert Answers(DATE).accepted(Note("n", "n", "\ud83d"), b'{"textDateAnnotations": []}') == b"[]"
+    assert Answers(DATE, Limits()).accepted(Note("n", "n", "\ud83d"), b'{"textDateAnnotations": []}') == b"[]"
 
 
 def test_the_harness_keeps_its_own_environment_to_itself() -> None:

@@ -62,7 +62,7 @@ _OPTIONS = (
         help="A server that is sent notes, or a program that turns /input/notes.json into /output/predictions.json.",
     ),
     click.option(
-        "--concurrency", type=click.IntRange(1, 64), default=4, show_default=True, help="Notes sent at the same time."
+        "--concurrency", type=click.IntRange(1, 32), default=4, show_default=True, help="Notes sent at the same time."
     ),
     click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="Seconds for the whole run (3600)."),
     memory_option,

@@ -66,10 +66,13 @@ class Limits(_Record):
     image_bytes: int = Field(default=10 * 1024 * MIB, ge=1)
     log_bytes: int = Field(default=4 * MIB, ge=1, description="Standard output and error together.")
     log_kept_bytes: int = Field(default=64 << 10, ge=0)
-    output_bytes: int = Field(default=64 * MIB, ge=1, description="All predictions of a run.")
+    output_bytes: int = Field(default=32 * MIB, ge=1, description="All answers of a run, and …")
+    output_bytes_per_character: int = Field(default=4, ge=0, description="… this for each character of all notes.")
     reply_bytes: int = Field(default=256 << 10, ge=1, description="One answer over HTTP, and …")
     reply_bytes_per_character: int = Field(default=64, ge=0, description="… this for each character of the note …")
     reply_bytes_most: int = Field(default=4 * MIB, ge=1, description="… up to this.")
+    reply_parts: int = Field(default=1000, ge=1, description="Objects and lists in one answer, and …")
+    reply_parts_per_character: float = Field(default=0.125, ge=0, description="… this for each character of the note.")
     ready_seconds: float = Field(default=120.0, gt=0)
     note_seconds: float = Field(default=10.0, gt=0, description="One note, and …")
     note_seconds_per_1000_characters: float = Field(default=0.1, ge=0, description="… this for each 1000 characters.")
@@ -77,6 +80,12 @@ class Limits(_Record):
 
     def note_time(self, characters: int) -> float:
         return self.note_seconds + self.note_seconds_per_1000_characters * characters / 1000
+
+    def reply_part_count(self, characters: int) -> int:
+        return self.reply_parts + int(self.reply_parts_per_character * characters)
+
+    def output_size(self, characters: int) -> int:
+        return self.output_bytes + self.output_bytes_per_character * characters
 
     def reply_size(self, characters: int) -> int:
         return min(self.reply_bytes + self.reply_bytes_per_character * characters, self.reply_bytes_most)

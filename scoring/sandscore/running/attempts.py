@@ -42,7 +42,7 @@ def attempt(setting: Setting, rounds: Rounds, facts: Facts, progress: Progress) 
 def _serve(
     setting: Setting, door: Door, clock: Clock, alive: Alive, facts: Facts, rounds: Rounds, progress: Progress
 ) -> Answered:
-    service = Service(door, Answers(setting.task), setting.limits, clock, alive)
+    service = Service(door, Answers(setting.task, setting.limits), setting.limits, clock, alive)
     with service.threads(setting.concurrency) as pool:
         begun = time.monotonic()
         pool.submit(service.wait_ready).result()
@@ -97,8 +97,12 @@ def _batch(setting: Setting, rounds: Rounds, facts: Facts, clock: Clock) -> Answ
             _in_sandbox(setting, facts, "none", both.mounts, lambda box: wait_for_end(box, clock))
             if not answered:
                 facts.notes_seconds = time.monotonic() - begun
-            data = take_file(both.holder, f"{OUTPUT}/{PREDICTIONS}", setting.limits.output_bytes)
-        answered.append(answers_in(data, notes, Answers(setting.task)))
+            data = take_file(
+                both.holder,
+                f"{OUTPUT}/{PREDICTIONS}",
+                setting.limits.output_size(sum(len(note.text) for note in notes)),
+            )
+        answered.append(answers_in(data, notes, Answers(setting.task, setting.limits)))
     return answered
 
 

@@ -49,7 +49,7 @@ def folders(client: "DockerClient", notes: Sequence[Note], limits: Limits, marks
     with ExitStack() as stack:
         inside = _volume(client, f"{name}-in", f"size={len(content) + _SPARE_BYTES},nr_inodes=16,mode=0755", marks)
         stack.callback(_remove, inside)
-        size = limits.output_bytes + _SPARE_BYTES
+        size = limits.output_size(sum(len(note.text) for note in notes)) + _SPARE_BYTES
         outside = _volume(client, f"{name}-out", f"size={size},nr_inodes=200,{owner}", marks)
         stack.callback(_remove, outside)
         holder = _holder(client, inside.name, outside.name, marks)

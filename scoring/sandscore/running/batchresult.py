@@ -7,13 +7,16 @@ from sandscore.reading.blocks import Block
 from sandscore.reading.decoding import Decoder, record_type
 from sandscore.reading.strictjson import JsonFault, loads
 from sandscore.reading.walking import walk
-from sandscore.records.run import Outcome, RunFault
+from sandscore.records.run import Limits, Outcome, RunFault
 from sandscore.running.notes import Note
-from sandscore.running.replies import Answers, place_of
+from sandscore.running.replies import Answers, parts_in, place_of
+
+_PIECES_PER_PART = 10
 
 
 def answers_in(data: bytes, notes: Sequence[Note], answers: Answers) -> list[bytes]:
     """Each note's annotations as compact JSON, in the order of the notes."""
+    _require_moderate(data, notes, answers.limits)
     taker = _Taker(notes, answers)
     task = answers.task
     try:
@@ -29,6 +32,14 @@ def answers_in(data: bytes, notes: Sequence[Note], answers: Answers) -> list[byt
     return [taker.found[note.name] for note in notes]
 
 
+def _require_moderate(data: bytes, notes: Sequence[Note], limits: Limits) -> None:
+    """Refuse what would take memory out of proportion once it is cut into pieces."""
+    most = _PIECES_PER_PART * sum(limits.reply_part_count(len(note.text)) for note in notes)
+    pieces = sum(data.count(mark) for mark in (b",", b"\n", b"{", b"["))
+    if pieces > most:
+        raise RunFault(Outcome.INVALID_OUTPUT, f"predictions.json holds {pieces:,} values, more than {most:,}")
+
+
 class _Taker:
     """Takes a file's records one by one; whole names and last segments are both understood."""
 
@@ -36,17 +47,26 @@ class _Taker:
         self._answers, self._notes = answers, notes
         self._by_name = {note.name.rpartition("/")[2]: note for note in notes} | {note.name: note for note in notes}
         self.found: dict[str, bytes] = {}
+        longest = max(len(note.text) for note in notes)
+        self._size = answers.limits.reply_size(longest)
+        self._parts = answers.limits.reply_part_count(longest)
 
     def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
         return False
 
     def explain(self, item: Block, whole: memoryview, number: int) -> None:
         body = bytes(item.data)
+        self._require_moderate(body, number)
         value = loads(body)
         note = self._note(value, number)
         if note.name in self.found:
             raise RunFault(Outcome.INVALID_OUTPUT, f"predictions.json: /{number} is a second entry for {note.name}")
         self.found[note.name] = self._answers.annotations(note, value, body)
+
+    def _require_moderate(self, body: bytes, number: int) -> None:
+        """One entry has the limits of one answer to the longest note."""
+        if len(body) > self._size or parts_in(body) > self._parts:
+            raise RunFault(Outcome.INVALID_OUTPUT, f"predictions.json: /{number} is longer than any answer may be")
 
     def _note(self, value: Any, number: int) -> Note:
         try:

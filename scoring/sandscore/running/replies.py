@@ -8,7 +8,7 @@ from typing import Any
 from sandscore.reading.explaining import Judge
 from sandscore.reading.pointers import pointer
 from sandscore.reading.strictjson import JsonFault, loads
-from sandscore.records.run import Outcome, RunFault
+from sandscore.records.run import Limits, Outcome, RunFault
 from sandscore.running.notes import Note
 from sandscore.tasks import Task
 
@@ -26,14 +26,16 @@ class RefusedAnswer(RunFault):
 class Answers:
     """Judges the answers of one task, one at a time so that a large one stands in memory alone."""
 
-    def __init__(self, task: Task) -> None:
-        self.task = task
+    def __init__(self, task: Task, limits: Limits) -> None:
+        self.task, self.limits = task, limits
         self._judge = Judge(task)
         self._alone = threading.Lock()
 
     def accepted(self, note: Note, body: bytes) -> bytes:
         """The annotations of a valid answer, as they were given, in compact JSON."""
         with self._alone:
+            if (parts := parts_in(body)) > (most := self.limits.reply_part_count(len(note.text))):
+                raise RefusedAnswer(note, f"the answer holds {parts:,} objects and lists, more than {most:,}", body)
             try:
                 value = loads(body)
             except JsonFault as fault:
@@ -61,6 +63,11 @@ class Answers:
             if wrong := _misplaced(note.text, annotation):
                 return f"{pointer((self.task.array, begin + place))} {wrong}"
         return None
+
+
+def parts_in(body: bytes) -> int:
+    """Objects and lists: what takes memory out of proportion once it is decoded."""
+    return body.count(b"{") + body.count(b"[")
 
 
 def _misplaced(text: str, annotation: Any) -> str | None:

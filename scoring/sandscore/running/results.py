@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from sandscore.records.errors import InfrastructureFault
@@ -19,30 +19,31 @@ def write_run(folder: Path, task: Task, notes: Sequence[Note], run: Run) -> None
         folder.mkdir(parents=True, exist_ok=True)
         for name in (RECORD, PREDICTIONS, REFUSED):
             (folder / name).unlink(missing_ok=True)
-        _write(folder / LOG, run.log.encode())
+        _write(folder / LOG, [run.log.encode()])
         if run.answers is not None:
             _write(folder / PREDICTIONS, predictions(task, notes, run.answers))
         if run.refused is not None:
-            _write(folder / REFUSED, run.refused)
-        _write(folder / RECORD, (run.record.model_dump_json(indent=2) + "\n").encode())
+            _write(folder / REFUSED, [run.refused])
+        _write(folder / RECORD, [(run.record.model_dump_json(indent=2) + "\n").encode()])
     except OSError as fault:
         raise InfrastructureFault(f"{folder}: cannot be written ({fault.strerror})") from None
 
 
-def predictions(task: Task, notes: Sequence[Note], answers: Sequence[bytes]) -> bytes:
-    """The many-note form, one note a line, in the order of the notes."""
-    lines = [
-        b'{"annotationSource":{"resourceSource":{"name":%s}},"%s":%s}'
-        % (json.dumps(note.name, ensure_ascii=False).encode(), task.array.encode(), answer)
-        for note, answer in zip(notes, answers, strict=True)
-    ]
-    return b"[\n" + b",\n".join(lines) + b"\n]\n"
+def predictions(task: Task, notes: Sequence[Note], answers: Sequence[bytes]) -> Iterator[bytes]:
+    """The many-note form, one note a line, in the order of the notes; piece by piece."""
+    for place, (note, answer) in enumerate(zip(notes, answers, strict=True)):
+        name = json.dumps(note.name, ensure_ascii=False).encode()
+        yield b",\n" if place else b"[\n"
+        yield b'{"annotationSource":{"resourceSource":{"name":%s}},"%s":' % (name, task.array.encode())
+        yield answer
+        yield b"}"
+    yield b"\n]\n"
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write(path: Path, data: Iterable[bytes]) -> None:
     part = path.with_name(f".{path.name}.partial")
     with part.open("wb") as file:
-        file.write(data)
+        file.writelines(data)
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)

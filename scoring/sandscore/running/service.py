@@ -143,12 +143,12 @@ class Served:
 def annotate_all(service: Service, pool: ThreadPoolExecutor, notes: Sequence[Note], progress: Progress) -> Served:
     """Every note answered and valid, or the first fault, after which nothing more is asked."""
     waiting = [pool.submit(service.annotate, note) for note in notes]
-    size = 0
+    size, most = 0, service.limits.output_size(sum(len(note.text) for note in notes))
     try:
         for done, future in enumerate(as_completed(waiting), 1):
             size += len(future.result()[0])
-            if size > service.limits.output_bytes:
-                raise RunFault(Outcome.INVALID_OUTPUT, f"more than {service.limits.output_bytes:,} bytes of answers")
+            if size > most:
+                raise RunFault(Outcome.INVALID_OUTPUT, f"more than {most:,} bytes of answers")
             progress(done, len(waiting))
     finally:
         for future in waiting:

@@ -76,16 +76,18 @@ class Stream:
                 raise BadReply(f"a line or the head of the answer is longer than {most} bytes")
             if not self.more():
                 raise BadReply("the connection was closed in the middle of an answer's head")
-        taken = bytes(self.buffer[:at])
-        del self.buffer[: at + len(mark)]
-        return taken
+        return self._take(at, len(mark))
 
     def exactly(self, size: int) -> bytes:
         while len(self.buffer) < size:
             if not self.more():
                 raise BadReply("the connection was closed in the middle of an answer")
-        taken = bytes(self.buffer[:size])
-        del self.buffer[:size]
+        return self._take(size)
+
+    def _take(self, size: int, and_drop: int = 0) -> bytes:
+        with memoryview(self.buffer) as whole:
+            taken = bytes(whole[:size])
+        del self.buffer[: size + and_drop]
         return taken
 
     def rest(self, most: int) -> bytes:
