@@ -15,12 +15,14 @@ from sandscore.tasks import find_task
 
 
 def work(job: dict[str, Any]) -> Reply:
-    """Run an image, or (``sweep``) remove what runs that are no longer alive have left."""
+    """Run an image over the notes, or a ``part`` of them; or (``sweep``) remove what dead runs have left."""
     if job.get("sweep"):
         with engine() as client:
             return {"end": "swept", "removed": remove_leftovers(client)}
     task = find_task(job["task"])
     notes, digest = read_notes(job["notes"])
+    begin, end = job.get("part") or (0, len(notes))
+    notes = notes[begin:end]
     finished = run(
         Job(
             task=task,

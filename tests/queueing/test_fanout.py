@@ -1,0 +1,109 @@
+"""A Dask cluster of two worker processes and a scheduler, all of which die: no result changes, none is lost."""
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+from queue_samples import HALF, RIGHT, hand_in, opened, queue, with_home
+
+from sandscore.queueing.fanout.shards import cut
+
+DRIVE = "import sys; from sandscore.cli.main import main; main(sys.argv[1:])"
+
+
+class Cluster:
+    """Processes that may be killed and started again at the same address."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        self._folder = folder
+        self.scheduler = self._scheduler()
+        self.workers = [self._worker(number) for number in (0, 1)]
+
+    def _scheduler(self) -> subprocess.Popen[bytes]:
+        port = self.address.rpartition(":")[2]
+        return self._process("dask_scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard", "--no-show")
+
+    def _worker(self, number: int) -> subprocess.Popen[bytes]:
+        space = str(self._folder / f"worker-{number}-{time.monotonic_ns()}")
+        resources = ["--resources", "runner=1,scorer=1", "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+        return self._process("dask_worker", self.address, *resources, "--local-directory", space, "--memory-limit", "0")
+
+    def _process(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-W", "ignore", "-m", f"distributed.cli.{module}", *arguments]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def kill_worker(self, number: int) -> None:
+        end(self.workers[number])
+        self.workers[number] = self._worker(number)
+
+    def kill_scheduler(self) -> None:
+        end(self.scheduler)
+        self.scheduler = self._scheduler()
+        for number in (0, 1):
+            self.kill_worker(number)
+
+    def close(self) -> None:
+        for process in (*self.workers, self.scheduler):
+            end(process)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    made = Cluster(tmp_path)
+    yield made
+    made.close()
+
+
+def test_killing_any_part_of_the_cluster_changes_no_result(tmp_path: Path, cluster: Cluster) -> None:
+    workspace = queue(tmp_path, lease_seconds=5.0)
+    expected = {hand_in(workspace, RIGHT if n % 2 else HALF, f"Team {n}"): 1.0 if n % 2 else 0.8 for n in range(150)}
+    command = [sys.executable, "-c", DRIVE, "queue", "work", str(workspace.root), "--once", "--dask", cluster.address]
+    driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    scored = [0]
+    strikes: list[Callable[[], None]] = [partial(cluster.kill_worker, number) for number in (0, 1)]
+    for strike in [*strikes, cluster.kill_scheduler]:
+        scored.append(wait_for_more(workspace.root, scored[-1]))
+        strike()
+    _, said = driver.communicate(timeout=120)
+    assert driver.returncode == 0, said.decode()
+    assert scored[-1] < len(expected), "the last strike came before the end"
+    found = with_home(workspace, lambda home: home.submissions())
+    assert {one.id: one.scores["instance_strict"] for one in found} == expected
+    with opened(workspace) as database, database.reading() as connection:
+        ends = [row[0] for row in connection.execute("SELECT outcome FROM attempt")]
+    assert ends == ["SCORED"] * len(expected), "nobody's fault cost an attempt"
+
+
+def wait_for_more(root: Path, before: int) -> int:
+    """Until more cards have been written than before."""
+    begun = time.monotonic()
+    while (now := len(list(root.glob("attempts/*/*/card.v1.json")))) <= before + 5:
+        assert time.monotonic() - begun < 60, "the cluster does not work"
+        time.sleep(0.02)
+    return now
+
+
+@pytest.mark.parametrize(
+    ("lengths", "most", "shards"),
+    [
+        pytest.param([3, 3, 3], 9, [(0, 3)], id="all in one"),
+        pytest.param([3, 3, 3], 8, [(0, 2), (2, 3)], id="cut where it would be too long"),
+        pytest.param([20, 1, 20], 10, [(0, 1), (1, 2), (2, 3)], id="a long note alone"),
+        pytest.param([], 10, [(0, 0)], id="no notes"),
+    ],
+)
+def test_shards_are_cut_by_characters(lengths: Sequence[int], most: int, shards: list[tuple[int, int]]) -> None:
+    assert cut(lengths, most) == shards
