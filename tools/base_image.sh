@@ -7,7 +7,9 @@ name=sandscore-base:bookworm
 here=$(cd "$(dirname "$0")/.." && pwd)
 tarball=${SANDSCORE_CACHE:-$here/.cache}/base-bookworm-$(uname -m).tar
 
-if docker image inspect "$name" >/dev/null 2>&1; then
+engine() { "$here/.venv/bin/python" "$here/tools/base_image.py" "$@"; }
+
+if engine has "$name"; then
     echo "base image: $name is there"
     exit 0
 fi
@@ -33,5 +35,5 @@ if [ ! -s "$tarball" ]; then
     tar --numeric-owner -C "$root" -cf "$tarball.partial" .
     mv "$tarball.partial" "$tarball"
 fi
-docker import --change 'CMD ["python3"]' "$tarball" "$name" >/dev/null
+engine import "$name" "$tarball"
 echo "base image: imported $name from $tarball"

@@ -1,0 +1,32 @@
+"""Asks the engine for an image, or gives it one: ``base_image.py has NAME``, ``base_image.py import NAME TARBALL``."""
+
+import sys
+from pathlib import Path
+
+from docker.errors import ImageNotFound
+
+from sandscore.running.engine import engine
+
+
+def has(name: str) -> bool:
+    """Whether the engine holds an image of that name."""
+    with engine() as client:
+        try:
+            client.images.get(name)
+        except ImageNotFound:
+            return False
+    return True
+
+
+def give(name: str, tarball: Path) -> None:
+    """Make an image of a root file system."""
+    repository, _, tag = name.partition(":")
+    with engine() as client, tarball.open("rb") as data:
+        changes = ['CMD ["python3"]']
+        client.api.import_image_from_stream(data, repository=repository, tag=tag, changes=changes)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "has":
+        sys.exit(not has(sys.argv[2]))
+    give(sys.argv[2], Path(sys.argv[3]))
