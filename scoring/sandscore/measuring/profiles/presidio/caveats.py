@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from sandscore.measuring.profiles.presidio.evaluation import (
     Evaluation,
     Options,
-    document_spans,
     evaluate_tags,
     without_merging_slip,
 )
@@ -16,7 +15,7 @@ def caveats(documents: Sequence[TaggedDocument], options: Options, found: Evalua
     """One sentence for each way in which these numbers are not what they seem."""
     notes = [
         _merged_away(documents, options, found),
-        _counted_again(documents, options, found),
+        _counted_again(found),
         _found_and_missed(found),
         _slipped(found, options),
         _shortened(documents, options),
@@ -37,8 +36,8 @@ def _merged_away(documents: Sequence[TaggedDocument], options: Options, found: E
     )
 
 
-def _counted_again(documents: Sequence[TaggedDocument], options: Options, found: Evaluation) -> str:
-    spans = sum(len(of.predicted) for _, of in document_spans(documents, options))
+def _counted_again(found: Evaluation) -> str:
+    spans = found.predicted_spans
     counted = sum(score.counts.predicted for score in found.per_type.values())
     if spans == counted:
         return ""

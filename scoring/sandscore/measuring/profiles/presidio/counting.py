@@ -8,7 +8,8 @@ can count several times, and a gold span both as found and as missed: the counts
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from sandscore.measuring.profiles.presidio.errors import ErrorWriter, SpanError
 from sandscore.measuring.profiles.presidio.overlap import Overlap
@@ -37,7 +38,7 @@ class Tally:
     slips: int = 0
 
 
-class Group(NamedTuple):
+class Group(Struct, frozen=True, gc=False):
     """Overlapping predictions of one type with their overlap together; ``lone``: nothing else overlaps."""
 
     spans: Sequence[TokenSpan]
@@ -60,24 +61,38 @@ class Comparison:
     def add(self, gold: Sequence[TokenSpan], predicted: Sequence[TokenSpan], note: str, to: Tally) -> None:
         """Adds one document."""
         write = ErrorWriter(note, self.threshold)
+        around = self.overlap.around(predicted)
         used: set[tuple[str, int, int]] = set()
         for span in gold:
             to.counts[span.type].annotated += 1
-            near = self.overlap.near(span, predicted)
-            used.update((p.type, p.start, p.end) for p, _ in near)
+            near = self.overlap.near(span, around(span))
+            for other, _ in near:
+                used.add((other.type, other.start, other.end))
             if not near:
                 self._missed(span, write, to)
-            elif len(near) == 1:
-                self._judge(span, [Group([near[0][0]], near[0][1], lone=True)], write, to)
-            else:
+            elif len(near) > 1:
                 self._judge_several(span, [p for p, _ in near], write, to)
+            elif near[0][1] >= self.threshold and near[0][0].type == span.type:
+                self._hit(span.type, to)
+            else:
+                self._judge(span, [Group(near[0][:1], near[0][1], lone=True)], write, to)
         for span in predicted:
             if (span.type, span.start, span.end) not in used:
-                counts = to.counts[span.type]
-                counts.fp += 1
-                counts.predicted += 1
-                to.confusion[OUTSIDE, span.type] += 1
-                to.errors.append(write.isolated(span))
+                self._isolated(span, write, to)
+
+    def _isolated(self, span: TokenSpan, write: ErrorWriter, to: Tally) -> None:
+        counts = to.counts[span.type]
+        counts.fp += 1
+        counts.predicted += 1
+        to.confusion[OUTSIDE, span.type] += 1
+        to.errors.append(write.isolated(span))
+
+    def _hit(self, name: str, to: Tally) -> None:
+        counts = to.counts[name]
+        counts.tp += 1
+        counts.predicted += 1
+        if self.typed:
+            to.confusion[name, name] += 1
 
     def _missed(self, gold: TokenSpan, write: ErrorWriter, to: Tally) -> None:
         to.counts[gold.type].fn += 1
@@ -100,13 +115,11 @@ class Comparison:
         for group in groups:
             first = group.spans[0]
             hit, same = group.iou >= self.threshold, first.type == gold.type
-            counts = to.counts[first.type]
-            counts.predicted += 1
             if hit and same:
-                counts.tp += 1
-                if self.typed:
-                    to.confusion[gold.type, gold.type] += 1
+                self._hit(gold.type, to)
             else:
+                counts = to.counts[first.type]
+                counts.predicted += 1
                 counts.fp += 1
                 to.counts[gold.type].fn += not settled
                 if self.typed:

@@ -1,7 +1,9 @@
 """The original's error list, entry by entry, in its words."""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
 
 from sandscore.measuring.profiles.presidio.spans import TokenSpan
 from sandscore.measuring.profiles.presidio.tagging import OUTSIDE
@@ -9,18 +11,40 @@ from sandscore.measuring.profiles.presidio.tagging import OUTSIDE
 Kind = Literal["FP", "FN", "WrongEntity"]
 
 
-class SpanError(NamedTuple):
-    """One entry: what it is, the gold and the predicted type (``O`` for none), and the span it is about."""
+class SpanError(Struct, frozen=True, gc=False):
+    """One entry: what it is, the gold and the predicted type (``O`` for none), and the span it is about.
+
+    What it says in words is put together when it is asked for; ``iou`` None is never named.
+    """
 
     kind: Kind
     annotation: str
     prediction: str
-    full_text: str
-    token: str
-    explanation: str
-    start: int
-    end: int
     note: str
+    about: TokenSpan
+    why: str
+    iou: float | None
+    threshold: float
+
+    @property
+    def full_text(self) -> str:
+        return self.about.value
+
+    @property
+    def token(self) -> str:
+        return " ".join(self.about.words)
+
+    @property
+    def explanation(self) -> str:
+        return self.why if self.iou is None else f"{self.why}={self.iou:.2f} compared to threshold={self.threshold}"
+
+    @property
+    def start(self) -> int:
+        return self.about.start
+
+    @property
+    def end(self) -> int:
+        return self.about.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,30 +54,23 @@ class ErrorWriter:
     note: str
     threshold: float
 
-    def missed(self, gold: TokenSpan, nearest: TokenSpan | None = None, iou: float = 0.0) -> SpanError:
+    def missed(self, gold: TokenSpan, nearest: TokenSpan | None = None, iou: float | None = None) -> SpanError:
         if nearest is None:
             why = f"Entity {gold.type} not detected."
         elif nearest.type == gold.type:
-            why = f"Entity {gold.type} not detected due to low iou={self._compared(iou)}"
+            why = f"Entity {gold.type} not detected due to low iou"
         else:
-            why = f"Entity {gold.type} not detected. iou with {nearest.type}={self._compared(iou)}"
-        return self._entry("FN", gold.type, OUTSIDE, gold, why)
+            why = f"Entity {gold.type} not detected. iou with {nearest.type}"
+        return SpanError("FN", gold.type, OUTSIDE, self.note, gold, why, iou, self.threshold)
 
     def false(self, predicted: TokenSpan, iou: float) -> SpanError:
-        why = f"Entity {predicted.type} falsely detected, iou={self._compared(iou)}"
-        return self._entry("FP", OUTSIDE, predicted.type, predicted, why)
+        why = f"Entity {predicted.type} falsely detected, iou"
+        return SpanError("FP", OUTSIDE, predicted.type, self.note, predicted, why, iou, self.threshold)
 
     def wrong(self, gold: TokenSpan, predicted: TokenSpan, iou: float) -> SpanError:
-        why = f"Wrong entity type: {gold.type} detected as {predicted.type}, iou={self._compared(iou)}"
-        return self._entry("WrongEntity", gold.type, predicted.type, gold, why)
+        why = f"Wrong entity type: {gold.type} detected as {predicted.type}, iou"
+        return SpanError("WrongEntity", gold.type, predicted.type, self.note, gold, why, iou, self.threshold)
 
     def isolated(self, predicted: TokenSpan) -> SpanError:
         why = f"False prediction with no overlap: {predicted.type}"
-        return self._entry("FP", OUTSIDE, predicted.type, predicted, why)
-
-    def _compared(self, iou: float) -> str:
-        return f"{iou:.2f} compared to threshold={self.threshold}"
-
-    def _entry(self, kind: Kind, annotation: str, prediction: str, about: TokenSpan, why: str) -> SpanError:
-        token = " ".join(about.words)
-        return SpanError(kind, annotation, prediction, about.value, token, why, about.start, about.end, self.note)
+        return SpanError("FP", OUTSIDE, predicted.type, self.note, predicted, why, None, self.threshold)

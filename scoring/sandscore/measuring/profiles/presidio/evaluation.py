@@ -12,9 +12,11 @@ from sandscore.measuring.profiles.presidio.errors import SpanError
 from sandscore.measuring.profiles.presidio.overlap import Overlap
 from sandscore.measuring.profiles.presidio.spans import (
     ANY_TYPE,
+    Known,
     TaggedDocument,
     TokenSpan,
     any_type,
+    runs_of,
     spans_of,
     words_of,
 )
@@ -68,7 +70,10 @@ class DocumentSpans:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """``per_type`` from the pass that looks at types, ``pii`` and ``per_document`` from the one that does not."""
+    """``per_type`` from the pass that looks at types, ``pii`` and ``per_document`` from the one that does not.
+
+    ``predicted_spans`` are those of the first pass, each once.
+    """
 
     per_type: dict[str, Score]
     pii: Score
@@ -76,6 +81,7 @@ class Evaluation:
     errors: list[SpanError]
     per_document: dict[str, tuple[int, int, int]]
     slips: int
+    predicted_spans: int
 
     def matrix(self) -> tuple[list[str], list[list[int]]]:
         """Labels (``O`` last) and the counts, rows gold, columns predicted."""
@@ -91,7 +97,9 @@ def evaluate_tags(documents: Iterable[TaggedDocument], options: Options) -> Eval
     entities, whole = Tally(), Tally()
     everything = whole.counts[ANY_TYPE]
     per_document = {}
+    predicted_spans = 0
     for document, spans in document_spans(documents, options):
+        predicted_spans += len(spans.predicted)
         typed.add(spans.gold, spans.predicted, document.id, entities)
         before = (everything.tp, everything.fp, everything.fn)
         untyped.add(spans.untyped_gold, spans.untyped_predicted, document.id, whole)
@@ -104,6 +112,7 @@ def evaluate_tags(documents: Iterable[TaggedDocument], options: Options) -> Eval
         errors=entities.errors + whole.errors,
         per_document=per_document,
         slips=entities.slips + whole.slips,
+        predicted_spans=predicted_spans,
     )
 
 
@@ -113,26 +122,26 @@ def document_spans(
     """Every document with its spans."""
     rows_before = 0
     for document in documents:
-        size = len(document.tokens)
-        rows = range(rows_before, rows_before + size) if options.old else range(size)
-        rows_before += size
-        yield document, _spans(document, rows, options)
+        yield document, _spans(document, rows_before if options.old else 0, options)
+        rows_before += len(document.tokens)
 
 
-def _spans(document: TaggedDocument, rows: Sequence[int], options: Options) -> DocumentSpans:
-    words = words_of(document, rows, options.skip_words)
-    gold, predicted = (_kept(tags, options.entities) for tags in (document.gold, document.predicted))
-    sides = (_typed(gold, options), _typed(predicted, options), any_type(gold), any_type(predicted))
-    return DocumentSpans(*(spans_of(tags, words) for tags in sides))
+def _spans(document: TaggedDocument, first_row: int, options: Options) -> DocumentSpans:
+    words = words_of(document, first_row, options.skip_words)
+    sides = [_kept(tags, options.entities) for tags in (document.gold, document.predicted)]
+    runs = [runs_of(tags) for tags in sides]
+    typed = [runs_of(_shortened(tags)) for tags in sides] if options.old else runs
+    known: Known = {}
+    return DocumentSpans(*(spans_of(one, words, known) for one in (*typed, *map(any_type, runs))))
 
 
 def _kept(tags: Sequence[str], entities: frozenset[str] | None) -> Sequence[str]:
     return tags if entities is None else [tag if tag in entities else OUTSIDE for tag in tags]
 
 
-def _typed(tags: Sequence[str], options: Options) -> Sequence[str]:
+def _shortened(tags: Sequence[str]) -> Sequence[str]:
     """Release 0.2.5 takes two characters off every tag with a hyphen, wherever the hyphen stands."""
-    return [tag[2:] if "-" in tag else tag for tag in tags] if options.old else tags
+    return [tag[2:] if "-" in tag else tag for tag in tags]
 
 
 def _score(counts: TypeCounts, beta: float) -> Score:

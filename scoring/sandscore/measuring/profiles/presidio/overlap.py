@@ -1,7 +1,9 @@
 """Intersection over union of spans, as the original computes it."""
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from sandscore.measuring.profiles.presidio.spans import TokenSpan
@@ -13,6 +15,18 @@ class Overlap:
 
     by_characters: bool
     words_have_places: bool
+
+    def around(self, predicted: Sequence[TokenSpan]) -> Callable[[TokenSpan], Sequence[TokenSpan]]:
+        """For a gold span, those of the predictions that can overlap it, without a look at each of them."""
+        begins = [span.inner_start for span in predicted]
+        if not self.by_characters or begins != sorted(begins):
+            return lambda _: predicted
+        reached = list(accumulate([span.inner_end for span in predicted], max))
+
+        def between(gold: TokenSpan) -> Sequence[TokenSpan]:
+            return predicted[bisect_right(reached, gold.inner_start) : bisect_left(begins, gold.inner_end)]
+
+        return between
 
     def near(self, gold: TokenSpan, predicted: Sequence[TokenSpan]) -> list[tuple[TokenSpan, float]]:
         """The predictions that overlap a gold span, each with its own overlap; touching is no overlap."""

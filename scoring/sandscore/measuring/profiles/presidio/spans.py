@@ -1,14 +1,19 @@
 """Tags to the spans that are compared: maximal runs of one tag, normalised, merged over skip words."""
 
-from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import compress, groupby
-from typing import NamedTuple
+from itertools import compress, islice
+from operator import add, attrgetter, ne
+from typing import TypeVar
+
+from msgspec import Struct
 
 from sandscore.measuring.profiles.presidio.tagging import OUTSIDE
 
 ANY_TYPE = "PII"
+_START = attrgetter("start")
+
+Column = TypeVar("Column")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,97 +27,127 @@ class TaggedDocument:
     predicted: Sequence[str]
 
 
-class TokenSpan(NamedTuple):
-    """A run of tokens of one type.
-
-    ``start`` and ``end`` are where it stands; ``inner_start`` and ``inner_end`` the same without skip words
-    at its edges, which is what overlap is measured on. ``words`` are the lower-cased tokens that are no
-    skip words, ``word_starts`` their offsets; ``first`` and ``stop`` are token positions.
-    """
-
-    type: str
-    value: str
-    start: int
-    end: int
-    inner_start: int
-    inner_end: int
-    words: tuple[str, ...]
-    word_starts: tuple[int, ...]
-    first: int
-    stop: int
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True, gc=False):
     """The tokens of one document as the span builder needs them.
 
     ``lowered`` and ``ends`` are the tokens in lower case and where those end, which need not be where the
-    tokens do; ``kept`` says which are no skip words. ``rows`` are the row labels
-    that token positions are looked up under when two spans are merged. The rule is the identity; release
+    tokens do; ``kept`` says which are no skip words. ``first_row`` is the row label of the first token: token
+    positions are looked up under row labels when two spans are merged. The rule is 0; release
     0.2.5 used labels that count through the whole corpus, and so looked at the wrong tokens in every
     document but the first.
     """
 
     tokens: Sequence[str]
     starts: Sequence[int]
-    rows: Sequence[int]
+    first_row: int
     lowered: Sequence[str]
     ends: Sequence[int]
     kept: Sequence[bool]
     skip_words: Collection[str]
 
 
-def words_of(document: TaggedDocument, rows: Sequence[int], skip_words: Collection[str]) -> Words:
+class TokenSpan(Struct, frozen=True, gc=False):
+    """A run of tokens of one type, or several merged.
+
+    ``start`` and ``end`` are where it stands; ``inner_start`` and ``inner_end`` the same without skip words
+    at its edges, which is what overlap is measured on. ``first`` and ``stop`` are token positions, ``runs``
+    those of each run.
+    """
+
+    type: str
+    start: int
+    end: int
+    inner_start: int
+    inner_end: int
+    first: int
+    stop: int
+    runs: tuple[tuple[int, int], ...]
+    of: Words
+
+    @property
+    def value(self) -> str:
+        """Its tokens, with one space between."""
+        return " ".join(token for first, stop in self.runs for token in self.of.tokens[first:stop])
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The tokens that are no skip words, in lower case."""
+        return self._compressed(self.of.lowered)
+
+    @property
+    def word_starts(self) -> tuple[int, ...]:
+        """Where those stand."""
+        return self._compressed(self.of.starts)
+
+    def _compressed(self, column: Sequence[Column]) -> tuple[Column, ...]:
+        kept = self.of.kept
+        return tuple(one for first, stop in self.runs for one in compress(column[first:stop], kept[first:stop]))
+
+
+Run = tuple[str, int, int]
+"""A tag with the token positions that it spans."""
+
+Known = dict[Run, TokenSpan | None]
+
+
+def words_of(document: TaggedDocument, first_row: int, skip_words: Collection[str]) -> Words:
     """Everything about the tokens that does not depend on tags, worked out once."""
     lowered = [token.lower() for token in document.tokens]
-    ends = [start + len(word) for start, word in zip(document.starts, lowered, strict=True)]
+    ends = list(map(add, document.starts, map(len, lowered)))
     kept = [word not in skip_words for word in lowered]
-    return Words(document.tokens, document.starts, rows, lowered, ends, kept, skip_words)
+    return Words(document.tokens, document.starts, first_row, lowered, ends, kept, skip_words)
 
 
-def spans_of(tags: Sequence[str], of: Words) -> list[TokenSpan]:
-    """The merged spans of one side, by start."""
+def runs_of(tags: Sequence[str]) -> list[Run]:
+    """Maximal runs of one tag that is not "outside"."""
+    cuts = list(compress(range(1, len(tags)), map(ne, tags, islice(tags, 1, None))))
+    edges = zip([0, *cuts], [*cuts, len(tags)], strict=True) if tags else ()
+    return [(tags[first], first, stop) for first, stop in edges if tags[first] != OUTSIDE]
+
+
+def any_type(runs: Sequence[Run]) -> list[Run]:
+    """The runs with every type replaced by one, so that neighbours become one run."""
+    found: list[Run] = []
+    for _, first, stop in runs:
+        if found and found[-1][2] == first:
+            found[-1] = (ANY_TYPE, found[-1][1], stop)
+        else:
+            found.append((ANY_TYPE, first, stop))
+    return found
+
+
+def spans_of(runs: Sequence[Run], of: Words, known: Known) -> list[TokenSpan]:
+    """The merged spans of one side, by start; ``known`` are runs of the same document that were built before."""
     found = []
-    stop = 0
-    for tag, group in groupby(tags):
-        first, stop = stop, stop + len(list(group))
-        if tag and tag != OUTSIDE:
-            span = _build(tag, first, stop, of)
-            if span:
-                found.append(span)
+    for run in runs:
+        if run not in known:
+            known[run] = _build(run, of)
+        span = known[run]
+        if span is not None:
+            found.append(span)
     return _merge(found, of)
 
 
-def any_type(tags: Sequence[str]) -> list[str]:
-    """The tags with every type replaced by one."""
-    return [OUTSIDE if tag == OUTSIDE else ANY_TYPE for tag in tags]
-
-
-def _build(tag: str, first: int, stop: int, of: Words) -> TokenSpan | None:
+def _build(run: Run, of: Words) -> TokenSpan | None:
+    tag, first, stop = run
     kept = of.kept[first:stop]
-    words = tuple(compress(of.lowered[first:stop], kept))
-    if not words:
+    if not tag or True not in kept:
         return None
-    word_starts = tuple(compress(of.starts[first:stop], kept))
     last = stop - 1
-    return TokenSpan(
-        type=tag,
-        value=" ".join(of.tokens[first:stop]),
-        start=of.starts[first],
-        end=of.starts[last] + len(of.tokens[last]),
-        inner_start=min(word_starts),
-        inner_end=max(compress(of.ends[first:stop], kept)),
-        words=words,
-        word_starts=word_starts,
-        first=first,
-        stop=stop if stop < len(of.tokens) else of.rows[-1] + 1,
-    )
+    if first == last:
+        inner = of.starts[first], of.ends[first]
+    else:
+        inner = min(compress(of.starts[first:stop], kept)), max(compress(of.ends[first:stop], kept))
+    size = len(of.tokens)
+    end = of.starts[last] + len(of.tokens[last])
+    after = stop if stop < size else of.first_row + size
+    return TokenSpan(tag, of.starts[first], end, *inner, first, after, ((first, stop),), of)
 
 
 def _merge(spans: list[TokenSpan], of: Words) -> list[TokenSpan]:
     if len(spans) < 2:
         return spans
-    spans = sorted(spans, key=lambda span: span.start)
+    spans = sorted(spans, key=_START)
     merged = [spans[0]]
     for span in spans[1:]:
         before = merged[-1]
@@ -124,20 +159,19 @@ def _merge(spans: list[TokenSpan], of: Words) -> list[TokenSpan]:
 
 
 def _only_skip_words(first: int, stop: int, of: Words) -> bool:
-    between = range(bisect_left(of.rows, first), bisect_left(of.rows, stop))
-    return all(of.lowered[i].strip() in of.skip_words for i in between)
+    between = of.lowered[max(first - of.first_row, 0) : max(stop - of.first_row, 0)]
+    return all(word.strip() in of.skip_words for word in between)
 
 
 def _join(one: TokenSpan, other: TokenSpan) -> TokenSpan:
     return TokenSpan(
         type=one.type,
-        value=f"{one.value} {other.value}",
         start=one.start,
         end=other.end,
         inner_start=min(one.inner_start, other.inner_start),
         inner_end=max(one.inner_end, other.inner_end),
-        words=one.words + other.words,
-        word_starts=one.word_starts + other.word_starts,
         first=one.first,
         stop=other.stop,
+        runs=one.runs + other.runs,
+        of=one.of,
     )
