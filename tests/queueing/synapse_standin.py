@@ -55,7 +55,8 @@ class Queue:
         self.world.evaluations[self.id] = facts | {"access": access, "createdOn": now()}
 
     def config(self, token: str = TOKEN) -> Path:
-        path = self.folder / ".synapseConfig"
+        """A ``.synapseConfig``; one for each token, because the client reads a path only once."""
+        path = self.folder / f"{token[:5]}.synapseConfig"
         base = self.standin.base
         lines = [f"repoEndpoint={base}/repo/v1", f"authEndpoint={base}/auth/v1", f"fileHandleEndpoint={base}/file/v1"]
         text = "\n".join(["[endpoints]", *lines, f"portalEndpoint={base}/", "[default]", f"authtoken={token}", ""])

@@ -82,7 +82,12 @@ class _Handler(BaseHTTPRequestHandler):
             standin.before(request)
         fault = standin.fault(request.method, request.path)
         if fault is not None and isinstance(fault.kind, int):
-            return self._send(request, Answer(fault.kind, _error("Please slow down.")))
+            body = (
+                {}
+                if standin.world.unreasoned
+                else _error("Please slow down." if fault.kind == 429 else "a fault of the test")
+            )
+            return self._send(request, Answer(fault.kind, body))
         given = self._answer(request)
         if fault is not None and fault.kind == LOST:
             standin.log.append((request.method, request.path, 0))

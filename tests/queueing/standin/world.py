@@ -42,6 +42,7 @@ class World:
     unknown: list[str] = field(default_factory=list)
     url_seconds: int = 30
     looks: int = 0
+    unreasoned: bool = False
     numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(9_000_001))
 
     def number(self) -> str:

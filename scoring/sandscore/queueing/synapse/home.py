@@ -6,7 +6,7 @@ from pathlib import Path
 from sandscore.queueing.interface import QueueHome
 from sandscore.queueing.submission import Claim, Committed, Notice, Signal, Status, Submission, Verdict, Version
 from sandscore.queueing.synapse.options import read_options
-from sandscore.queueing.synapse.parts import Parts, assemble
+from sandscore.queueing.synapse.parts import Parts, assemble, belongs
 from sandscore.queueing.synapse.session import Session
 from sandscore.queueing.workspace import Workspace, open_workspace
 from sandscore.records.errors import InfrastructureFault
@@ -85,10 +85,14 @@ class SynapseHome:
         return await self._on.claims.release(claim, reason, our_fault=our_fault)
 
     async def cancel(self, submission_id: str) -> bool:
-        return await self._on.orders.cancel(submission_id)
+        return await self._ours(submission_id) and await self._on.orders.cancel(submission_id)
 
     async def requeue(self, submission_id: str) -> bool:
-        return await self._on.orders.requeue(submission_id)
+        return await self._ours(submission_id) and await self._on.orders.requeue(submission_id)
+
+    async def _ours(self, submission_id: str) -> bool:
+        """Ids are Synapse's own: one of another queue, or a wrong one, must not be touched."""
+        return submission_id.isdigit() and await belongs(self._session, submission_id, self._evaluation_id)
 
     async def add_version(self, submission: Submission, version: Version) -> bool:
         if not await self._on.orders.add_version(submission.id, version):

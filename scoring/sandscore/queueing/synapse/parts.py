@@ -103,3 +103,17 @@ async def read_queue(session: Session, evaluation_id: str) -> dict[str, Any]:
         if fault.status != 404:
             raise
     return found
+
+
+async def belongs(session: Session, submission_id: str, evaluation_id: str) -> bool:
+    """Whether there is such a submission in this queue."""
+    from synapseclient.models import Submission
+
+    reading = Submission(id=submission_id).get_async(synapse_client=session.client)
+    try:
+        found = await session.call(f"reading submission {submission_id}", reading)
+    except Refused as fault:
+        if fault.status in (400, 403, 404):
+            return False
+        raise
+    return str(found.evaluation_id) == evaluation_id

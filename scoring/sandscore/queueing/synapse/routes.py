@@ -53,12 +53,13 @@ def mentioned(text: str | None, tasks: Sequence[str]) -> str | None:
 def routes(workspace: Workspace, options: SynapseOptions, queue_name: str | None) -> Routes:
     """The organiser's choice; else the only task there is; else the one that the queue is named after."""
     phase = _phase(workspace, options)
-    tasks = sorted(workspace.challenge.tasks) or workspace.tasks(phase)
-    if options.task is not None and options.task not in workspace.tasks(phase):
+    tasks = workspace.tasks(phase)
+    if options.task is not None and options.task not in tasks:
         raise OrganiserFault(f"{workspace.root / FILE}: there is no gold for the task '{options.task}'")
     if not tasks:
         raise OrganiserFault(f"there is no gold in {workspace.data(phase)}")
-    only = tasks[0] if len(tasks) == 1 else None
+    configured = [task for task in tasks if task in workspace.challenge.tasks]
+    only = next((found[0] for found in (configured, tasks) if len(found) == 1), None)
     return Routes(phase, tasks, options.task or only or mentioned(queue_name, tasks))
 
 
