@@ -21,9 +21,8 @@ def has(name: str) -> bool:
 def give(name: str, tarball: Path) -> None:
     """Make an image of a root file system."""
     repository, _, tag = name.partition(":")
-    with engine() as client, tarball.open("rb") as data:
-        changes = ['CMD ["python3"]']
-        client.api.import_image_from_stream(data, repository=repository, tag=tag, changes=changes)
+    with engine() as client:
+        client.api.import_image_from_file(str(tarball), repository=repository, tag=tag, changes=['CMD ["python3"]'])
 
 
 if __name__ == "__main__":
