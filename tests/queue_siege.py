@@ -106,7 +106,7 @@ class Siege:
             if self.random.random() < 0.06:
                 back_up(self.workspace.root, backup)
             if self.random.random() < 0.04:
-                self._restore(backup)
+                self.restore(backup)
         self._end_all()
 
     def drain(self) -> None:
@@ -133,7 +133,7 @@ class Siege:
         if with_home(self.workspace, lambda home: home.cancel(chosen)):
             self.cancelled.add(chosen)
 
-    def _restore(self, backup: Path) -> None:
+    def restore(self, backup: Path) -> None:
         """As the organiser's guide says: stop the workers, put the copy in place, start again."""
         self._end_all()
         for ending in ("", "-wal", "-shm"):

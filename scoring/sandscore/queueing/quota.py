@@ -7,10 +7,10 @@ from sandscore.queueing.times import DAY, written
 from sandscore.records.challenge import Challenge, Quota
 
 
-def quota_of(challenge: Challenge, phase: str | None) -> Quota:
-    """The phase's own quota, else the challenge's."""
+def quota_of(challenge: Challenge, phase: str | None) -> tuple[Quota, str | None]:
+    """The phase's own quota, counted within it; else the challenge's, counted over all phases (None)."""
     own = next((p.quota for p in challenge.phases if p.name == phase), None)
-    return own or challenge.quota
+    return (challenge.quota, None) if own is None else (own, phase)
 
 
 def refusal(quota: Quota, counted: Sequence[datetime.datetime], now: datetime.datetime) -> str | None:

@@ -52,9 +52,13 @@ class Workspace:
         """A copy of every gold file that was ever scored with, so that a rescoring can say what changed."""
         return self.root / "gold-seen"
 
+    @property
+    def attempts(self) -> Path:
+        return self.root / "attempts"
+
     def attempt(self, submission_id: str, attempt: int, nonce: str) -> Path:
         """Of one claim alone: a restored database can make neither number nor folder come twice."""
-        return self.root / "attempts" / submission_id / f"{attempt}-{nonce[:12]}"
+        return self.attempts / submission_id / f"{attempt}-{nonce[:12]}"
 
     def data(self, phase: str | None) -> Path:
         chosen = self.settings.data.get(phase or "", self.settings.data.get(""))

@@ -49,12 +49,13 @@ def submit(database: Database, journal: Journal, workspace: Workspace, entry: En
     }
     with database.writing() as connection:
         now = utc_now()
+        quota, within = quota_of(workspace.challenge, phase)
         counted = connection.execute(
-            "SELECT created FROM submission WHERE team=? AND phase IS ? AND status NOT IN ('INVALID', 'REJECTED') "
-            "AND NOT needs_organiser",
-            (entry.team, phase),
+            "SELECT created FROM submission WHERE team=? AND (? IS NULL OR phase=?) "
+            "AND status NOT IN ('INVALID', 'REJECTED') AND NOT needs_organiser",
+            (entry.team, within, within),
         )
-        refused = refusal(quota_of(workspace.challenge, phase), [read(found[0]) for found in counted], now)
+        refused = refusal(quota, [read(found[0]) for found in counted], now)
         if refused is not None:
             raise ParticipantFault(refused)
         journal.submitted(connection, row | {"created": written(now)})
