@@ -69,7 +69,16 @@ def test_run_refuses(tmp_path: Path, words: list[str], code: int, why: str) -> N
     ran = sandscore("run", "date", *words, *notes, "-o", tmp_path / "r")
     assert (ran.code, ran.out) == (code, "")
     assert why in ran.err
-    assert not (tmp_path / "r").exists()
+    assert not (tmp_path / "r" / "run.json").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_anything_runs(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    began = tmp_path / "began"
+    ran = sandscore("run", "date", "--command", f"touch {began}", "--notes", NOTES, "-o", tmp_path / "file" / "r")
+    assert ran.code == 2
+    assert "cannot be written" in ran.err
+    assert not began.exists()
 
 
 def test_no_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,6 +121,17 @@ def test_an_image_that_switches_its_user_cannot_under_strict(
 
 
 @pytest.mark.engine
+def test_an_engine_whose_name_spaces_are_not_ours(
+    plain: str, small: Limits, notes: list[Note], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for a harness in a container of its own: it falls back to a network for the submission alone."""
+    monkeypatch.setattr("sandscore.running.isolation.open_namespace", lambda _: None)
+    done = go("image", plain, notes, small)
+    assert done.record.outcome is Outcome.FINISHED, done.record.reason
+    assert done.record.isolation == "own internal network, host cut off"
+
+
+@pytest.mark.engine
 def test_a_batch_submission(python_image: "PythonImages", small: Limits, notes: list[Note]) -> None:
     image = python_image("batch", BATCH)
     done = go("image", image, notes, small, protocol="batch", check_determinism=True, check_robustness=True)

@@ -108,7 +108,7 @@ def ended_gently() -> Iterator[None]:
 def execute(task_name: str, kind: str, reference: str, options: RunOptions, folder: Path) -> Any:
     """Do the run, write its folder and return its record; a bar shows the notes as they are answered."""
     from sandscore.running.notes import read_notes
-    from sandscore.running.results import write_run
+    from sandscore.running.results import clear, write_run
     from sandscore.running.running import Job, run
     from sandscore.running.setting import Annotator
     from sandscore.tasks import find_task
@@ -125,6 +125,7 @@ def execute(task_name: str, kind: str, reference: str, options: RunOptions, fold
         check_determinism=options.check_determinism,
         check_robustness=options.check_robustness,
     )
+    clear(folder)
     with ended_gently(), bar("annotating", len(notes)) as step:
         finished = run(job, lambda _done, _total: step(1))
     write_run(folder, task, notes, finished)

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import TypeVar
 
 from sandscore.records.run import RunFault
@@ -12,7 +11,7 @@ from sandscore.running.command import local_process
 from sandscore.running.container import Sandbox, sandbox
 from sandscore.running.doors import Door, may_enter_namespaces, url_door
 from sandscore.running.extraction import take_file
-from sandscore.running.isolation import no_network, own_network
+from sandscore.running.isolation import CannotEnter, Isolation, no_network, own_network
 from sandscore.running.logwatch import LogWatch
 from sandscore.running.replies import Answers
 from sandscore.running.service import Alive, Clock, Progress, Service, annotate_all, quiet
@@ -75,16 +74,25 @@ def _serve_command(setting: Setting, rounds: Rounds, facts: Facts, clock: Clock,
 
 
 def _serve_image(setting: Setting, rounds: Rounds, facts: Facts, clock: Clock, progress: Progress) -> Answered:
-    best = setting.annotator.isolation == "best" and may_enter_namespaces()
-    apart = nullcontext(no_network()) if best else own_network(setting.engine, setting.marks)
-    with apart as isolation:
-        facts.isolation = isolation.description
+    if setting.annotator.isolation == "best" and may_enter_namespaces():
+        try:
+            return _serve_apart(no_network(), setting, rounds, facts, clock, progress)
+        except CannotEnter:
+            pass
+    with own_network(setting.engine, setting.marks) as isolation:
+        return _serve_apart(isolation, setting, rounds, facts, clock, progress)
 
-        def work(box: Sandbox) -> Answered:
-            with isolation.door(box.attributes()) as door:
-                return _serve(setting, door, clock, box.require_well, facts, rounds, progress)
 
-        return _in_sandbox(setting, facts, isolation.network, {}, work)
+def _serve_apart(
+    isolation: Isolation, setting: Setting, rounds: Rounds, facts: Facts, clock: Clock, progress: Progress
+) -> Answered:
+    facts.isolation = isolation.description
+
+    def work(box: Sandbox) -> Answered:
+        with isolation.door(box.attributes()) as door:
+            return _serve(setting, door, clock, box.require_well, facts, rounds, progress)
+
+    return _in_sandbox(setting, facts, isolation.network, {}, work)
 
 
 def _batch(setting: Setting, rounds: Rounds, facts: Facts, clock: Clock) -> Answered:

@@ -66,6 +66,9 @@ def _engine(client: Any) -> Iterator[Finding]:
         f"ignores {', '.join(ignored)}" if ignored else "memory, swap, processes, CPU",
         "a rootless engine needs cgroup v2 with delegation" if ignored else None,
     )
+    if sys.platform != "linux":
+        yield Finding("isolation", "fault", "containers cannot be reached", "run on the engine's own host, a Linux")
+        return
     inside = may_enter_namespaces()
     yield Finding(
         "isolation",

@@ -34,6 +34,10 @@ class Isolation:
     door: Callable[[dict[str, Any]], AbstractContextManager[Door]]
 
 
+class CannotEnter(Exception):
+    """The container's network is not where this process could enter it: an engine in a world of its own."""
+
+
 def no_network() -> Isolation:
     return Isolation("no network; entered through its name space", "none", _namespace_door)
 
@@ -42,7 +46,7 @@ def no_network() -> Isolation:
 def _namespace_door(attributes: dict[str, Any]) -> Iterator[Door]:
     descriptor = open_namespace(attributes["NetworkSettings"]["SandboxKey"])
     if descriptor is None:
-        raise RunFault(Outcome.CRASHED, "the container ended before it could be reached")
+        raise CannotEnter
     try:
         yield NamespaceDoor(descriptor)
     finally:

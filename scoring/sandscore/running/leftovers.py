@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 RUN, OWNER, EXPIRES = "sandscore.run", "sandscore.owner", "sandscore.expires"
 BRIDGE = "com.docker.network.bridge.name"
 _MARGIN_SECONDS = 600
+_ELSEWHERE = "elsewhere"
 
 
 def labels(run_id: str, total_seconds: float) -> dict[str, str]:
@@ -80,7 +81,7 @@ def _abandoned(marks: dict[str, str]) -> bool:
     place, _, _ = _owner(os.getpid()).rpartition("/")
     owner = marks.get(OWNER, "")
     maker_place, _, process = owner.rpartition("/")
-    if maker_place == place:
+    if maker_place == place != _ELSEWHERE:
         pid = process.partition("@")[0]
         return not pid.isdigit() or _owner(int(pid)) != owner
     expires = marks.get(EXPIRES, "0")
@@ -93,7 +94,7 @@ def _owner(pid: int) -> str:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         space = os.stat("/proc/self/ns/pid").st_ino  # noqa: PTH116 (a magic link, followed)
     except OSError:
-        return f"elsewhere/{pid}@"
+        return f"{_ELSEWHERE}/{pid}@"
     try:
         began = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19]
     except OSError:

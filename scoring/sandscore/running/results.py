@@ -1,11 +1,13 @@
 """The folder of a run: predictions, facts and log, each whole or not there."""
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from sandscore.records.errors import InfrastructureFault
+from sandscore.records.errors import InfrastructureFault, UsageFault
 from sandscore.running.notes import Note
 from sandscore.running.running import Run
 from sandscore.tasks import Task
@@ -13,20 +15,33 @@ from sandscore.tasks import Task
 PREDICTIONS, RECORD, LOG, REFUSED = "predictions.json", "run.json", "log.txt", "refused.json"
 
 
-def write_run(folder: Path, task: Task, notes: Sequence[Note], run: Run) -> None:
-    """Write what came of a run; run.json last, so that where it is everything is. Older results are replaced."""
-    try:
+def clear(folder: Path) -> None:
+    """Make the folder ready for a run: it can be written to, and what an older run left there is gone."""
+    with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name in (RECORD, PREDICTIONS, REFUSED):
             (folder / name).unlink(missing_ok=True)
+
+
+def write_run(folder: Path, task: Task, notes: Sequence[Note], run: Run) -> None:
+    """Write what came of a run; run.json last, so that where it is everything is."""
+    clear(folder)
+    with _writing(folder):
         _write(folder / LOG, [run.log.encode()])
         if run.answers is not None:
             _write(folder / PREDICTIONS, predictions(task, notes, run.answers))
         if run.refused is not None:
             _write(folder / REFUSED, [run.refused])
         _write(folder / RECORD, [(run.record.model_dump_json(indent=2) + "\n").encode()])
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as fault:
-        raise InfrastructureFault(f"{folder}: cannot be written ({fault.strerror})") from None
+        kind = InfrastructureFault if fault.errno == errno.ENOSPC else UsageFault
+        raise kind(f"{folder}: cannot be written ({fault.strerror})") from None
 
 
 def predictions(task: Task, notes: Sequence[Note], answers: Sequence[bytes]) -> Iterator[bytes]:
