@@ -59,7 +59,7 @@ TABLE = {
     ),
     "nlpsandbox-client": Peer(
         pinned("""
-            setuptools 65.7.0  wheel 0.45.1  nltk 3.10.4  click 8.5.1  cloudpickle 3.1.2  defusedxml 0.7.1
+            setuptools 65.7.0  wheel 0.45.1  nltk 3.9.1  click 8.5.1  cloudpickle 3.1.2  defusedxml 0.7.1
             joblib 1.6.0  regex 2026.11.9  tqdm 4.70.1
         """),
         "from nlpsandboxclient.evaluation import LocationEvaluation",
