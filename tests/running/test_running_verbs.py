@@ -142,6 +142,22 @@ def test_attack_prints_a_table(client: object) -> None:
 
 
 @pytest.mark.engine
+def test_attack_takes_the_limits_of_a_challenge(client: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Limits] = []
+
+    def attacked(limits: Limits, **_: object) -> list[object]:
+        given.append(limits)
+        return []
+
+    monkeypatch.setattr("sandscore.running.hostile.attack.attack", attacked)
+    challenge = ROOT / "gold" / "example" / "challenge.toml"
+    assert sandscore("attack", "--challenge", challenge).code == 0
+    assert given == [Limits(total_seconds=600)]
+    assert sandscore("attack", "--challenge", challenge, "--memory", "1g").code == 2
+    assert sandscore("attack", "--challenge", "/no/challenge.toml").code == 66
+
+
+@pytest.mark.engine
 def test_an_attack_that_is_not_contained_is_said(client: object, monkeypatch: pytest.MonkeyPatch) -> None:
     def deceived(_job: object) -> Run:
         limits = Limits()

@@ -1,24 +1,31 @@
 """``sandscore attack``: the hostile set against the organiser's own configuration."""
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from sandscore.cli.options import format_option
 from sandscore.cli.running_options import limits_from, memory_option
-from sandscore.records.errors import OrganiserFault
+from sandscore.records.errors import OrganiserFault, UsageFault
 
 if TYPE_CHECKING:
+    from sandscore.records.run import Limits
     from sandscore.running.hostile.attack import Verdict
 
 
 @click.command("attack")
-@click.option("--hardening", type=click.Choice(["strict", "compat"]), default="strict", show_default=True)
+@click.option(
+    "--challenge", type=click.Path(path_type=Path), metavar="TOML", help="The limits of this challenge's configuration."
+)
+@click.option("--hardening", type=click.Choice(["strict", "compat"]), help="strict where nothing else is said.")
 @memory_option
 @click.option("--only", multiple=True, metavar="CASE", help="Only this case; repeatable.")
 @format_option
-def command(hardening: str, memory: int | None, only: tuple[str, ...], output_format: str) -> int:
+def command(
+    challenge: Path | None, hardening: str | None, memory: int | None, only: tuple[str, ...], output_format: str
+) -> int:
     """Fire hostile submissions at this machine's engine, under the limits that runs have here.
 
     Each is built from a static busybox, run as any submission is, and passes if it was contained, if its outcome
@@ -26,19 +33,30 @@ def command(hardening: str, memory: int | None, only: tuple[str, ...], output_fo
 
     \b
     Example:
-      sandscore attack --only fork-bomb --only gold-hunt
+      sandscore attack --challenge gold/example/challenge.toml --only fork-bomb --only gold-hunt
     """
     from sandscore.running.hostile.attack import attack
     from sandscore.running.hostile.cases import choose
 
     report = _row if output_format == "text" else _silent
-    verdicts = attack(limits_from(hardening, None, memory), cases=choose(only), report=report)
+    verdicts = attack(_limits(challenge, hardening, memory), cases=choose(only), report=report)
     failed = [verdict for verdict in verdicts if not verdict.passed]
     if output_format == "json":
         click.echo(json.dumps([_as_dict(verdict) for verdict in verdicts], indent=2))
     else:
         click.echo(f"{len(verdicts) - len(failed)} of {len(verdicts)} contained")
     return OrganiserFault.exit_code if failed else 0
+
+
+def _limits(challenge: Path | None, hardening: str | None, memory: int | None) -> "Limits":
+    if challenge is None:
+        return limits_from(hardening or "strict", None, memory)
+    if hardening is not None or memory is not None:
+        raise UsageFault("--challenge says hardening and memory; leave the other options out")
+    from sandscore.queueing.allowance import limits_of
+    from sandscore.ranking.configuration import read_challenge
+
+    return limits_of(read_challenge(challenge).limits)
 
 
 def _row(verdict: "Verdict") -> None:
