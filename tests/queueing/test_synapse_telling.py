@@ -177,3 +177,26 @@ def test_events_nobody_wants_cost_no_request(tmp_path: Path) -> None:
             assert len(queue.standin.log) == before
 
     run(tmp_path, test)
+
+
+def test_another_machine_makes_the_board_from_shared_cards(tmp_path: Path) -> None:
+    async def test(queue: Queue) -> None:
+        key = queue.submit_file(b"{}")
+        shared: dict[str, Any] = {"options": {"share_cards": True}}
+        async with opened(queue, "a", **shared) as a, opened(queue, "b", **shared) as b, opened(queue, "c") as c:
+            claim = await claimed(a)
+            place = queue.folder / "a" / "attempts" / key / f"1-{claim.nonce[:12]}"
+            place.parent.mkdir(parents=True)
+            assert await a.commit(claim, scored(folder=attempt(place))) is Committed.DONE
+            (one,) = await b.submissions()
+            folder = await b.kept(one)
+            assert folder is not None
+            assert folder.is_relative_to(queue.folder / "b")
+            assert (folder / "card.v1.json").read_text() == '{"per_note": "of gold"}'
+            await a.submissions(), await c.submissions()
+            assert (await a.kept(one), await c.kept(one)) == (place, None)
+        locked = children(queue, queue.project)["2001_LOCKED"]["id"]
+        (card,) = (one for one in queue.world.entities.values() if "card.v1.json" in one["name"])
+        assert card["parentId"] == locked
+
+    run(tmp_path, test)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ from sandscore.queueing.submission import CANCELLED, Committed, Status, Verdict,
 
 
 def finals(queue: Queue, key: str) -> int:
-    """How often a final status was stored."""
+    """How often it ended: what is written beside a final status afterwards is no new end."""
     final = {str(status) for status in Status if status.final}
-    return sum(submission == key and status in final for submission, status, _ in queue.world.status_history)
+    course = [status in final for submission, status, _ in queue.world.status_history if submission == key]
+    return sum(now and not before for before, now in pairwise([False, *course]))
 
 
 def test_a_score_is_told_as_floating_point_and_the_exact_one_stays_here(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """The Synapse home of the queue: keeps the promises of ``QueueHome`` for an evaluation queue."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from sandscore.queueing.artifacts import card_name
 from sandscore.queueing.interface import QueueHome
 from sandscore.queueing.submission import Claim, Committed, Notice, Signal, Status, Submission, Verdict, Version
 from sandscore.queueing.synapse.options import read_options
@@ -79,6 +81,8 @@ class SynapseHome:
             version = claim.submission.version + 1
             facts = {"nonce": claim.nonce}
             self._on.results.keep(claim.submission.id, version, verdict.scores, verdict.feedback, **facts)
+            if self._on.shared is not None and verdict.folder is not None:
+                await self._on.shared.put(claim.submission, verdict.folder / card_name(version))
         return await self._on.claims.commit(claim, verdict)
 
     async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
@@ -95,13 +99,22 @@ class SynapseHome:
         return submission_id.isdigit() and await belongs(self._session, submission_id, self._evaluation_id)
 
     async def add_version(self, submission: Submission, version: Version) -> bool:
+        card = self._on.places.card(replace(submission, version=version.number))
+        if self._on.shared is not None and card is not None:
+            await self._on.shared.put(submission, card)
         if not await self._on.orders.add_version(submission.id, version):
             return False
         self._on.results.keep(submission.id, version.number, version.scores, version.feedback, cause=version.cause)
         return True
 
     async def kept(self, submission: Submission) -> Path | None:
-        return self._on.places.folder(submission)
+        card = self._on.places.card(submission)
+        if card is None:
+            return None
+        if card.is_file() or (not submission.version and card.parent.is_dir()):
+            return card.parent
+        shared = self._on.shared if submission.version else None
+        return card.parent if shared is not None and await shared.get(submission, card) else None
 
     async def publish_feedback(self, submission: Submission, feedback: Mapping[str, object]) -> None:
         self._on.results.keep(submission.id, submission.version, submission.scores, feedback)

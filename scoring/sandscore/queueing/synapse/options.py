@@ -20,6 +20,9 @@ class SynapseOptions(BaseModel):
     phase: str | None = Field(default=None, description="Of every submission; null: the only one.")
     logs: Entity | None = Field(default=None, description="Project or folder of the log folders; null: the queue's.")
     send_logs: bool = True
+    share_cards: bool = Field(
+        default=False, description="Score cards to the LOCKED folder, for another machine's board."
+    )
     board: Entity | None = Field(default=None, description="Project of table and wiki page; null: the queue's.")
     publish: bool = Field(default=True, description="False for all workers but the one that writes the board.")
     wiki: bool = True

@@ -22,6 +22,7 @@ from sandscore.queueing.synapse.places import Places
 from sandscore.queueing.synapse.results import Results
 from sandscore.queueing.synapse.routes import routes
 from sandscore.queueing.synapse.session import Session
+from sandscore.queueing.synapse.sharing import SharedCards
 from sandscore.queueing.synapse.statuses import Statuses
 from sandscore.queueing.synapse.table import BoardTable
 from sandscore.queueing.synapse.waiting import WaitingList
@@ -44,6 +45,7 @@ class Parts:
     logs: Logs
     results: Results
     places: Places
+    shared: SharedCards | None
     mailbox: Mailbox
     notifier: Notifier
     board: BoardPublisher | None
@@ -58,7 +60,8 @@ async def assemble(session: Session, evaluation_id: str, workspace: Workspace, o
     statuses, leases, mailbox = Statuses(session), Leases(), Mailbox(session)
     results, places = Results(workspace.root / RESULTS), Places(workspace)
     listing = Listing(session, evaluation_id)
-    log_root = (options.logs or project) if options.send_logs else None
+    log_root = options.logs or project
+    folders = Folders(session, log_root) if log_root else None
     board_root = (options.board or project) if options.publish else None
     organisers = options.organisers or tuple(str(queue[key]) for key in ("ownerId",) if queue.get(key))
     return Parts(
@@ -68,9 +71,10 @@ async def assemble(session: Session, evaluation_id: str, workspace: Workspace, o
         Claims(statuses, leases, settings, annotate_scores=options.annotate_scores),
         Orders(statuses, annotate_scores=options.annotate_scores),
         Files(session, chosen),
-        Logs(session, Folders(session, log_root) if log_root else None),
+        Logs(session, folders if options.send_logs else None),
         results,
         places,
+        SharedCards(session, folders) if folders is not None and options.share_cards else None,
         mailbox,
         Notifier(
             statuses,

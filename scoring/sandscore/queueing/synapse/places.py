@@ -1,4 +1,4 @@
-"""Where the attempts of this machine lie."""
+"""Where attempts lie: on this machine, or fetched from the one that scored them."""
 
 from pathlib import Path
 
@@ -18,9 +18,9 @@ class Places:
     def remember(self, submission_id: str, record: Record) -> None:
         self._known[submission_id] = record.attempt, record.nonce
 
-    def folder(self, submission: Submission) -> Path | None:
-        """None where another machine has it, or where it is gone."""
+    def card(self, submission: Submission) -> Path | None:
+        """Where the score card is, or would be; None where the submission is not known."""
         if submission.id not in self._known:
             return None
-        folder = self._workspace.attempt(submission.id, *self._known[submission.id])
-        return folder if (folder / card_name(submission.version)).is_file() else None
+        attempt, nonce = self._known[submission.id]
+        return self._workspace.attempt(submission.id, attempt, nonce) / card_name(submission.version)
