@@ -189,7 +189,12 @@ class Siege:
         scored = Counter(notice["submission"] for notice in told if notice["event"] == "scored")
         assert not scored or max(scored.values()) == 1, "a score is told at most once"
         board = json.loads((root / "boards" / "date.json").read_bytes())
-        assert {row["submission"] for row in board["rows"]} == {one.id for one in found if one.status == "SCORED"}
+        shown, ended = (
+            {row["submission"] for row in board["rows"]},
+            {one.id: one for one in found if one.status == "SCORED"},
+        )
+        assert shown <= ended.keys()
+        assert {ended[name].team for name in shown} == {one.team for one in ended.values()}, "the board has every team"
         assert left_over(root) == [], "no process is left"
         with sqlite3.connect(root / FILE) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"

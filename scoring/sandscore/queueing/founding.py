@@ -17,7 +17,7 @@ def found(root: Path, challenge: Path, settings: Settings) -> Workspace:
     """Make the folder; nothing is left behind where the configuration or the data are at fault."""
     if (root / SETTINGS).exists():
         raise UsageFault(f"{root} is the folder of a queue already")
-    workspace = Workspace(root, read_challenge(challenge), settings)
+    workspace = Workspace(root.resolve(), read_challenge(challenge), settings)
     check_data(workspace)
     try:
         root.mkdir(parents=True, exist_ok=True)

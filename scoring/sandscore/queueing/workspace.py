@@ -92,7 +92,7 @@ def open_workspace(root: Path) -> Workspace:
         first = fault.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(step) for step in first["loc"]) or "the whole file"
         raise OrganiserFault(f"{path}: {where}: {first['msg']}") from None
-    return Workspace(root, read_challenge(root / CHALLENGE), settings)
+    return Workspace(root.resolve(), read_challenge(root / CHALLENGE), settings)
 
 
 def find_data_file(folder: Path, name: str) -> Path | None:

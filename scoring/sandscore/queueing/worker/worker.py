@@ -45,6 +45,7 @@ class Worker:
         self._home, self._workspace, self._plan, self._hands, self._seen = home, workspace, plan, hands, seen
         self._follower = Follower(home, workspace)
         self._stopping, self._halt = asyncio.Event(), asyncio.Event()
+        self._moved = asyncio.Event()
         self._candidates: list[Submission] = []
         self._choosing = asyncio.Lock()
         self._unreachable_since: float | None = None
@@ -55,6 +56,7 @@ class Worker:
             self._halt.set()
         else:
             self._stopping.set()
+            self._moved.set()
             asyncio.get_running_loop().call_later(self._plan.grace, self._halt.set)
 
     async def run(self) -> None:
@@ -93,6 +95,7 @@ class Worker:
             if claim is not None:
                 self._seen(claim)
                 self._seen(await attempts.carry_out(claim))
+                self._moved.set()
             elif pause is None:
                 return
             else:
@@ -124,8 +127,10 @@ class Worker:
         return 2 * _IDLE_SECONDS
 
     async def _rest(self, seconds: float) -> None:
+        """Until then, or until there is reason to look again: a stop, or an attempt of ours that ended."""
+        self._moved.clear()
         try:
-            await asyncio.wait_for(self._stopping.wait(), seconds)
+            await asyncio.wait_for(self._moved.wait(), seconds)
         except TimeoutError:
             return
 

@@ -1,0 +1,97 @@
+"""What a team is told of predictions on hidden data: code, place, count and its own value; nothing of note or gold."""
+
+import json
+from pathlib import Path
+
+import pytest
+from queue_samples import annotations, hand_in, queue
+
+from sandscore.cli.main import run
+from sandscore.queueing.hygiene import LISTED, public_problems, reason_of, told
+from sandscore.reading.files import Inputs, load_files
+from sandscore.reading.findings import Findings
+from sandscore.records.problems import Problem
+from sandscore.tasks import find_task
+
+SECRET = "Zo\u00eb Vandermeulen was seen in the Brackwater clinic on 10/26/2020 by Dr. Ngo."
+DATE = SECRET.index("10/26/2020")
+
+
+def findings(folder: Path, spans: list[tuple[int, str]]) -> Findings:
+    (folder / "notes.json").write_text(json.dumps([{"identifier": "n1", "text": SECRET}]), encoding="utf-8")
+    (folder / "predictions.json").write_bytes(annotations({"n1": spans}))
+    inputs = Inputs(predictions=folder / "predictions.json", notes=folder / "notes.json")
+    return load_files(find_task("date"), inputs).findings["predictions"]
+
+
+@pytest.mark.parametrize(
+    ("spans", "clue"),
+    [
+        pytest.param([(DATE + 3, "10/26/2020")], f"at {DATE}", id="where it stands"),
+        pytest.param([(DATE + 1, "10/26/2020")], "UTF-8 bytes", id="how it was miscounted"),
+        pytest.param([(len(SECRET) + 5, "10/26/2020")], str(len(SECRET)), id="how long the note is"),
+    ],
+)
+def test_clues_about_the_note_are_cut_off(tmp_path: Path, spans: list[tuple[int, str]], clue: str) -> None:
+    found = findings(tmp_path, spans)
+    [full] = [problem.message for problem in found.problems]
+    assert clue in full, "the validator itself says it; else this test shows nothing"
+    written = json.dumps(public_problems(found), ensure_ascii=False) + reason_of(public_problems(found))
+    assert clue not in written
+    assert not any(word in written for word in ("Vandermeulen", "Brackwater", "Ngo"))
+    assert "/0/textDateAnnotations/0" in written
+
+
+def test_a_teams_own_value_is_quoted(tmp_path: Path) -> None:
+    [problem] = public_problems(findings(tmp_path, [(0, "31/12/1999")]))["problems"]
+    assert "31/12/1999" in problem["message"]
+
+
+def test_a_text_that_looks_like_a_clue_hides_only_itself() -> None:
+    problem = Problem("text-mismatch", "error", "/0", "n1", 'the text "x; it stands y" does not stand; it stands at 7')
+    record = told(problem)
+    assert record is not None
+    assert "7" not in record["message"]
+
+
+def test_names_of_hidden_notes_are_not_listed_but_counted(tmp_path: Path) -> None:
+    (tmp_path / "notes.json").write_text(json.dumps([{"identifier": "hidden-note-1", "text": "x"}]), encoding="utf-8")
+    (tmp_path / "predictions.json").write_bytes(b"[]")
+    inputs = Inputs(predictions=tmp_path / "predictions.json", notes=tmp_path / "notes.json")
+    problems = public_problems(load_files(find_task("date"), inputs).findings["predictions"])
+    assert problems["counts"]["missing-note"] == 1
+    assert "hidden-note-1" not in json.dumps(problems)
+
+
+def test_the_list_is_short_and_errors_come_first(tmp_path: Path) -> None:
+    spans = [(DATE, "10/26/2020")] * 150 + [(n, "x") for n in range(150, 150 + LISTED)]
+    problems = public_problems(findings(tmp_path, spans))
+    assert len(problems["problems"]) == LISTED
+    assert {problem["severity"] for problem in problems["problems"]} == {"error"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "shown"),
+    [
+        ("rounded", ["token", "instance_strict", "instance_relax", "date_format"]),
+        ("ladder", ["instance_strict"]),
+        ("blind", []),
+    ],
+)
+def test_the_team_view_holds_no_more_than_the_feedback_mode_allows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], mode: str, shown: list[str]
+) -> None:
+    configuration = f'challenge = "hidden"\nresamples = 100\nfeedback = "{mode}"\n'
+    workspace = queue(tmp_path, configuration)
+    submission_id = hand_in(workspace, {"n1": [(8, "10/26/2020")], "n2": [], "n3": []})
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    capsys.readouterr()
+    assert run(["queue", "show", str(workspace.root), submission_id, "--team-view", "--format", "json"]) == 0
+    seen = capsys.readouterr().out
+    measures = json.loads(seen)["feedback"].get("measures", {})
+    assert list(measures) == shown
+    assert all(set(score) == {"f1"} for score in measures.values())
+    notices = (workspace.root / "notices.jsonl").read_text(encoding="utf-8")
+    assert not any(word in seen + notices for word in ("per_note", '"tp"', "gold:", "Seen on", "n1"))
+    assert sum('"scored"' in line for line in notices.splitlines()) == 1
+    assert ("F1" in notices) == bool(shown)

@@ -1,0 +1,125 @@
+"""Notices: by file, mail and webhook; only those that were chosen, each at most once, never in the way of scoring."""
+
+import json
+import socketserver
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandscore.queueing.notifying.ledger import Ledger
+from sandscore.queueing.notifying.sending import send
+from sandscore.queueing.settings import ALL_EVENTS, Notices, Smtp
+from sandscore.queueing.submission import Event, Kind, Notice, Status, Submission
+
+
+def notice(event: Event = Event.INVALID, submitter: str | None = "team@example.org", attempt: int = 1) -> Notice:
+    one = Submission(
+        "abc", "Team", "date", Kind.PREDICTIONS, Status.INVALID, "2026-01-01T00:00:00Z", submitter=submitter
+    )
+    return Notice(one, attempt, event, "Subject\u00e9", "Text with \u00fcmlaut")
+
+
+class Mailbox(socketserver.StreamRequestHandler):
+    """Enough of SMTP to take a letter."""
+
+    letters: list[str]
+
+    def handle(self) -> None:
+        self.wfile.write(b"220 here\r\n")
+        while line := self.rfile.readline().strip():
+            if line.upper() == b"DATA":
+                self.wfile.write(b"354 go on\r\n")
+                lines = []
+                while (part := self.rfile.readline()).strip() != b".":
+                    lines.append(part.decode())
+                self.letters.append("".join(lines))
+            self.wfile.write(b"221 bye\r\n" if line.upper() == b"QUIT" else b"250 fine\r\n")
+
+
+class Hook(BaseHTTPRequestHandler):
+    """Takes JSON and answers badly."""
+
+    bodies: list[dict[str, Any]]
+
+    def do_POST(self) -> None:
+        self.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(500)
+        self.end_headers()
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Quiet."""
+
+
+@contextmanager
+def serving(server: socketserver.TCPServer) -> Iterator[int]:
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_mail_reaches_the_submitter_once(tmp_path: Path) -> None:
+    Mailbox.letters = []
+    with serving(socketserver.ThreadingTCPServer(("127.0.0.1", 0), Mailbox)) as port:
+        smtp = Smtp(host="127.0.0.1", port=port, sender="queue@example.org", organiser="boss@example.org")
+        settings = Notices(file=False, smtp=smtp)
+        assert send(notice(), settings, Ledger(tmp_path))
+        assert not send(notice(), settings, Ledger(tmp_path))
+        assert send(notice(Event.NEEDS_ORGANISER), settings, Ledger(tmp_path))
+    [one, other] = Mailbox.letters
+    assert "To: team@example.org" in one
+    assert "To: boss@example.org" in other
+    assert "team@example.org" not in other
+
+
+def test_a_webhook_that_fails_is_a_warning_and_is_not_asked_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Hook.bodies = []
+    with serving(HTTPServer(("127.0.0.1", 0), Hook)) as port:
+        settings = Notices(webhook=f"http://127.0.0.1:{port}/hook?key=hidden")
+        assert send(notice(), settings, Ledger(tmp_path))
+        assert not send(notice(), settings, Ledger(tmp_path))
+    [body] = Hook.bodies
+    assert (body["event"], body["submission"], body["text"]) == ("invalid", "abc", "Text with \u00fcmlaut")
+    said = capsys.readouterr().err
+    assert "not delivered" in said
+    assert "hidden" not in said
+    assert len((tmp_path / "notices.jsonl").read_text(encoding="utf-8").splitlines()) == 1
+
+
+def test_nothing_listens_and_nothing_breaks(tmp_path: Path) -> None:
+    smtp = Smtp(host="127.0.0.1", port=1, sender="queue@example.org")
+    assert send(notice(), Notices(file=False, smtp=smtp, webhook="ftp://example.org"), Ledger(tmp_path))
+
+
+@pytest.mark.parametrize("event", list(Event), ids=lambda event: str(event.name))
+def test_the_mask_chooses(tmp_path: Path, event: Event) -> None:
+    assert not send(notice(event), Notices(events=ALL_EVENTS - event), Ledger(tmp_path))
+    assert send(notice(event), Notices(events=int(event)), Ledger(tmp_path))
+
+
+def test_the_next_attempt_is_news(tmp_path: Path) -> None:
+    assert send(notice(attempt=1), Notices(), Ledger(tmp_path))
+    assert send(notice(attempt=2), Notices(), Ledger(tmp_path))
+
+
+def test_a_score_is_news_once_whichever_attempt_it_came_from(tmp_path: Path) -> None:
+    assert send(notice(Event.SCORED, attempt=1), Notices(), Ledger(tmp_path))
+    assert not send(notice(Event.SCORED, attempt=2), Notices(), Ledger(tmp_path))
+
+
+def test_a_mail_header_cannot_be_smuggled_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    smtp = Smtp(host="127.0.0.1", port=1, sender="queue@example.org")
+    hostile = notice(submitter="a@example.org\nBcc: all@example.org")
+    assert send(hostile, Notices(file=False, smtp=smtp), Ledger(tmp_path))
+    assert "not delivered (ValueError)" in capsys.readouterr().err

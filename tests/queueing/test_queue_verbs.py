@@ -1,0 +1,175 @@
+"""``sandscore queue`` on the command line: what scripts rely on, and faults as sentences with their exit codes."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from queue_samples import CHALLENGE, RIGHT, annotations, challenge_folder, hand_in, queue
+
+from sandscore.cli.main import run
+
+FIELDS = {"id", "team", "task", "status", "attempt", "reason", "created", "finished", "scores"}
+DIGEST = "repo@sha256:" + "a" * 64
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    capsys.readouterr()
+    assert run(["queue", *words]) == code
+    seen = capsys.readouterr()
+    return seen.out if code == 0 else seen.err
+
+
+def made(tmp_path: Path) -> tuple[str, str]:
+    challenge = challenge_folder(tmp_path / "challenge")
+    given = tmp_path / "predictions.json"
+    given.write_bytes(annotations(RIGHT))
+    assert run(["queue", "init", str(tmp_path / "q"), "--challenge", str(challenge)]) == 0
+    return str(tmp_path / "q"), str(given)
+
+
+def test_from_nothing_to_a_score(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, given = made(tmp_path)
+    assert json.loads(said(capsys, "list", folder, "--format", "json")) == []
+    submission_id = said(capsys, "submit", folder, "--task", "date", "--team", "A", "--predictions", given).strip()
+    [one] = json.loads(said(capsys, "list", folder, "--format", "json"))
+    assert set(one) >= FIELDS
+    assert (one["id"], one["status"], one["attempt"], one["finished"]) == (submission_id, "RECEIVED", 0, None)
+    [line] = said(capsys, "work", folder, "--once", "--format", "json").splitlines()
+    assert json.loads(line)["status"] == "SCORED"
+    [one] = json.loads(said(capsys, "list", folder, "--format", "json"))
+    assert (one["status"], one["attempt"], one["scores"]["instance_strict"]) == ("SCORED", 1, 1.0)
+    assert (Path(folder) / "site" / "index.html").exists()
+    assert "1 SCORED" in said(capsys, "list", folder)
+    assert said(capsys, "list", folder, "--status", "invalid", "--format", "json").strip() == "[]"
+
+
+def test_what_is_private_is_private(tmp_path: Path) -> None:
+    folder = Path(made(tmp_path)[0])
+    assert folder.stat().st_mode & 0o077 == 0
+    assert all((folder / name).stat().st_mode & 0o077 == 0 for name in ("salt", "queue.sqlite"))
+
+
+def test_cancel_and_requeue(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, given = made(tmp_path)
+    one = said(capsys, "submit", folder, "--task", "date", "--team", "A", "--predictions", given).strip()
+    assert json.loads(said(capsys, "cancel", folder, one, "--format", "json")) == {one: True}
+    assert "has ended already" in said(capsys, "cancel", folder, one, code=2)
+    [listed] = json.loads(said(capsys, "list", folder, "--format", "json"))
+    assert (listed["status"], listed["reason"]) == ("REJECTED", "cancelled")
+    assert said(capsys, "requeue", folder, one).strip() == f"{one} requeued"
+    said(capsys, "work", folder, "--once")
+    assert "SCORED" in said(capsys, "show", folder, one)
+
+
+def test_export_holds_cards_that_rank(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, given = made(tmp_path)
+    said(capsys, "submit", folder, "--task", "date", "--team", "=A", "--predictions", given)
+    said(capsys, "work", folder, "--once")
+    out = tmp_path / "out"
+    said(capsys, "export", folder, "-o", str(out))
+    [card] = (out / "cards" / "date").glob("*.json")
+    assert run(["rank", str(card)]) == 0
+    assert "'=A" in (out / "submissions.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        pytest.param(["submit", "Q", "--task", "nope", "--team", "A", "--predictions", "P"], 2, "date", id="task"),
+        pytest.param(["submit", "Q", "--task", "id", "--team", "A", "--predictions", "P"], 2, "no gold", id="no gold"),
+        pytest.param(["submit", "Q", "--task", "date", "--team", "A"], 2, "exactly one", id="nothing"),
+        pytest.param(
+            ["submit", "Q", "--task", "date", "--team", "A", "--image", "x:latest"], 2, "by digest", id="a tag"
+        ),
+        pytest.param(
+            ["submit", "Q", "--task", "date", "--team", "A", "--image", f"-v {DIGEST}"], 2, "by digest", id="an option"
+        ),
+        pytest.param(["submit", "Q", "--task", "date", "--team", " ", "--image", DIGEST], 2, "team", id="no team"),
+        pytest.param(
+            ["submit", "Q", "--task", "date", "--team", "A", "--predictions", "gone"],
+            66,
+            "cannot be read",
+            id="no file",
+        ),
+        pytest.param(["list", "gone"], 66, "queue init", id="no queue"),
+        pytest.param(["list"], 2, "DIR", id="no place"),
+        pytest.param(["list", "--synapse", "123"], 2, "--state", id="no state"),
+        pytest.param(["show", "Q", "nobody"], 2, "no submission nobody", id="no submission"),
+        pytest.param(["rescore", "Q", "nobody", "--plan"], 65, "nobody", id="not scored"),
+        pytest.param(["init", "Q", "--challenge", "C"], 2, "already", id="twice"),
+    ],
+)
+def test_faults_are_sentences(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], code: int, sentence: str
+) -> None:
+    folder, given = made(tmp_path)
+    places = {"Q": folder, "P": given, "C": str(tmp_path / "challenge" / "challenge.toml")}
+    assert sentence in said(capsys, *(places.get(word, word) for word in words), code=code)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        pytest.param("date.json", b"{", "gold is not valid", id="gold"),
+        pytest.param("notes.json", b"[{}]", "notes is not valid", id="notes"),
+        pytest.param("challenge.toml", CHALLENGE.encode() + b"[tasks.nope]\n", "unknown task", id="task"),
+        pytest.param("challenge.toml", CHALLENGE.encode() + b"[tasks.id]\n", "no gold for the task id", id="no gold"),
+        pytest.param("challenge.toml", b"nonsense", "not TOML", id="toml"),
+    ],
+)
+def test_faults_of_the_challenge_are_said_before_the_first_submission(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: bytes, sentence: str
+) -> None:
+    challenge = challenge_folder(tmp_path / "challenge")
+    (challenge.parent / name).write_bytes(content)
+    assert sentence in said(capsys, "init", str(tmp_path / "q"), "--challenge", str(challenge), code=78)
+    assert not (tmp_path / "q").exists()
+
+
+def test_a_damaged_database_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, _ = made(tmp_path)
+    (Path(folder) / "queue.sqlite").write_bytes(b"x" * 5000)
+    assert "restore it from a backup" in said(capsys, "list", folder, code=78)
+
+
+def test_a_full_disk_refuses_clearly_and_loses_nothing(tmp_path: Path) -> None:
+    workspace = queue(tmp_path)
+    kept = hand_in(workspace)
+    given = tmp_path / "handed-in.json"
+    program = "import sys; from sandscore.cli.main import main; main(sys.argv[1:])"
+    words = ["queue", "submit", str(workspace.root), "--task", "date", "--team", "B", "--predictions", str(given)]
+    refused = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode == 75
+    assert "Traceback" not in refused.stderr
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    listed = json.loads(
+        subprocess.check_output(
+            [sys.executable, "-c", program, "queue", "list", str(workspace.root), "--format", "json"]
+        )
+    )
+    assert [(one["id"], one["status"]) for one in listed] == [(kept, "SCORED")]
+
+
+def test_sigterm_ends_a_worker_that_waits(tmp_path: Path) -> None:
+    folder, _ = made(tmp_path)
+    program = "import sys; from sandscore.cli.main import main; main(sys.argv[1:])"
+    worker = subprocess.Popen([sys.executable, "-c", program, "queue", "work", folder], stderr=subprocess.DEVNULL)
+    wal = Path(folder) / "queue.sqlite-wal"
+    while not wal.exists():
+        assert worker.poll() is None
+        time.sleep(0.02)
+    time.sleep(0.5)
+    os.kill(worker.pid, signal.SIGTERM)
+    assert worker.wait(timeout=20) == 0
