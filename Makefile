@@ -18,7 +18,7 @@ images: engine
 	@tools/base_image.sh
 	@$(PYTHON) tools/example_images.py >/dev/null
 
-browser:
+browser: environment
 	@tools/browser.sh
 
 peers: environment

@@ -2,11 +2,14 @@
 # Makes sure there is a chromium for the browser tests; quick and silent about it when there is one.
 set -euo pipefail
 
-! command -v chromium >/dev/null || exit 0
+driver_starts() { .venv/bin/playwright --version >/dev/null 2>&1; }
+
+cd "$(dirname "$0")/.."
+! { command -v chromium >/dev/null && driver_starts; } || exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-    echo "browser: the browser tests need chromium; on Debian: sudo apt-get install chromium" >&2
+    echo "browser: the browser tests need chromium; on Debian: sudo apt-get install chromium libatomic1" >&2
     exit 75
 fi
-echo "browser: installing chromium (for the browser tests)"
+echo "browser: installing chromium and libatomic1, which its driver needs (for the browser tests)"
 apt-get update -qq
-DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null
+DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium libatomic1 >/dev/null
