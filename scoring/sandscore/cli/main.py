@@ -51,7 +51,9 @@ def cli() -> None:
 
     \b
     Example:
-      sandscore tasks
+      sandscore demo
+      sandscore validate date gold/example/date.json --notes gold/example/notes.json
+      sandscore score date --gold gold/example/date.json --predictions submissions/date-good/predictions.json
     """
 
 

@@ -31,7 +31,7 @@ def command(boards: tuple[Path, ...], site: Path, challenge: Path | None, cards:
 
     \b
     Example:
-      sandscore publish leaderboard/date/board.json leaderboard/address/board.json --cards -o site
+      sandscore publish leaderboard/date-final/board.json leaderboard/address-final/board.json --cards -o site
     """
     from sandscore.publishing.publication import Settings, publish
     from sandscore.ranking.configuration import read_challenge
