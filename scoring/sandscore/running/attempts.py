@@ -89,8 +89,8 @@ def _serve_apart(
     facts.isolation = isolation.description
 
     def work(box: Sandbox) -> Answered:
-        with isolation.door(box.attributes()) as door:
-            return _serve(setting, door, clock, box.require_well, facts, rounds, progress)
+        door = isolation.door(box.attributes())
+        return _serve(setting, door, clock, box.require_well, facts, rounds, progress)
 
     return _in_sandbox(setting, facts, isolation.network, {}, work)
 

@@ -5,6 +5,7 @@ import os
 import socket
 import ssl
 import sys
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -54,9 +55,13 @@ class AddressDoor:
         return ssl.create_default_context().wrap_socket(plain, server_hostname=self.address)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class NamespaceDoor:
-    """The loopback inside a network namespace; threads that enter it never come back."""
+    """The loopback inside a network namespace; threads that enter it never come back.
+
+    The descriptor is closed when the last of them lets go of the door: closed sooner, its number might lead a
+    thread that starts late into another container.
+    """
 
     descriptor: int
     port: int = PORT
@@ -65,6 +70,9 @@ class NamespaceDoor:
     @property
     def host(self) -> str:
         return f"127.0.0.1:{self.port}"
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, os.close, self.descriptor)
 
     def enter(self) -> None:
         libc = ctypes.CDLL(None, use_errno=True)

@@ -5,9 +5,8 @@ gets an internal network of its own, on which the host refuses connections as fa
 """
 
 import hashlib
-import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 from typing import TYPE_CHECKING, Any
@@ -31,7 +30,7 @@ class Isolation:
 
     description: str
     network: str
-    door: Callable[[dict[str, Any]], AbstractContextManager[Door]]
+    door: Callable[[dict[str, Any]], Door]
 
 
 class CannotEnter(Exception):
@@ -42,15 +41,11 @@ def no_network() -> Isolation:
     return Isolation("no network; entered through its name space", "none", _namespace_door)
 
 
-@contextmanager
-def _namespace_door(attributes: dict[str, Any]) -> Iterator[Door]:
+def _namespace_door(attributes: dict[str, Any]) -> Door:
     descriptor = open_namespace(attributes["NetworkSettings"]["SandboxKey"])
     if descriptor is None:
         raise CannotEnter
-    try:
-        yield NamespaceDoor(descriptor)
-    finally:
-        os.close(descriptor)
+    return NamespaceDoor(descriptor)
 
 
 @contextmanager
@@ -64,7 +59,7 @@ def own_network(client: "DockerClient", marks: dict[str, str]) -> Iterator[Isola
         yield Isolation(
             "own internal network" + (", host cut off" if cut else "; the host's own services are not cut off"),
             network.name,
-            lambda attributes: nullcontext(_network_door(attributes, network.name)),
+            lambda attributes: _network_door(attributes, network.name),
         )
     finally:
         if cut:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sandscore.records.run import Limits, RunRecord
+from sandscore.records.run import Limits, Outcome, RunRecord
 from sandscore.running.container import sandbox
 from sandscore.running.engine import engine
 from sandscore.running.hostile.cases import CASES, Case
@@ -104,6 +104,8 @@ def fire(
 def shortened(limits: Limits, case: Case) -> Limits:
     """The organiser's limits with less patience, so that attacks that wait are soon over."""
     patience = {key: min(getattr(limits, key), most) for key, most in _SHORTENED.items()}
+    if case.expected == (Outcome.OUT_OF_MEMORY,):
+        return limits  # filling it takes its time
     if case.protocol == "batch":
         patience["total_seconds"] = min(limits.total_seconds, _BATCH_SECONDS)
     return limits.model_copy(update=patience)
@@ -156,9 +158,8 @@ def _neighbour(client: "DockerClient", reference: str, limits: Limits) -> Iterat
     with (
         own_network(client, marks) as apart,
         sandbox(client, image, limits, marks, apart.network, {}, LogWatch(0)) as box,
-        apart.door(box.attributes()) as door,
     ):
-        yield door.host
+        yield apart.door(box.attributes()).host
 
 
 def _addresses() -> set[str]:
