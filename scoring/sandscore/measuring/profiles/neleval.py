@@ -1,11 +1,28 @@
 """neleval 3.1.1 (``neleval evaluate``): ``sets`` and four overlap aggregators, with all it gets wrong."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sandscore.measuring.profiles.neleval_columns import (
+    Corpus,
+    corpus_of,
+    repeated_mentions,
+    set_counts_of,
+    tangled_mentions,
+)
+from sandscore.measuring.profiles.neleval_credits import credit_sums_of
 from sandscore.measuring.profiles.neleval_mentions import Mention, mentions
 from sandscore.measuring.profiles.neleval_overlap import EndBeforeStart
-from sandscore.measuring.profiles.neleval_rows import Cells, Row, cells, grouped_rows, plain_rows, set_counts, table
+from sandscore.measuring.profiles.neleval_rows import (
+    Cells,
+    Row,
+    cells,
+    counted,
+    grouped_rows,
+    plain_rows,
+    set_counts,
+    table,
+)
 from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
 from sandscore.measuring.values import Definition, Parameter, Scalar
 
@@ -26,8 +43,12 @@ DEFINITION = Definition(
 
 def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResult:
     """The ungrouped rows as measures; ``details["rows"]`` and the table are what the original prints."""
-    system, gold = mentions(given.predictions, given.task), mentions(given.gold, given.task)
     wanted = str(settings["key"])
+    if settings["by"] == "none":
+        corpus = corpus_of(given.predictions, given.gold, given.task)
+        if corpus is not None:
+            return _at_once(corpus, wanted)
+    system, gold = mentions(given.predictions, given.task), mentions(given.gold, given.task)
 
     def compute(ours: Sequence[Mention], theirs: Sequence[Mention]) -> Cells:
         return _cells(ours, theirs, wanted)
@@ -48,13 +69,43 @@ def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResu
     )
 
 
+def _at_once(corpus: Corpus, wanted: str) -> ProfileResult:
+    found: Cells = {}
+    per_note: dict[str, dict[str, tuple[int, int, int]]] = {note: {} for note in corpus.notes}
+    for key in _keys(wanted):
+        typed = key == "span+type"
+        sets = set_counts_of(corpus, typed=typed)
+        total = (sum(row[0] for row in sets), sum(row[1] for row in sets), sum(row[2] for row in sets))
+        found |= counted(key, total, credit_sums_of(corpus, typed=typed), (len(corpus.system), len(corpus.gold)))
+        for note, row in zip(corpus.notes, sets, strict=True):
+            per_note[note][f"sets::{key}"] = row
+    rows = plain_rows(_named(found, wanted))
+    return ProfileResult(
+        measures={name: _components(name, row) for name, row in rows.items()},
+        per_note=per_note,
+        details={"rows": rows},
+        table=table(rows),
+        warnings=tuple(
+            line
+            for name, side in (("gold", corpus.gold), ("the predictions", corpus.system))
+            for line in _spoken(name, tangled_mentions(side, corpus.width), repeated_mentions(corpus, side))
+        ),
+    )
+
+
+def _keys(wanted: str) -> tuple[str, ...]:
+    return KEYS if wanted == "all" else (wanted,)
+
+
+def _named(found: Cells, wanted: str) -> Cells:
+    return found | ({name: found[same] for name, same in _NAMED.items()} if wanted == "all" else {})
+
+
 def _cells(system: Sequence[Mention], gold: Sequence[Mention], wanted: str) -> Cells:
     found: Cells = {}
-    for key in KEYS if wanted == "all" else (wanted,):
+    for key in _keys(wanted):
         found |= cells(system, gold, key)
-    if wanted == "all":
-        found |= {name: found[same] for name, same in _NAMED.items()}
-    return found
+    return _named(found, wanted)
 
 
 def _grouped(system: list[Mention], gold: list[Mention], fields: list[str], compute: Any) -> tuple[dict[str, Row], str]:
@@ -85,7 +136,7 @@ def _per_note(system: list[Mention], gold: list[Mention], wanted: str) -> dict[s
     for side, mentioned in zip(sides, (system, gold), strict=True):
         for mention in mentioned:
             side.setdefault(mention.docid, []).append(mention)
-    keys = KEYS if wanted == "all" else (wanted,)
+    keys = _keys(wanted)
     return {
         docid: {f"sets::{key}": set_counts(sides[0].get(docid, []), sides[1].get(docid, []), key) for key in keys}
         for docid in dict.fromkeys([*sides[1], *sides[0]])
@@ -95,13 +146,7 @@ def _per_note(system: list[Mention], gold: list[Mention], wanted: str) -> dict[s
 def _warnings(system: list[Mention], gold: list[Mention], fields: list[str], failure: str) -> list[str]:
     found = [f"neleval stops with {failure}"] if failure else []
     for name, side in (("gold", gold), ("the predictions", system)):
-        if tangled := _tangled(side):
-            found.append(
-                f"{tangled} annotations of {name} overlap one before them in the same note: neleval's overlap "
-                "aggregators lose partners there, and can give a perfect answer less than 1"
-            )
-        if repeated := len(side) - len(set(side)):
-            found.append(f"{repeated} annotations of {name} repeat another: sets counts them once, overlap every time")
+        found += _spoken(name, _tangled(side), len(side) - len(set(side)))
     for field in fields:
         known = {getattr(mention, field) for mention in gold}
         if lost := sum(getattr(mention, field) not in known for mention in system):
@@ -110,6 +155,16 @@ def _warnings(system: list[Mention], gold: list[Mention], fields: list[str], fai
                 "missing from <macro> and <micro>"
             )
     return found
+
+
+def _spoken(name: str, tangled: int, repeated: int) -> Iterator[str]:
+    if tangled:
+        yield (
+            f"{tangled} annotations of {name} overlap one before them in the same note: neleval's overlap "
+            "aggregators lose partners there, and can give a perfect answer less than 1"
+        )
+    if repeated:
+        yield f"{repeated} annotations of {name} repeat another: sets counts them once, overlap every time"
 
 
 def _tangled(side: list[Mention]) -> int:

@@ -4,7 +4,7 @@ The walk is only right where no two mentions of one side overlap; elsewhere it l
 numbers of the original can only be had by walking as it does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sandscore.measuring.profiles.neleval_mentions import Mention
 
@@ -24,13 +24,24 @@ def credit_sums(system: Sequence[Mention], gold: Sequence[Mention], *, typed: bo
         _walk(members, gold_buckets.get(key, []), (system, gold), (of_system, of_gold))
     found: Credits = {}
     for side, ours, partners in (("system", system, of_system), ("gold", gold, of_gold)):
-        for way, credit in (("max", _best), ("sum", _together)):
+        for way in CREDITS:
             total = 0.0
             for mention, those in zip(ours, partners, strict=True):
-                if those:
-                    total += credit(mention, those) / (mention.end - mention.start + 1)
+                total += worth(mention, those, way)
             found[side, way] = total
     return found
+
+
+def partners_of(system: Sequence[Mention], gold: Sequence[Mention]) -> tuple[list[list[Mention]], list[list[Mention]]]:
+    """Whom the walk finds for each mention of one bucket; both sides in internal order."""
+    found: tuple[list[list[Mention]], list[list[Mention]]] = ([[] for _ in system], [[] for _ in gold])
+    _walk(list(range(len(system))), list(range(len(gold))), (system, gold), found)
+    return found
+
+
+def worth(mention: Mention, partners: list[Mention], way: str) -> float:
+    """The share of a mention that its partners cover."""
+    return CREDITS[way](mention, partners) / (mention.end - mention.start + 1) if partners else 0.0
 
 
 def _buckets(mentions: Sequence[Mention], typed: bool) -> dict[tuple[str, str | None], list[int]]:
@@ -72,3 +83,6 @@ def _together(mention: Mention, partners: list[Mention]) -> int:
             units += last - max(partner.start - 1, reached)
             reached = last
     return units
+
+
+CREDITS: dict[str, Callable[[Mention, list[Mention]], int]] = {"max": _best, "sum": _together}

@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from sandscore.measuring.profiles.neleval_mentions import Mention
-from sandscore.measuring.profiles.neleval_overlap import EndBeforeStart, credit_sums
+from sandscore.measuring.profiles.neleval_overlap import Credits, EndBeforeStart, credit_sums
 
 COLUMNS = ("ptp", "fp", "rtp", "fn", "precis", "recall", "fscore")
 WAYS = ("max", "sum")
@@ -39,16 +39,27 @@ Cells = dict[str, Counts4 | str]
 
 def cells(system: Sequence[Mention], gold: Sequence[Mention], key: str) -> Cells:
     """``sets`` and the four overlap aggregators of one key."""
-    both, system_only, gold_only = set_counts(system, gold, key)
-    found: Cells = {f"sets::{key}": Counts4(both, system_only, both, gold_only)}
     try:
         sums = credit_sums(system, gold, typed=key == "span+type")
     except EndBeforeStart as error:
-        return found | {f"overlap-{r}{p}::{key}": str(error) for r in WAYS for p in WAYS}
+        died = {f"overlap-{r}{p}::{key}": str(error) for r in WAYS for p in WAYS}
+        return {f"sets::{key}": _of_sets(set_counts(system, gold, key))} | died
+    return counted(key, set_counts(system, gold, key), sums, (len(system), len(gold)))
+
+
+def counted(key: str, sets: tuple[int, int, int], sums: Credits, sizes: tuple[int, int]) -> Cells:
+    """The measures of one key from its set counts, its credits and the numbers of system and gold mentions."""
+    system, gold = sizes
+    found: Cells = {f"sets::{key}": _of_sets(sets)}
     for r, p in product(WAYS, WAYS):
-        fp, fn = len(system) - sums["system", p], len(gold) - sums["gold", r]
-        found[f"overlap-{r}{p}::{key}"] = Counts4(len(system) - fp, fp, len(gold) - fn, fn)
+        fp, fn = system - sums["system", p], gold - sums["gold", r]
+        found[f"overlap-{r}{p}::{key}"] = Counts4(system - fp, fp, gold - fn, fn)
     return found
+
+
+def _of_sets(sets: tuple[int, int, int]) -> Counts4:
+    both, system_only, gold_only = sets
+    return Counts4(both, system_only, both, gold_only)
 
 
 def set_counts(system: Sequence[Mention], gold: Sequence[Mention], key: str) -> tuple[int, int, int]:
