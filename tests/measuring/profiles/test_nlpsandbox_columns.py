@@ -34,9 +34,9 @@ def text(rng: random.Random, most: int = 7) -> str:
 
 def test_a_text_that_no_rule_looks_at_is_cut_at_white_space() -> None:
     rng = random.Random(20261118)
-    texts = ["".join(pieces) for pieces in itertools.product(PIECES, repeat=2)] + [text(rng) for _ in range(20_000)]
+    texts = ["".join(pieces) for pieces in itertools.product(PIECES, repeat=2)] + [text(rng) for _ in range(8_000)]
     assert [tokenise(t) for t in texts] == [tokens_by_rules(t) for t in texts]
-    assert 1_000 < sum(tokens_by_rules(t) == t.split() for t in texts) < 19_000
+    assert 500 < sum(tokens_by_rules(t) == t.split() for t in texts) < 9_000
 
 
 def by_text(texts: list[str], words: Any) -> list[set[tuple[int, int]]]:
@@ -93,11 +93,11 @@ def comparable(found: Comparison) -> Any:
 def test_columns_count_what_entries_count(release: str) -> None:
     rng = random.Random(release)
     quick_ones = 0
-    for _ in range(1_500):
+    for _ in range(600):
         quick, slow = both(file(rng), file(rng), release)
         quick_ones += quick is not None
         assert quick is None or comparable(quick) == comparable(slow)
-    assert quick_ones > 1_000
+    assert quick_ones > 400
 
 
 @pytest.mark.parametrize(
