@@ -49,7 +49,7 @@ class Settings(_Part):
     )
     first_wait_seconds: Annotated[float, Field(ge=0, le=3600)] = FIRST_SECONDS
     lease_seconds: Annotated[float, Field(ge=0.2, le=86_400)] = 30.0
-    board_rows: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=200, description="A board with more submissions than this shows each team's best."
+    board_rows: Annotated[int, Field(ge=2, le=1000)] = Field(
+        default=60, description="A board with more submissions than this shows each team's best."
     )
     notices: Notices = Notices()

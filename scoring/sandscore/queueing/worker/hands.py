@@ -1,11 +1,14 @@
 """Who does the work of an attempt. Running and scoring are done by different processes, always."""
 
+import signal
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 from sandscore.queueing.children.child import Child
 from sandscore.queueing.children.environment import runner_environment, scorer_environment
+from sandscore.records.errors import InfrastructureFault
 
 SCORING_SECONDS = 3600.0
 _RUN_MARGIN_SECONDS = 900.0
@@ -36,10 +39,18 @@ class LocalHands:
         try:
             return await runner.ask(job, seconds)
         finally:
-            await runner.stop()
+            if await runner.stop() == -signal.SIGKILL:
+                await self._sweep()
 
     async def score(self, job: Mapping[str, Any]) -> dict[str, Any]:
         return await self._scorer.ask(job, SCORING_SECONDS)
 
     async def close(self) -> None:
         await self._scorer.stop()
+
+    async def _sweep(self) -> None:
+        """A runner that had to be killed could not clean up."""
+        sweeper = Child("runner", (), runner_environment())
+        with suppress(InfrastructureFault):  # every run looks for leftovers too
+            await sweeper.ask({"sweep": True}, _RUN_MARGIN_SECONDS)
+        await sweeper.stop()
