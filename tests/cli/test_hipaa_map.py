@@ -41,7 +41,8 @@ def test_a_wrong_map_is_the_organisers_fault(written: str, tmp_path: Path) -> No
     path = tmp_path / "map.json"
     path.write_text(written, encoding="utf-8")
     ran = scored_with(path)
-    assert (ran.code, len(ran.err.splitlines())) == (78, 1)
+    assert ran.code == 78
+    assert "map" in ran.err.splitlines()[-1]
 
 
 def test_a_missing_map(tmp_path: Path) -> None:
