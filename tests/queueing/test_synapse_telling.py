@@ -62,7 +62,23 @@ def test_nothing_is_uploaded_before_the_folder_is_locked(tmp_path: Path) -> None
             claim = await claimed(home)
             assert await home.commit(claim, scored(folder=attempt(tmp_path / "attempt"))) is Committed.DONE
         assert queue.status(key) == "SCORED"
+        assert queue.standin.count("POST", "/acl$", 403) > 0
         assert queue.standin.count("POST", "/file/multipart") == 0
+
+    run(tmp_path, test)
+
+
+def test_logs_in_a_folder_of_the_organisers_choice(tmp_path: Path) -> None:
+    """It inherits its access list, so who organises is read from the project."""
+
+    async def test(queue: Queue) -> None:
+        queue.submit_file(b"{}")
+        chosen = queue.world.entity(ORGANISER, "Logs", queue.project, "org.sagebionetworks.repo.model.Folder")["id"]
+        async with opened(queue, options={"logs": chosen}) as home:
+            await home.commit(await claimed(home), scored(folder=attempt(tmp_path / "attempt")))
+        locked = children(queue, chosen)["2001_LOCKED"]["id"]
+        assert queue.world.allowed(ORGANISER, locked, "READ")
+        assert not queue.world.allowed(PARTICIPANT, locked, "READ")
 
     run(tmp_path, test)
 

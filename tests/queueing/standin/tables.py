@@ -49,7 +49,7 @@ def start_query(world: World, request: Request, table_id: str) -> Answer:
 
 
 def _job(world: World, work: Any) -> Answer:
-    """The change is made at once; ``looks`` of the world is how often a job says that it is being worked on."""
+    """The change is made at once; ``looks`` of the world is how often a transaction is being worked on."""
     token = world.number()
     try:
         world.jobs[token] = {"status": 201, "body": work(), "looks": 0}
@@ -58,14 +58,18 @@ def _job(world: World, work: Any) -> Answer:
     return Answer(201, {"token": token})
 
 
-@route("GET", "/repo/v1/entity/{}/table/transaction/async/get/{}")
 @route("GET", "/repo/v1/entity/{}/table/download/csv/async/get/{}")
+def get_answer(world: World, request: Request, table_id: str, token: str) -> Answer:
+    return Answer(world.jobs[token]["status"], world.jobs[token]["body"])
+
+
+@route("GET", "/repo/v1/entity/{}/table/transaction/async/get/{}")
 def get_job(world: World, request: Request, table_id: str, token: str) -> Answer:
     job = world.jobs[token]
     job["looks"] += 1
     if job["looks"] <= world.looks:
         return Answer(202, {"jobState": "PROCESSING", "progressCurrent": 0, "progressTotal": 1})
-    return Answer(job["status"], job["body"])
+    return get_answer(world, request, table_id, token)
 
 
 def _change(world: World, table_id: str, change: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """Folders for logs: one a submitter may read, one that only organisers may. Nothing goes in before that holds."""
 
 from collections.abc import Sequence
+from json import dumps
 from typing import Any
 
+from sandscore.queueing.synapse.faults import Refused
 from sandscore.queueing.synapse.session import Session
 from sandscore.records.errors import InfrastructureFault
 
@@ -41,36 +43,45 @@ class Folders:
 
     async def _restrict(self, folder: str, readers: Sequence[str]) -> None:
         """An access list of its own: exactly the organisers of the project, and the given readers."""
-        from synapseclient.api import get_entity_acl, get_entity_benefactor, update_entity_acl
-
-        client, call = self._session.client, self._session.call
+        client, path = self._session.client, f"/entity/{folder}/acl"
         rows = [*await self._organisers(), *({"principalId": int(r), "accessType": list(_READER)} for r in readers)]
-        what = f"restricting the folder {folder}"
-        benefactor = await call(what, get_entity_benefactor(folder, synapse_client=client))
-        acl: dict[str, Any] = {"id": folder, "resourceAccess": rows}
-        if benefactor.id == folder:
-            old = await call(what, get_entity_acl(folder, synapse_client=client))
-            if _plain(old["resourceAccess"]) == _plain(rows):
-                return
-            acl["etag"] = old["etag"]
-        stored = await call(what, update_entity_acl(folder, acl, synapse_client=client))
+        own = await self._own_list(folder)
+        if own is not None and _plain(own["resourceAccess"]) == _plain(rows):
+            return
+        body = dumps({"id": folder, "resourceAccess": rows} | ({"etag": own["etag"]} if own else {}))
+        storing = client.rest_put_async(path, body) if own else client.rest_post_async(path, body)
+        stored = await self._session.call(f"restricting the folder {folder}", storing)
         if _plain(stored["resourceAccess"]) != _plain(rows):
             raise InfrastructureFault(f"Synapse: the folder {folder} cannot be kept from others")
 
     async def _organisers(self) -> list[dict[str, Any]]:
         """Whoever may change who reads the project; and we ourselves."""
-        from synapseclient.api import get_entity_acl, get_entity_benefactor
-
         if self._rulers is None:
-            client, call, what = self._session.client, self._session.call, "reading who organises"
-            benefactor = await call(what, get_entity_benefactor(self._root, synapse_client=client))
-            acl = await call(what, get_entity_acl(benefactor.id, synapse_client=client))
+            acl = await self._own_list(self._root) or await self._inherited()
             rulers = [row for row in acl["resourceAccess"] if _RULER in row["accessType"]]
-            own = int(client.credentials.owner_id)
+            own = int(self._session.client.credentials.owner_id)
             if all(int(row["principalId"]) != own for row in rulers):
                 rulers.append({"principalId": own, "accessType": list(_EVERYTHING)})
             self._rulers = rulers
         return self._rulers
+
+    async def _own_list(self, entity: str) -> dict[str, Any] | None:
+        """None where the entity inherits its access list."""
+        asking = self._session.client.rest_get_async(f"/entity/{entity}/acl")
+        try:
+            acl: dict[str, Any] = await self._session.call(f"reading who may see {entity}", asking)
+        except Refused as fault:
+            if fault.status == 404:
+                return None
+            raise
+        return acl if acl.get("id") == entity else None
+
+    async def _inherited(self) -> dict[str, Any]:
+        from synapseclient.api import get_entity_benefactor
+
+        asking = get_entity_benefactor(self._root, synapse_client=self._session.client)
+        benefactor = await self._session.call("reading who organises", asking)
+        return await self._own_list(str(benefactor.id)) or {"resourceAccess": []}
 
 
 def _plain(rows: Sequence[dict[str, Any]]) -> set[tuple[int, frozenset[str]]]:
