@@ -150,6 +150,7 @@ def test_a_failure_of_ours_goes_back_waits_and_ends_with_an_organiser(tmp_path: 
         async with opened(queue, most_failures=2, first_wait_seconds=0.3) as home:
             assert await home.release(await claimed(home), "the engine was gone")
             assert queue.status(key) == "RECEIVED"
+            assert queue.annotations(key)["reason"] == "a failure of ours, which costs no quota"
             assert await home.claimable(1) == []
             waited = await home.seconds_until_claimable()
             assert waited is not None

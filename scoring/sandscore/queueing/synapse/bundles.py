@@ -60,7 +60,7 @@ class Reader:
             needs_organiser=record.help,
             cancel_requested=now.cancel,
             not_before=record.after or None,
-            reason=_text(shown, "reason"),
+            reason=self._results.reason(listed.id, record) or _text(shown, "reason"),
             finished=_text(shown, "finished"),
             version=record.version,
             scores=scores,

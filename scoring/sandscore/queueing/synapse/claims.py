@@ -11,6 +11,8 @@ from sandscore.queueing.synapse.leases import Leases, after
 from sandscore.queueing.synapse.statuses import Change, Seen, Statuses
 from sandscore.queueing.times import utc_now, written
 
+OURS = "a failure of ours, which costs no quota"
+"""All that an annotation says of it: what exactly failed names paths and machines."""
 HELD = (Status.EVALUATION_IN_PROGRESS, Status.VALIDATED)
 
 
@@ -92,7 +94,7 @@ class Claims:
             wait = wait_after(failures, self._settings.first_wait_seconds) if our_fault else 0.0
             helpless = our_fault and failures >= self._settings.most_failures
             record = replace(now.record, failures=failures, losses=0, after=after(wait) if wait else "")
-            return _handed_back(replace(now, record=record), reason, helpless=helpless)
+            return _handed_back(replace(now, record=record), OURS if our_fault else reason, helpless=helpless)
 
         return await self._statuses.change(claim.submission.id, edit)
 

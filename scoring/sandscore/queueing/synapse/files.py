@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from sandscore.queueing.synapse.bundles import bundle_of
-from sandscore.queueing.synapse.faults import Refused, told
+from sandscore.queueing.synapse.faults import Refused
 from sandscore.queueing.synapse.handles import acceptable, submitted_handle
 from sandscore.queueing.synapse.routes import Routes
 from sandscore.queueing.synapse.session import Session
 from sandscore.records.errors import InfrastructureFault
 
 _TRIES, _FIRST_WAIT = 6, 0.25
-_TIMEOUT = 60.0
+_TIMEOUT, _SLOWEST = 60.0, 200_000
+"""Seconds for any file, and bytes a second of a large one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,10 @@ class Wanted:
     submission: str
     handle: Mapping[str, Any]
     most_bytes: int
+
+    @property
+    def seconds(self) -> float:
+        return _TIMEOUT + int(self.handle["contentSize"]) / _SLOWEST
 
 
 class _Damaged(InfrastructureFault):
@@ -65,8 +70,8 @@ class Files:
                 await asyncio.sleep(_FIRST_WAIT * 2 ** (attempt - 1))
             address = await self._address(wanted)
             try:
-                with told(f"downloading the file of {wanted.submission}", _TIMEOUT):
-                    await _stream(address, part, wanted.handle)
+                what = f"downloading the file of {wanted.submission}"
+                await self._session.call(what, _stream(address, part, wanted.handle), wanted.seconds)
                 return
             except _Damaged as fault:
                 last, damaged = str(fault), damaged + 1

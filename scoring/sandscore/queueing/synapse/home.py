@@ -1,6 +1,7 @@
 """The Synapse home of the queue: keeps the promises of ``QueueHome`` for an evaluation queue."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -86,6 +87,9 @@ class SynapseHome:
         return await self._on.claims.commit(claim, verdict)
 
     async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
+        if our_fault:
+            with suppress(InfrastructureFault):  # a full disk must not keep the claim
+                self._on.results.explain(claim.submission.id, claim.attempt, reason)
         return await self._on.claims.release(claim, reason, our_fault=our_fault)
 
     async def cancel(self, submission_id: str) -> bool:

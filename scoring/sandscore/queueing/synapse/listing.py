@@ -7,6 +7,8 @@ from sandscore.queueing.submission import Status
 from sandscore.queueing.synapse.session import Session
 from sandscore.queueing.synapse.statuses import Seen, seen
 
+_MOST_SECONDS = 1800.0
+"""A long list is hundreds of requests, each of them bounded by itself."""
 OPEN = (Status.EVALUATION_IN_PROGRESS, Status.VALIDATED, Status.RECEIVED)
 """RECEIVED last: what is handed back while the others are listed is seen there."""
 
@@ -54,5 +56,5 @@ class Listing:
             pairs = [(one.submission, one.submission_status) for one in every]
             return {str(what.id): Listed(what, seen(how)) for what, how in pairs if what and how}
 
-        found = await self._session.call(f"listing queue {self._evaluation_id}", whole())
+        found = await self._session.call(f"listing queue {self._evaluation_id}", whole(), _MOST_SECONDS)
         return sorted(found.values(), key=lambda one: one.age)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sandscore.queueing.synapse.session import Session
 from sandscore.records.errors import InfrastructureFault
 
-_DRAIN_SECONDS = 120.0
+_DRAIN_SECONDS = 45.0
 _POLICY = {"retry_status_codes": [429], "retry_errors": [], "retry_exceptions": [], "retry_base_wait": 2.0}
 """Only 429 says for certain that nothing was sent; after any other failure a second try could send it twice."""
 

@@ -33,5 +33,20 @@ class Results:
             scores, feedback = {}, None
         return scores, (feedback or {}) if record.fed else None
 
+    def explain(self, submission_id: str, attempt: int, reason: str) -> None:
+        """What exactly failed, for organisers: an annotation could be read by participants."""
+        write_synced(self._why(submission_id), json.dumps({"attempt": attempt, "reason": reason}).encode())
+
+    def reason(self, submission_id: str, record: Record) -> str | None:
+        """Of the latest attempt, if it failed on this machine because of us."""
+        try:
+            found = json.loads(self._why(submission_id).read_bytes())
+            return str(found["reason"]) if record.failures and found["attempt"] == record.attempt else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def _why(self, submission_id: str) -> Path:
+        return self._folder / f"{submission_id}-failure.json"
+
     def _path(self, submission_id: str, version: int) -> Path:
         return self._folder / f"{submission_id}-v{version}.json"
