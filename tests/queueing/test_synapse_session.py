@@ -18,7 +18,7 @@ from sandscore.queueing.synapse.access import check_access
 from sandscore.queueing.synapse.faults import clean
 from sandscore.queueing.synapse.home import open_synapse_home
 from sandscore.queueing.synapse.pace import Pace
-from sandscore.records.errors import InfrastructureFault, MissingFile, OrganiserFault
+from sandscore.records.errors import InfrastructureFault, MissingFile, OrganiserFault, UsageFault
 
 
 @pytest.fixture
@@ -43,6 +43,12 @@ def test_a_configuration_that_is_not_there_is_named(tmp_path: Path, queue: Queue
     home = open_synapse_home("9614", tmp_path / "nowhere", state(tmp_path / "w"))
     with pytest.raises(MissingFile, match="nowhere"):
         asyncio.run(home.open())
+
+
+def test_packages_that_are_missing_are_named(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sandscore.queueing.synapse.session.find_spec", lambda name: None if name == "pandas" else name)
+    with pytest.raises(UsageFault, match=r"needs pandas: pip install 'sandscore\[synapse\]'"):
+        opening(queue)
 
 
 def test_a_token_that_is_not_accepted_is_the_organisers_to_mend(queue: Queue) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,7 +11,7 @@ from sandscore import __version__
 from sandscore.queueing.synapse.faults import Refused, told
 from sandscore.queueing.synapse.options import SynapseOptions
 from sandscore.queueing.synapse.pace import Pace
-from sandscore.records.errors import InfrastructureFault, MissingFile, OrganiserFault
+from sandscore.records.errors import InfrastructureFault, MissingFile, OrganiserFault, UsageFault
 
 T = TypeVar("T")
 CONFIG = Path("~/.synapseConfig")
@@ -41,6 +42,7 @@ class Session:
         """Log in; a missing file or a token that is not accepted is the organiser's to mend."""
         if self._client is not None:
             return
+        _want_packages()
         path = (self._config or CONFIG).expanduser()
         if self._config is not None and not path.is_file():
             raise MissingFile(f"there is no Synapse configuration at {path}")
@@ -110,6 +112,12 @@ class Session:
             if fault.status != 409:
                 raise
         return await self.call(what, make())
+
+
+def _want_packages() -> None:
+    missing = [name for name in ("synapseclient", "pandas") if find_spec(name) is None]
+    if missing:
+        raise UsageFault(f"a Synapse queue needs {' and '.join(missing)}: pip install 'sandscore[synapse]'")
 
 
 def _bound_retries(seconds: float) -> None:
