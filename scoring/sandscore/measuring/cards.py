@@ -11,13 +11,13 @@ import msgspec
 import numpy as np
 
 from sandscore import __version__
-from sandscore.measuring import extras
 from sandscore.measuring.counting import Tally
 from sandscore.measuring.general.counting import CountedGeneral, count_general
 from sandscore.measuring.general.table import GENERAL
 from sandscore.measuring.hipaa import HipaaMap
-from sandscore.measuring.measures import MEASURES, Counted, count_all, measures_for, totals
-from sandscore.measuring.sides import Sides
+from sandscore.measuring.measures import MEASURES, Counted, measures_for, totals
+from sandscore.measuring.whole import measured
+from sandscore.reading.columns import Columns
 from sandscore.reading.files import Loaded
 from sandscore.records.counts import Counts, ratio
 from sandscore.records.scorecard import Macro, MacroNotes, MeasureScore, Scorecard
@@ -52,15 +52,13 @@ class Question:
 def score(question: Question, loaded: Loaded) -> Scorecard:
     """The score card of files that were loaded without errors."""
     task, dataset = question.task, loaded.dataset
-    sides = Sides(loaded.columns["gold"], loaded.columns["predictions"], len(dataset.ids))
+    gold, predictions = loaded.columns["gold"], loaded.columns["predictions"]
     names = dataset.vocabulary.names
     wanted = measures_for(task, question.measures)
     columnar = [measure for measure in wanted if measure.name in MEASURES]
-    counted = count_all(task, sides, names, columnar, question.hipaa if task.hipaa else None)
+    whole = measured(task, loaded, columnar, question.hipaa if task.hipaa else None)
     general = count_general([measure for measure in wanted if measure.name in GENERAL], loaded)
-    by_name = {str(c.measure): c for c in counted}
-    label = by_name.get(task.label_measure or "")
-    wrong = label.conditional[1] if label and label.conditional else 0
+    scores = {str(c.measure): _score(c) for c in whole.counted}
     identity = question.identity
     return Scorecard(
         sandscore=__version__,
@@ -73,15 +71,15 @@ def score(question: Question, loaded: Loaded) -> Scorecard:
         dataset=identity.dataset,
         created=identity.created,
         notes=len(dataset.ids),
-        gold_annotations=len(sides.gold),
-        predicted_annotations=len(sides.predicted),
+        gold_annotations=len(gold),
+        predicted_annotations=len(predictions),
         text_checked=dataset.texts is not None,
-        measures={name: _score(c) for name, c in by_name.items()} | {str(g.measure): _general(g) for g in general},
-        per_label=_per_label(sides, names, counted),
-        errors=extras.error_kinds(sides, by_name["instance_strict"].per_note, wrong),
-        note_leak=extras.note_leak(sides),
-        confidence=extras.confidence_curve(sides),
-        per_note=_per_note(dataset.ids, counted, general),
+        measures=scores | {str(g.measure): _general(g) for g in general},
+        per_label=_per_label((gold, predictions), names, whole.counted),
+        errors=whole.errors,
+        note_leak=whole.note_leak,
+        confidence=whole.confidence,
+        per_note=_per_note(dataset.ids, whole.counted, general),
         units=dict(zip(dataset.ids, dataset.units, strict=True)),
         run=identity.run,
         problems=dict(sorted(loaded.findings["predictions"].counts.items())),
@@ -136,8 +134,10 @@ def _undefined() -> Macro:
     return Macro(precision=None, recall=None, f1=None, notes=MacroNotes(precision=0, recall=0, f1=0))
 
 
-def _per_label(sides: Sides, names: list[str], counted: Iterable[Counted]) -> dict[str, dict[str, Any]]:
-    used = {code for side in (sides.gold, sides.predicted) for code in set(side.label.tolist()) if code >= 0}
+def _per_label(
+    files: tuple[Columns, Columns], names: list[str], counted: Iterable[Counted]
+) -> dict[str, dict[str, Any]]:
+    used = {code for file in files for code in np.flatnonzero(np.bincount(file.label + 1)[1:]).tolist()}
     rows = [(str(c.measure), c.per_label.tolist()) for c in counted if c.per_label is not None]
     return {
         names[code]: {name: dict(zip(("tp", "fp", "fn"), table[code], strict=True)) for name, table in rows}

@@ -11,8 +11,9 @@ import numpy as np
 from sandscore.measuring import crowding
 from sandscore.measuring.keys import paired
 from sandscore.measuring.relaxed import near_boundaries
-from sandscore.measuring.sides import Sides, counted, tokens, tokens_left
+from sandscore.measuring.sides import Sides
 from sandscore.measuring.values import Scalar
+from sandscore.measuring.wording import tokens_left
 from sandscore.reading.columns import Ints, Mask
 
 Tally = Ints
@@ -32,7 +33,7 @@ def instance_strict(sides: Sides, labels: int) -> Tallies:
     tp = _notes(sides, sides.plain.equal)
     if sides.crowd is not None:
         tp += crowding.strict(sides.crowd)
-    per_note = tally(tp, *sides.per_note())
+    per_note = tally(tp, *sides.per_note)
     return Tallies(per_note, _agreeing(sides, labels) if labels else None)
 
 
@@ -45,7 +46,7 @@ def instance_relax(sides: Sides, labels: int, settings: Mapping[str, Scalar]) ->
     tp = _notes(sides, near)
     if sides.crowd is not None:
         tp += crowding.near(sides.crowd, tolerance)
-    per_note = tally(tp, *sides.per_note())
+    per_note = tally(tp, *sides.per_note)
     if not labels:
         return Tallies(per_note)
     right = _labels(sides, near & sides.plain.agreeing, labels)
@@ -55,15 +56,16 @@ def instance_relax(sides: Sides, labels: int, settings: Mapping[str, Scalar]) ->
 
 
 def _both(sides: Sides, labels: int, tolerance: int) -> Tallies:
-    end = sides.start + sides.length
-    found = near_boundaries(sides.note, sides.split, sides.start, end, sides.notes, tolerance)
-    per_note = tally(found, *sides.per_note())
+    split = len(sides.gold)
+    note, start, label = sides.both("note"), sides.both("start"), sides.both("label")
+    end = start + sides.both("length")
+    found = near_boundaries(note, split, start, end, sides.notes, tolerance)
+    per_note = tally(found, *sides.per_note)
     if not labels:
         return Tallies(per_note)
-    kept = np.flatnonzero(sides.labelled)
-    split = int(np.count_nonzero(sides.labelled[: sides.split]))
-    cells, cell = np.unique(sides.note[kept] * labels + sides.label[kept], return_inverse=True)
-    per_cell = near_boundaries(cell, split, sides.start[kept], end[kept], len(cells), tolerance)
+    kept = np.flatnonzero(label >= 0)
+    cells, cell = np.unique(note[kept] * labels + label[kept], return_inverse=True)
+    per_cell = near_boundaries(cell, int(np.searchsorted(kept, split)), start[kept], end[kept], len(cells), tolerance)
     right = np.bincount(cells % labels, weights=per_cell, minlength=labels).astype(np.int64)
     return Tallies(per_note, tally(right, *sides.per_label(labels)))
 
@@ -73,32 +75,22 @@ def token(sides: Sides, labels: int) -> Tallies:
 
     What two multisets share is what is taken from both of them plus what the rests share.
     """
-    equal = sides.plain.gold[sides.plain.equal]
-    each = np.bincount(tokens(sides.gold).owner, minlength=len(sides.gold))
-    left, owner = tokens_left(sides, sides.plain.equal)
-    order = np.argsort(left.keys[left.split :], kind="stable")
-    hits = order[paired(np.sort(left.keys[: left.split]), left.keys[left.split :][order])]
-    found = sides.note[owner[left.split :][hits]]
-    tp = _weighed(sides.gold.note[equal], each[equal], sides.notes) + np.bincount(found, minlength=sides.notes)
-    owners = np.concatenate((tokens(sides.gold).owner, tokens(sides.predicted).owner + sides.split))
-    split = len(tokens(sides.gold).owner)
-    per_note = tally(tp, *counted(sides.note[owners], split, sides.notes))
+    plain, words = sides.plain, sides.gold.words
+    if words is None:
+        raise ValueError("gold was read without counting words")
+    settled = plain.equal & plain.agreeing if labels else plain.equal
+    weights = words[plain.gold[settled]]
+    left = tokens_left(sides, settled)
+    right = _weighed(plain.note[settled], weights, sides.notes)
+    gold = _weighed(sides.gold.note, words, sides.notes)
+    predicted = right + np.bincount(left.note[left.predicted], minlength=sides.notes)
+    per_note = tally(right + left.shared(sides.notes), gold, predicted)
     if not labels:
         return Tallies(per_note)
-    label = sides.label[owners]
-    sizes = counted(label, split, labels, label >= 0)
-    return Tallies(per_note, tally(_tokens_by_label(sides, labels, each), *sizes))
-
-
-def _tokens_by_label(sides: Sides, labels: int, each: Ints) -> Ints:
-    """Of each label: tokens of plain pairs that agree on it, and what the other tokens with it share."""
-    agreeing = sides.plain.equal & sides.plain.agreeing
-    right = _weighed(sides.plain.label[agreeing], each[sides.plain.gold[agreeing]], labels)
-    left, owner = tokens_left(sides, agreeing)
-    label = sides.label[owner]
-    gold, predicted = left.plus(np.maximum(label, 0), labels).where(label >= 0).sides()
-    shared: Ints = right + np.bincount(predicted[paired(gold, predicted)] % labels, minlength=labels)
-    return shared
+    right = _weighed(plain.label[settled], weights, labels)
+    gold = _weighed(sides.gold.label + 1, words, labels + 1)[1:]
+    predicted = right + np.bincount(left.label[left.predicted] + 1, minlength=labels + 1)[1:]
+    return Tallies(per_note, tally(right + left.shared_by_label(labels), gold, predicted))
 
 
 def labelled(sides: Sides, labels: int) -> Tallies:
@@ -113,21 +105,28 @@ def by_value(sides: Sides, value_of: Ints) -> Tallies:
 
 def among(sides: Sides, labels: int, kept: Ints) -> Tallies:
     """As ``labelled``, after dropping from both sides the labels whose row is 0; unlabelled gold stays."""
-    carrying = sides.labelled & kept.astype(bool)[sides.label]
-    return Tallies(_label_rule(sides, labels, np.arange(labels), carrying))
+    counting = kept.astype(bool)
+    gold, predicted = (
+        labelled & counting[side.label]
+        for labelled, side in zip(sides.labelled, (sides.gold, sides.predicted), strict=True)
+    )
+    return Tallies(_label_rule(sides, labels, np.arange(labels), (gold, predicted)))
 
 
-def _label_rule(sides: Sides, values: int, value_of: Ints, carrying: Mask) -> Tally:
+def _label_rule(sides: Sides, values: int, value_of: Ints, carrying: tuple[Mask, Mask]) -> Tally:
     """A labelled prediction on a span that gold annotates without a label is neither right nor wrong."""
     plain = sides.plain
-    gold_carries, carries = carrying[plain.gold], carrying[sides.split + plain.predicted]
+    gold_carries, carries = carrying[0][plain.gold], carrying[1][plain.predicted]
     same = value_of[plain.gold_label] == value_of[plain.label]
     tp = _notes(sides, plain.equal & gold_carries & carries & same)
     excused = _notes(sides, plain.equal & (plain.gold_label < 0) & carries)
     if sides.crowd is not None:
-        hits, spared = crowding.by_label_rule(sides.crowd, values, value_of, crowding.carried(sides, carrying))
+        hits, spared = crowding.by_label_rule(sides.crowd, values, value_of, crowding.carried(sides.crowd, carrying))
         tp, excused = tp + hits, excused + spared
-    gold, predicted = sides.per_note(carrying)
+    gold, predicted = (
+        np.bincount(side.note[mask], minlength=sides.notes)
+        for side, mask in zip((sides.gold, sides.predicted), carrying, strict=True)
+    )
     return np.stack((tp, predicted - tp - excused, gold - tp), axis=1)
 
 

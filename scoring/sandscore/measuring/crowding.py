@@ -4,28 +4,28 @@ import numpy as np
 
 from sandscore.measuring.keys import Packed, paired, per_group
 from sandscore.measuring.relaxed import near_lengths
-from sandscore.measuring.sides import Sides
+from sandscore.measuring.sides import Crowd
 from sandscore.reading.columns import Ints, Mask
 
 
-def strict(crowd: Sides) -> Ints:
+def strict(crowd: Crowd) -> Ints:
     """Per note, the multiset intersection of spans."""
-    return per_group(paired(*crowd.spans.sides()), crowd.per_note()[1])
+    return per_group(paired(*crowd.spans.sides()), crowd.per_note())
 
 
-def strict_by_label(crowd: Sides, labels: int) -> Ints:
+def strict_by_label(crowd: Crowd, labels: int) -> Ints:
     """Per label, the same among annotations with that label."""
     gold, predicted = crowd.spans.plus(np.maximum(crowd.label, 0), labels).where(crowd.labelled).sides()
     return np.bincount(predicted[paired(gold, predicted)] % labels, minlength=labels)
 
 
-def near(crowd: Sides, tolerance: int) -> Ints:
+def near(crowd: Crowd, tolerance: int) -> Ints:
     """Per note, maximum matching of spans whose lengths are near."""
     gold, predicted = crowd.starts.plus(crowd.length, crowd.long).sides()
-    return per_group(near_lengths(gold, predicted, crowd.long, tolerance), crowd.per_note()[1])
+    return per_group(near_lengths(gold, predicted, crowd.long, tolerance), crowd.per_note())
 
 
-def near_by_label(crowd: Sides, tolerance: int, labels: int) -> Ints:
+def near_by_label(crowd: Crowd, tolerance: int, labels: int) -> Ints:
     """Per label, the same among annotations with that label."""
     keys = crowd.starts.plus(np.maximum(crowd.label, 0), labels).plus(crowd.length, crowd.long)
     gold, predicted = keys.where(crowd.labelled).sides()
@@ -33,23 +33,23 @@ def near_by_label(crowd: Sides, tolerance: int, labels: int) -> Ints:
     return np.bincount(matched // crowd.long % labels, minlength=labels)
 
 
-def carried(sides: Sides, carrying: Mask) -> Mask:
-    """A mask over all annotations, for those of the crowd."""
-    return carrying[sides.crowded]
+def carried(crowd: Crowd, carrying: tuple[Mask, Mask]) -> Mask:
+    """Masks over both sides, for those of the crowd."""
+    return np.concatenate((carrying[0][crowd.gold_rows], carrying[1][crowd.predicted_rows]))
 
 
-def by_label_rule(crowd: Sides, values: int, value_of: Ints, carrying: Mask) -> tuple[Ints, Ints]:
+def by_label_rule(crowd: Crowd, values: int, value_of: Ints, carrying: Mask) -> tuple[Ints, Ints]:
     """Per note: annotations with equal values on a span, and predictions that unlabelled gold excuses."""
     keys = crowd.spans.plus(value_of[np.maximum(crowd.label, 0)], values)
     gold, predicted = keys.where(carrying).sides()
-    tp = per_group(paired(gold, predicted), crowd.per_note(carrying)[1])
+    tp = per_group(paired(gold, predicted), crowd.per_note(carrying))
     bare = ~crowd.labelled
     bare[crowd.split :] = False
     if not bare.any():
         return tp, np.zeros(crowd.notes, np.int64)
     left = bare | _unmatched(keys, carrying)
     gold, predicted = crowd.spans.where(left).sides()
-    return tp, per_group(paired(gold, predicted), crowd.per_note(left)[1])
+    return tp, per_group(paired(gold, predicted), crowd.per_note(left))
 
 
 def _unmatched(keys: Packed, carrying: Mask) -> Mask:

@@ -2,37 +2,40 @@
 
 import heapq
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 from operator import mul
 
 import numpy as np
 
-from sandscore.measuring.counting import Tally
 from sandscore.measuring.keys import paired
-from sandscore.measuring.sides import Sides
-from sandscore.reading.columns import Columns, Ints, Mask, select
-from sandscore.records.scorecard import ConfidenceCurve, ErrorKinds
+from sandscore.measuring.sides import Side, Sides
+from sandscore.reading.columns import Floats, Ints, Mask
+from sandscore.records.scorecard import ConfidenceCurve
 
 Spans = tuple[Ints, Ints]
 """Starts and ends."""
 
 
-def error_kinds(sides: Sides, strict: Tally, wrong_label: int) -> ErrorKinds:
-    """What is left when strict pairs are taken away: pairs that overlap, and the rest of either side."""
-    _, fp, fn = (int(column) for column in strict.sum(axis=0))
-    boundary = _boundary(*_left_over(sides))
-    return ErrorKinds(missed=fn - boundary, spurious=fp - boundary, boundary=boundary, wrong_label=wrong_label)
+@dataclass(frozen=True, slots=True)
+class Sureness:
+    """Distinct confidences with how many predictions carry each, and the same for those that are right."""
+
+    confidence: Floats
+    predictions: Ints
+    right_confidence: Floats
+    right: Ints
 
 
-def _left_over(sides: Sides) -> tuple[Spans, Spans]:
-    """Starts and ends of either side's annotations without a strict partner, in order, notes one after another."""
-    room = 1 + int((sides.start + sides.length).max(initial=0))
-    start = sides.note * room + sides.start
-    found = []
-    for shift, partnered in ((0, sides.partnered[0]), (sides.split, sides.partnered[1])):
-        left = shift + np.flatnonzero(~partnered)
-        left = left[np.argsort(start[left], kind="stable")]
-        found.append((start[left], start[left] + sides.length[left]))
-    return found[0], found[1]
+def boundary_errors(sides: Sides) -> int:
+    """Of what is left when strict pairs are taken away, the pairs that overlap."""
+    room = 1 + max(int((side.start + side.length).max(initial=0)) for side in (sides.gold, sides.predicted))
+    left = []
+    for side, partnered in zip((sides.gold, sides.predicted), sides.partnered, strict=True):
+        rows = np.flatnonzero(~partnered)
+        start = side.note[rows] * room + side.start[rows]
+        left.append((start, start + side.length[rows]))
+    return _boundary(*left)
 
 
 def _boundary(gold: Spans, predicted: Spans) -> int:
@@ -87,24 +90,19 @@ def overlapping_pairs(gold: list[tuple[int, int]], predicted: list[tuple[int, in
     return pairs
 
 
-def note_leak(sides: Sides) -> float | None:
-    """The share of notes with gold in which some gold character is covered by no prediction."""
-    with_gold = np.unique(sides.gold.note)
-    if not len(with_gold):
-        return None
-    alone = select(sides.gold, ~sides.partnered[0])
-    leaking = np.unique(alone.note[~_covered(alone, sides.predicted)])
-    return len(leaking) / len(with_gold)
+def leaking_notes(sides: Sides) -> int:
+    """In how many notes some gold character is covered by no prediction."""
+    alone = sides.gold.take(np.flatnonzero(~sides.partnered[0]))
+    return len(np.unique(alone.note[~_covered(alone, sides.predicted)]))
 
 
-def _covered(gold: Columns, predicted: Columns) -> Mask:
+def _covered(gold: Side, predicted: Side) -> Mask:
     """Which gold spans lie wholly under predictions."""
     if not len(predicted):
         return np.zeros(len(gold), bool)
     room = 1 + max(int((side.start + side.length).max(initial=0)) for side in (gold, predicted))
-    order = np.argsort(predicted.note * room + predicted.start, kind="stable")
-    starts = (predicted.note * room + predicted.start)[order]
-    reach = np.maximum.accumulate(starts + predicted.length[order])
+    starts = predicted.note * room + predicted.start
+    reach = np.maximum.accumulate(starts + predicted.length)
     fresh = np.concatenate(([True], starts[1:] > reach[:-1]))
     first = np.flatnonzero(fresh)
     last = np.concatenate((first[1:] - 1, [len(starts) - 1]))
@@ -114,34 +112,41 @@ def _covered(gold: Columns, predicted: Columns) -> Mask:
     return covered
 
 
-def confidence_curve(sides: Sides) -> ConfidenceCurve:
-    """Precision and recall of ``instance_strict`` over the predictions at least as sure as each confidence."""
-    sure = sides.predicted.confidence
-    total = len(sides.gold)
-    if np.isnan(sure).any():
-        return ConfidenceCurve(
-            average_precision=None, best_threshold=None, curve=None, reason="not every prediction carries a confidence"
-        )
-    if not total:
-        return ConfidenceCurve(
-            average_precision=None, best_threshold=None, curve=None, reason="there is no gold annotation"
-        )
-    right = _right(sides)
-    descending = np.argsort(-sure, kind="stable")
-    last = np.flatnonzero(np.append(np.diff(sure[descending]) != 0, True)) if len(sure) else np.zeros(0, np.int64)
-    return _curve(sure[descending][last].tolist(), np.cumsum(right[descending])[last], last + 1, total)
+def sureness(sides: Sides) -> Sureness:
+    """Predictions, and those of them that are right, by confidence; of equal spans the surest are taken first."""
+    sure = sides.predicted.confidence + 0.0
+    return Sureness(*np.unique(sure, return_counts=True), *np.unique(sure[_right(sides)], return_counts=True))
 
 
 def _right(sides: Sides) -> Ints:
-    """1 for each prediction that is right when, of equal spans, the surest are taken first."""
-    right = np.zeros(len(sides.predicted), np.int64)
-    right[sides.plain.predicted[sides.plain.equal]] = 1
-    if sides.crowd is not None:
-        keys, split = sides.crowd.spans.keys, sides.crowd.split
-        order = np.lexsort((-sides.crowd.predicted.confidence, keys[split:]))
-        surest = order[paired(np.sort(keys[:split]), keys[split:][order])]
-        right[np.flatnonzero(sides.crowded[sides.split :])[surest]] = 1
-    return right
+    right = sides.plain.predicted[sides.plain.equal]
+    if sides.crowd is None:
+        return right
+    keys, split = sides.crowd.spans.keys, sides.crowd.split
+    order = np.lexsort((-sides.crowd.predicted.confidence, keys[split:]))
+    surest = order[paired(np.sort(keys[:split]), keys[split:][order])]
+    return np.concatenate((right, sides.crowd.predicted_rows[surest]))
+
+
+def confidence_curve(parts: Iterable[Sureness], gold: int) -> ConfidenceCurve:
+    """Precision and recall of ``instance_strict`` over the predictions at least as sure as each confidence."""
+    parts = list(parts)
+    seen = _added([(part.confidence, part.predictions) for part in parts])
+    right = _added([(part.right_confidence, part.right) for part in parts])
+    if np.isnan(seen[0]).any():
+        return _no_curve("not every prediction carries a confidence")
+    if not gold:
+        return _no_curve("there is no gold annotation")
+    tp = np.zeros(len(seen[0]), np.int64)
+    tp[np.searchsorted(seen[0], right[0])] = right[1]
+    return _curve(seen[0][::-1].tolist(), np.cumsum(tp[::-1]), np.cumsum(seen[1][::-1]), gold)
+
+
+def _added(parts: list[tuple[Floats, Ints]]) -> tuple[Floats, Ints]:
+    """Counts by confidence, ascending."""
+    values, place = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
+    counts = np.concatenate([part[1] for part in parts])
+    return values, np.bincount(place, weights=counts, minlength=len(values)).astype(np.int64)
 
 
 def _no_curve(reason: str) -> ConfidenceCurve:

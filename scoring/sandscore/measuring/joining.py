@@ -8,47 +8,38 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sandscore.measuring.keys import Packed
 from sandscore.reading.columns import Ints, Mask
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Index pairs of plain partners, and masks of both sides' members of the crowd."""
+    """Index pairs of plain partners, and which rows of both sides are of the crowd."""
 
     gold: Ints
     predicted: Ints
-    crowded_gold: Mask
-    crowded_predicted: Mask
+    crowded_gold: Ints
+    crowded_predicted: Ints
 
 
-def join(starts: Packed) -> Joined:
-    """Join both sides on their keys."""
-    gold, predicted = _ordered(starts.keys[: starts.split]), _ordered(starts.keys[starts.split :])
-    crowded = np.zeros(len(gold[0]), bool), np.zeros(len(predicted[0]), bool)
+def join(gold: Ints, predicted: Ints) -> Joined:
+    """Join both sides on their keys, which are sorted."""
     none = np.zeros(0, np.int64)
-    if not len(gold[0]) or not len(predicted[0]):
-        return Joined(none, none, *crowded)
-    at = np.minimum(np.searchsorted(gold[0], predicted[0]), len(gold[0]) - 1)
-    shared = gold[0][at] == predicted[0]
-    tight = shared & (_repeats(predicted[0]) | _repeats(gold[0])[at])
+    if not len(gold) or not len(predicted):
+        return Joined(none, none, none, none)
+    at = np.minimum(np.searchsorted(gold, predicted), len(gold) - 1)
+    shared = gold[at] == predicted
+    tight = shared & (repeats(predicted) | repeats(gold)[at])
     plain = np.flatnonzero(shared & ~tight)
-    crowded[1][predicted[1][tight]] = True
-    run = np.cumsum(np.concatenate(([True], gold[0][1:] != gold[0][:-1]))) - 1
-    tight_run = np.zeros(int(run[-1]) + 1, bool)
-    tight_run[run[at[tight]]] = True
-    crowded[0][gold[1][tight_run[run]]] = True
-    return Joined(gold[1][at[plain]], predicted[1][plain], *crowded)
+    crowded = np.flatnonzero(tight)
+    if not len(crowded):
+        return Joined(at[plain], plain, none, none)
+    firsts = np.unique(at[crowded])
+    sizes = np.searchsorted(gold, gold[firsts], side="right") - firsts
+    steps = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return Joined(at[plain], plain, np.repeat(firsts, sizes) + steps, crowded)
 
 
-def _ordered(keys: Ints) -> tuple[Ints, Ints]:
-    """Keys in ascending order and where each came from; cheap where they are in order already."""
-    if bool((keys[1:] >= keys[:-1]).all()):
-        return keys, np.arange(len(keys))
-    order = np.argsort(keys, kind="stable")
-    return keys[order], order
-
-
-def _repeats(keys: Ints) -> Mask:
+def repeats(keys: Ints) -> Mask:
+    """Which of the sorted keys are not alone."""
     same = keys[1:] == keys[:-1]
     return np.concatenate((same, [False])) | np.concatenate(([False], same))

@@ -41,8 +41,8 @@ class Packed:
 
 def packed(fields: list[Ints], split: int) -> Packed:
     """Keys that compare as the tuples of the fields do."""
-    keys = ranked(fields)
-    return Packed(keys, 1 + int(keys.max(initial=0)), split)
+    keys, size = ranked(fields)
+    return Packed(keys, size, split)
 
 
 def paired(gold: Ints, predicted: Ints) -> Mask:

@@ -57,16 +57,27 @@ def measures_for(task: Task, asked: Iterable[str] = ()) -> list[Named]:
 def count_all(
     task: Task, sides: Sides, names: list[str], measures: list[Named], hipaa: HipaaMap | None
 ) -> list[Counted]:
-    """Every measure's counts. ``names`` are the labels' names by code."""
+    """Every measure's counts over some notes. ``names`` are the labels' names by code."""
     protected = hipaa.codes(names) if hipaa else None
     labels = max(1, len(names)) if task.label else 0
-    reason = None if bool((sides.gold.label >= 0).any()) else f"gold carries no {task.label}"
-    return [_count(task, sides, labels, measure, protected, reason) for measure in measures]
+    return [_count(task, sides, labels, measure, protected) for measure in measures]
 
 
-def _count(
-    task: Task, sides: Sides, labels: int, measure: Named, protected: Ints | None, reason: str | None
-) -> Counted:
+def added(counted: list[Counted], reason: str | None) -> Counted:
+    """One measure's counts over parts of the notes as one; ``reason`` if gold carries no label at all."""
+    first = counted[0]
+    tables = [part.per_label for part in counted if part.per_label is not None]
+    pairs = [part.conditional for part in counted if part.conditional is not None]
+    return Counted(
+        first.measure,
+        np.concatenate([part.per_note for part in counted]),
+        np.sum(tables, axis=0) if tables else None,
+        (sum(right for right, _ in pairs), sum(wrong for _, wrong in pairs)) if pairs else None,
+        None if first.measure.name in SPAN_MEASURES else reason,
+    )
+
+
+def _count(task: Task, sides: Sides, labels: int, measure: Named, protected: Ints | None) -> Counted:
     settings = MEASURES[measure.name].settle(measure)
     if measure.name in SPAN_MEASURES:
         found = _SPANS[measure.name](sides, labels, settings)
@@ -75,12 +86,12 @@ def _count(
         found = counting.labelled(sides, labels)
         right = int(found.per_note[:, 0].sum())
         conditional = right, counting.differing(sides, right)
-        return Counted(measure, found.per_note, found.per_label, conditional, reason)
+        return Counted(measure, found.per_note, found.per_label, conditional)
     if protected is None:
         raise UsageFault(f"{measure} needs a HIPAA map")
     phi = measure.name == "hipaa_phi"
     found = counting.by_value(sides, protected) if phi else counting.among(sides, labels, protected)
-    return Counted(measure, found.per_note, None, None, reason)
+    return Counted(measure, found.per_note, None)
 
 
 _SPANS: dict[str, Callable[[Sides, int, Mapping[str, Scalar]], Tallies]] = {

@@ -1,4 +1,4 @@
-"""Gold and predictions of one data set side by side, and the keys that measures compare."""
+"""Gold and predictions of some notes side by side, in order of note and start."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,7 +7,44 @@ import numpy as np
 
 from sandscore.measuring.joining import Joined, join
 from sandscore.measuring.keys import Packed, packed, paired
-from sandscore.reading.columns import Columns, Ints, Mask, Tokens, select
+from sandscore.reading.columns import Columns, Floats, Ints, Mask, order_of
+from sandscore.reading.datasets import DataSet
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Annotations as columns wide enough to calculate with; ``note`` counts from 0."""
+
+    note: Ints
+    start: Ints
+    length: Ints
+    label: Ints
+    confidence: Floats
+    text: Ints | None
+    words: Ints | None
+
+    def __len__(self) -> int:
+        return len(self.note)
+
+    def take(self, which: Ints | Mask) -> "Side":
+        """Some of the annotations."""
+        text, words = (None if column is None else column[which] for column in (self.text, self.words))
+        note, start, length, label = (column[which] for column in (self.note, self.start, self.length, self.label))
+        return Side(note, start, length, label, self.confidence[which], text, words)
+
+
+def side_of(columns: Columns, rows: Ints | slice, first: int) -> Side:
+    """The rows of a file, whose notes are numbered from ``first`` on, in order of note and start."""
+    note, start = (column[rows].astype(np.int64) for column in (columns.note, columns.start))
+    note -= first
+    room = 1 + int(start.max(initial=0))
+    order = order_of(note * room + start, (1 + int(note.max(initial=0))) * room)
+    which = order + rows.start if isinstance(rows, slice) else rows[order]
+    length, label = (column[which].astype(np.int64) for column in (columns.length, columns.label))
+    text, words = (
+        None if column is None else column[which].astype(np.int64) for column in (columns.text, columns.words)
+    )
+    return Side(note[order], start[order], length, label, columns.confidence[which], text, words)
 
 
 @dataclass(frozen=True)
@@ -31,68 +68,22 @@ class Plain:
 
 @dataclass(frozen=True)
 class Sides:
-    """Both sides' columns over ``notes`` notes; concatenated fields hold gold first, then predictions."""
+    """Both sides over ``notes`` notes of the data set, beginning with ``first``."""
 
-    gold: Columns
-    predicted: Columns
+    gold: Side
+    predicted: Side
     notes: int
+    first: int
+    dataset: DataSet
 
-    @property
-    def split(self) -> int:
-        return len(self.gold)
-
-    @cached_property
-    def note(self) -> Ints:
-        return np.concatenate((self.gold.note, self.predicted.note))
-
-    @cached_property
-    def start(self) -> Ints:
-        return np.concatenate((self.gold.start, self.predicted.start))
-
-    @cached_property
-    def length(self) -> Ints:
-        return np.concatenate((self.gold.length, self.predicted.length))
-
-    @cached_property
-    def label(self) -> Ints:
-        return np.concatenate((self.gold.label, self.predicted.label))
-
-    @cached_property
-    def text(self) -> Ints | None:
-        """Numbers of equal texts; None where the span says it all."""
-        if self.gold.text is None or self.predicted.text is None:
-            return None
-        return np.concatenate((self.gold.text, self.predicted.text))
-
-    @cached_property
-    def labelled(self) -> Mask:
-        carrying: Mask = self.label >= 0
-        return carrying
-
-    @cached_property
-    def starts(self) -> Packed:
-        """Note and start."""
-        return packed([self.note, self.start], self.split)
-
-    @cached_property
-    def long(self) -> int:
-        """One more than the longest annotation."""
-        return 1 + int(self.length.max(initial=0))
-
-    @cached_property
-    def spans(self) -> Packed:
-        """What two annotations that match strictly have in common."""
-        spans = self.starts.plus(self.length, self.long)
-        return spans if self.text is None else spans.plus(self.text, 1 + int(self.text.max(initial=0)))
+    def both(self, column: str) -> Ints:
+        """A column of gold, then of predictions."""
+        return np.concatenate((getattr(self.gold, column), getattr(self.predicted, column)))
 
     @cached_property
     def _joined(self) -> Joined:
-        return join(self.starts)
-
-    @property
-    def crowded(self) -> Mask:
-        """Which annotations are of the crowd."""
-        return np.concatenate((self._joined.crowded_gold, self._joined.crowded_predicted))
+        room = 1 + max(int(side.start.max(initial=0)) for side in (self.gold, self.predicted))
+        return join(*(side.note * room + side.start for side in (self.gold, self.predicted)))
 
     @cached_property
     def plain(self) -> Plain:
@@ -106,72 +97,102 @@ class Sides:
         return Plain(g, p, gold.note[g], apart, equal, gold.label[g], predicted.label[p])
 
     @cached_property
-    def crowd(self) -> "Sides | None":
+    def crowd(self) -> "Crowd | None":
         """What begins together in numbers, on both sides."""
-        joined = self._joined
-        if not joined.crowded_gold.any():
+        gold, predicted = self._joined.crowded_gold, self._joined.crowded_predicted
+        if not len(gold):
             return None
-        sides = select(self.gold, joined.crowded_gold), select(self.predicted, joined.crowded_predicted)
-        return Sides(*sides, self.notes)
+        return Crowd(self.gold.take(gold), self.predicted.take(predicted), gold, predicted, self.notes)
 
     @cached_property
     def partnered(self) -> tuple[Mask, Mask]:
         """Which annotations of either side have a strict partner."""
-        gold, predicted = np.zeros(self.split, bool), np.zeros(len(self.predicted), bool)
+        gold, predicted = np.zeros(len(self.gold), bool), np.zeros(len(self.predicted), bool)
         gold[self.plain.gold[self.plain.equal]] = True
         predicted[self.plain.predicted[self.plain.equal]] = True
         if self.crowd is not None:
-            found = partners(self.crowd.spans)
-            gold[np.flatnonzero(self._joined.crowded_gold)] = found[0]
-            predicted[np.flatnonzero(self._joined.crowded_predicted)] = found[1]
+            gold[self.crowd.gold_rows], predicted[self.crowd.predicted_rows] = self.crowd.partners
         return gold, predicted
 
-    def per_note(self, mask: Mask | None = None) -> tuple[Ints, Ints]:
-        """How many annotations either side has in each note; only those the mask picks."""
-        return counted(self.note, self.split, self.notes, mask)
+    @cached_property
+    def per_note(self) -> tuple[Ints, Ints]:
+        """How many annotations either side has in each note."""
+        return np.bincount(self.gold.note, minlength=self.notes), np.bincount(self.predicted.note, minlength=self.notes)
 
     def per_label(self, labels: int) -> tuple[Ints, Ints]:
         """How many annotations either side has of each label."""
-        return counted(self.label, self.split, labels, self.labelled)
+        gold, predicted = (
+            np.bincount(side.label + 1, minlength=labels + 1)[1:] for side in (self.gold, self.predicted)
+        )
+        return gold, predicted
+
+    @cached_property
+    def labelled(self) -> tuple[Mask, Mask]:
+        """Which annotations of either side carry a label."""
+        return self.gold.label >= 0, self.predicted.label >= 0
 
 
-def partners(keys: Packed) -> tuple[Mask, Mask]:
-    """Which keys of either side find an equal one of their own on the other."""
-    gold, predicted = keys.keys[: keys.split], keys.keys[keys.split :]
-    orders = np.argsort(gold, kind="stable"), np.argsort(predicted, kind="stable")
-    found = np.zeros(len(gold), bool), np.zeros(len(predicted), bool)
-    found[0][orders[0]] = paired(predicted[orders[1]], gold[orders[0]])
-    found[1][orders[1]] = paired(gold[orders[0]], predicted[orders[1]])
-    return found
+@dataclass(frozen=True)
+class Crowd:
+    """Spans that share their start with others of their own side, and which rows of their sides they are."""
 
+    gold: Side
+    predicted: Side
+    gold_rows: Ints
+    predicted_rows: Ints
+    notes: int
 
-def counted(values: Ints, split: int, n: int, mask: Mask | None = None) -> tuple[Ints, Ints]:
-    """How often each value occurs on either side."""
-    sides = (slice(None, split), slice(split, None))
-    kept = [values[side] if mask is None else values[side][mask[side]] for side in sides]
-    return np.bincount(kept[0], minlength=n), np.bincount(kept[1], minlength=n)
+    @property
+    def split(self) -> int:
+        return len(self.gold)
 
+    @cached_property
+    def note(self) -> Ints:
+        return np.concatenate((self.gold.note, self.predicted.note))
 
-def tokens_left(sides: Sides, settled: Mask) -> tuple[Packed, Ints]:
-    """Keys of the tokens outside the settled plain pairs, and the annotation each belongs to."""
-    gold = _tokens_but(sides.gold, sides.plain.gold[settled], 0)
-    predicted = _tokens_but(sides.predicted, sides.plain.predicted[settled], sides.split)
-    *key, owner = (np.concatenate(pair) for pair in zip(gold, predicted, strict=True))
-    return packed(key, len(gold[0])), owner
+    @cached_property
+    def length(self) -> Ints:
+        return np.concatenate((self.gold.length, self.predicted.length))
 
+    @cached_property
+    def label(self) -> Ints:
+        return np.concatenate((self.gold.label, self.predicted.label))
 
-def _tokens_but(columns: Columns, settled: Ints, shift: int) -> list[Ints]:
-    own = tokens(columns)
-    loose = np.ones(len(columns), bool)
-    loose[settled] = False
-    kept = np.flatnonzero(loose[own.owner])
-    owner = own.owner[kept]
-    text = [] if own.text is None else [own.text[kept]]
-    return [columns.note[owner], own.start[kept], own.length[kept], *text, owner + shift]
+    def per_note(self, mask: Mask | None = None) -> Ints:
+        """How many predictions each note has; only those the mask picks."""
+        note = self.predicted.note if mask is None else self.predicted.note[mask[self.split :]]
+        return np.bincount(note, minlength=self.notes)
 
+    @cached_property
+    def labelled(self) -> Mask:
+        carrying: Mask = self.label >= 0
+        return carrying
 
-def tokens(columns: Columns) -> Tokens:
-    """The columns' tokens; asking columns that were read without them is a mistake of ours."""
-    if columns.tokens is None:
-        raise ValueError("these columns were read without tokens")
-    return columns.tokens
+    @cached_property
+    def starts(self) -> Packed:
+        """Note and start; gold first, then predictions."""
+        return packed([self.note, np.concatenate((self.gold.start, self.predicted.start))], self.split)
+
+    @cached_property
+    def long(self) -> int:
+        """One more than the longest annotation."""
+        return 1 + int(self.length.max(initial=0))
+
+    @cached_property
+    def spans(self) -> Packed:
+        """What two annotations that match strictly have in common."""
+        spans = self.starts.plus(self.length, self.long)
+        if self.gold.text is None or self.predicted.text is None:
+            return spans
+        text = np.concatenate((self.gold.text, self.predicted.text))
+        return spans.plus(text, 1 + int(text.max(initial=0)))
+
+    @cached_property
+    def partners(self) -> tuple[Mask, Mask]:
+        """Which annotations of either side find an equal one of their own on the other."""
+        gold, predicted = self.spans.keys[: self.split], self.spans.keys[self.split :]
+        orders = np.argsort(gold, kind="stable"), np.argsort(predicted, kind="stable")
+        found = np.zeros(len(gold), bool), np.zeros(len(predicted), bool)
+        found[0][orders[0]] = paired(predicted[orders[1]], gold[orders[0]])
+        found[1][orders[1]] = paired(gold[orders[0]], predicted[orders[1]])
+        return found

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sandscore.reading.columns import Columns, Ints, Places, ranked
+from sandscore.reading.columns import Columns, Ints, order_of, ranked
 from sandscore.reading.datasets import DataSet
 from sandscore.reading.explaining import shortened
-from sandscore.reading.findings import Findings
+from sandscore.reading.findings import Described, Findings
 from sandscore.reading.hints import offset_hint
-from sandscore.records.problems import Severity
+from sandscore.reading.places import Places
 
 PointTo = Callable[..., str]
 
@@ -26,9 +26,12 @@ class Reporter:
 
     def say(self, code: str, annotation: int, note: int, told: str) -> None:
         """Record a problem of one annotation."""
+        self.findings.add(code, *self.describe(annotation, note), told)
+
+    def describe(self, annotation: int, note: int) -> Described:
+        """Where an annotation stands, in numbers, as a pointer and by its note."""
         record, place = self.places.find(annotation)
-        where = self.point(record, self.findings.array, place)
-        self.findings.add(code, (record, place), where, self.dataset.ids[note], told)
+        return (record, place), self.point(record, self.findings.array, place), self.dataset.ids[note]
 
 
 def misplaced(notes: list[str], numbers: list[int], texts: list[str], starts: list[int], ends: list[int]) -> list[int]:
@@ -60,21 +63,21 @@ def explain_text(reporter: Reporter, annotation: int, note: int, start: int, len
     reporter.say(code, annotation, note, told)
 
 
-def check_columns(reporter: Reporter, columns: Columns) -> None:
-    """Annotations of one note that repeat each other or overlap."""
+def clashes(columns: Columns, first: int = 0) -> tuple[list[int], list[int]]:
+    """Annotations that repeat an earlier one of their note, and those that overlap one; counted from ``first``."""
     known = np.flatnonzero(columns.note >= 0)
-    note, start, label = columns.note[known], columns.start[known], columns.label[known]
+    if not len(known):
+        return [], []
+    note, start = (column[known].astype(np.int64) for column in (columns.note, columns.start))
     end = start + columns.length[known]
-    key = ranked([note, start, end, label + 1])
-    in_order = bool((key[1:] >= key[:-1]).all())
-    order = np.arange(len(key)) if in_order else np.argsort(key, kind="stable")
-    same = np.zeros(len(known), bool)
-    same[1:] = key[order[1:]] == key[order[:-1]]
-    repeats = known[order[same]]
-    _each(reporter, columns, "duplicate", repeats, "repeats an earlier annotation: a false positive")
+    keys, size = ranked([note - note.min(), start, end - start, columns.label[known].astype(np.int64) + 1])
+    order = order_of(keys, size)
+    keys = keys[order]
+    same = np.concatenate(([False], keys[1:] == keys[:-1]))
     kept = order[~same]
-    overlapping = known[kept[_overlapping(note[kept], start[kept], end[kept])]]
-    _each(reporter, columns, "overlap", overlapping, "overlaps another annotation of the note")
+    overlapping = kept[_overlapping(note[kept], start[kept], end[kept])]
+    repeats, overlaps = ((known[np.sort(which)] + first).tolist() for which in (order[same], overlapping))
+    return repeats, overlaps
 
 
 def _overlapping(note: Ints, start: Ints, end: Ints) -> Ints:
@@ -84,24 +87,3 @@ def _overlapping(note: Ints, start: Ints, end: Ints) -> Ints:
     room = int(end.max()) + 1
     reach = np.maximum.accumulate(end + note * room)
     return np.flatnonzero(start[1:] + note[1:] * room < reach[:-1]) + 1
-
-
-def _each(reporter: Reporter, columns: Columns, code: str, which: Ints, told: str) -> None:
-    which = np.sort(which)
-    room = reporter.findings.room(code)
-    for i in which[:room].tolist():
-        reporter.say(code, i, int(columns.note[i]), told)
-    reporter.findings.count_only(code, max(0, len(which) - room))
-
-
-def check_entries(
-    dataset: DataSet, findings: Findings, entries: set[int], annotations: int, missing: Severity | None
-) -> None:
-    """Notes the file says nothing about, and a file that says nothing at all."""
-    absent = (n for n in range(len(dataset.ids)) if n not in entries)
-    for number in absent if missing else ():
-        note = dataset.ids[number]
-        told = f"no entry for the note {shortened(note)}: scored as nothing found"
-        findings.add("missing-note", (1 << 62, number), "", note, told, missing)
-    if not annotations and not findings.counts["json"] and not findings.counts["schema"]:
-        findings.add("empty", (-1, -1), "", None, "the file holds no annotation")

@@ -1,28 +1,16 @@
 """One file's annotations as columns, in file order."""
 
-from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+Small = NDArray[np.int32]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _ROOM = 1 << 62
-_SPACE = np.array([chr(c).isspace() for c in range(0x3002)])
-"""Which characters are white space; none beyond U+3000 is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """Maximal runs of non-space characters: the annotation each belongs to, its place in the note, its text."""
-
-    owner: Ints
-    start: Ints
-    length: Ints
-    text: Ints | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,68 +18,53 @@ class Columns:
     """``note`` numbers the data set's notes; ``label`` -1 is absent; ``confidence`` NaN is absent.
 
     ``text`` numbers equal texts equally where there are no notes to look texts up in, else it is None:
-    the span says it all.
+    the span says it all. ``words`` counts each text's white-space tokens where that was asked for.
+    Columns are kept small: widen them before sums that 31 bits do not hold.
     """
 
-    note: Ints
-    start: Ints
-    length: Ints
-    label: Ints
+    note: Small
+    start: Small
+    length: Small
+    label: Small
     confidence: Floats
-    text: Ints | None
-    tokens: Tokens | None
+    text: Small | None = None
+    words: Small | None = None
 
     def __len__(self) -> int:
         return len(self.note)
 
-
-class Places:
-    """Where in the file annotations stand: each record's number and its first annotation's."""
-
-    def __init__(self) -> None:
-        self._firsts: list[int] = []
-        self._records: list[int] = []
-        self._kept: dict[int, list[int]] = {}
-
-    def add(self, record: int, first: int, kept: list[int] | None = None) -> None:
-        """A record whose annotations are numbered from ``first`` on; ``kept`` where some were left out."""
-        self._firsts.append(first)
-        self._records.append(record)
-        if kept is not None:
-            self._kept[record] = kept
-
-    def add_run(self, record: int, firsts: list[int]) -> None:
-        """Records that follow one another."""
-        self._firsts += firsts
-        self._records += range(record, record + len(firsts))
-
-    def find(self, annotation: int) -> tuple[int, int]:
-        """The record of an annotation and its place in it."""
-        at = bisect_right(self._firsts, annotation) - 1
-        record, offset = self._records[at], annotation - self._firsts[at]
-        kept = self._kept.get(record)
-        return record, offset if kept is None else kept[offset]
+    def take(self, which: Ints | Mask | slice) -> "Columns":
+        """Some of the rows."""
+        return Columns(
+            self.note[which],
+            self.start[which],
+            self.length[which],
+            self.label[which],
+            self.confidence[which],
+            None if self.text is None else self.text[which],
+            None if self.words is None else self.words[which],
+        )
 
 
-def tokens_of(texts: list[str], starts: Ints, lengths: Ints) -> tuple[Ints, Ints, Ints]:
-    """Owner, start in the note and length of every white-space token of the texts."""
-    joined = "\n".join(texts) + "\n"
-    if joined.isascii():
-        space = _SPACE[np.frombuffer(joined.encode(), np.uint8)]
-    else:
-        points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
-        space = _SPACE[np.minimum(points, 0x3001)]
-    edges = np.flatnonzero(space[1:] != space[:-1]) + 1
-    if not space[0]:
-        edges = np.concatenate(([0], edges))
-    begins, ends = edges[::2], edges[1::2]
-    text_begins = np.cumsum(lengths + 1) - lengths - 1
-    owner = np.searchsorted(text_begins, begins, side="right") - 1
-    return owner, starts[owner] + begins - text_begins[owner], ends - begins
+def joined(parts: list[Columns]) -> Columns:
+    """Columns of several blocks as one."""
+    none = np.zeros(0, np.int32)
+    parts = parts or [Columns(none, none, none, none, np.zeros(0), none, none)]
+    texts = [part.text for part in parts if part.text is not None]
+    words = [part.words for part in parts if part.words is not None]
+    return Columns(
+        note=np.concatenate([part.note for part in parts]),
+        start=np.concatenate([part.start for part in parts]),
+        length=np.concatenate([part.length for part in parts]),
+        label=np.concatenate([part.label for part in parts]),
+        confidence=np.concatenate([part.confidence for part in parts]),
+        text=np.concatenate(texts) if len(texts) == len(parts) else None,
+        words=np.concatenate(words) if len(words) == len(parts) else None,
+    )
 
 
-def ranked(fields: list[Ints]) -> Ints:
-    """Fields that are not negative as single integers that compare as the tuples of the fields do."""
+def ranked(fields: list[Ints]) -> tuple[Ints, int]:
+    """Fields that are not negative as single integers that compare as the tuples of the fields do, and a bound."""
     keys = np.zeros(len(fields[0]), np.int64)
     size = 1
     for values in fields:
@@ -101,66 +74,16 @@ def ranked(fields: list[Ints]) -> Ints:
             size = len(keys)
         keys = keys * radix + values
         size *= radix
-    return keys
+    return keys, size
 
 
-class ColumnsBuilder:
-    """Gathers columns block by block."""
-
-    def __init__(self) -> None:
-        self._parts: list[Columns] = []
-        self.size = 0
-
-    def add(self, part: Columns) -> None:
-        self._parts.append(part)
-        self.size += len(part)
-
-    def columns(self) -> Columns:
-        """All blocks as one."""
-        parts = self._parts or [empty()]
-        return Columns(
-            note=np.concatenate([p.note for p in parts]),
-            start=np.concatenate([p.start for p in parts]),
-            length=np.concatenate([p.length for p in parts]),
-            label=np.concatenate([p.label for p in parts]),
-            confidence=np.concatenate([p.confidence for p in parts]),
-            text=_joined([p.text for p in parts]),
-            tokens=_joined_tokens(parts),
-        )
-
-
-def _joined(parts: list[Ints | None]) -> Ints | None:
-    given = [part for part in parts if part is not None]
-    return np.concatenate(given) if len(given) == len(parts) else None
-
-
-def _joined_tokens(parts: list[Columns]) -> Tokens | None:
-    given = [part.tokens for part in parts if part.tokens is not None]
-    if len(given) != len(parts):
-        return None
-    shifts = np.cumsum([0, *(len(part) for part in parts[:-1])])
-    return Tokens(
-        np.concatenate([t.owner + shift for t, shift in zip(given, shifts, strict=True)]),
-        np.concatenate([t.start for t in given]),
-        np.concatenate([t.length for t in given]),
-        _joined([t.text for t in given]),
-    )
-
-
-def empty() -> Columns:
-    """No annotation at all."""
-    none = np.zeros(0, np.int64)
-    return Columns(none, none, none, none, np.zeros(0), none, Tokens(none, none, none, none))
-
-
-def select(columns: Columns, mask: Mask) -> Columns:
-    """The rows the mask picks, without their tokens."""
-    return Columns(
-        columns.note[mask],
-        columns.start[mask],
-        columns.length[mask],
-        columns.label[mask],
-        columns.confidence[mask],
-        None if columns.text is None else columns.text[mask],
-        None,
-    )
+def order_of(keys: Ints, size: int) -> Ints:
+    """What puts keys below ``size`` into stable order; cheap where they are in order already."""
+    if bool((keys[1:] >= keys[:-1]).all()):
+        return np.arange(len(keys))
+    bits = len(keys).bit_length()
+    if size << bits >= _ROOM:
+        return np.argsort(keys, kind="stable")
+    tagged = (keys << bits) | np.arange(len(keys))
+    tagged.sort()
+    return tagged & ((1 << bits) - 1)

@@ -32,6 +32,12 @@ class DataSet:
         self.patients.append(patient)
         return number
 
+    def extend(self, keys: list[str], patients: list[str | None]) -> None:
+        """Number new notes, whose keys differ."""
+        self.numbers.update(zip(keys, range(len(self.ids), len(self.ids) + len(keys)), strict=True))
+        self.ids += keys
+        self.patients += patients
+
     def find(self, key: str | None) -> int | None:
         """The note's number (None asks for the only one); a growing data set makes room for it."""
         if key is None and len(self.ids) == 1:
@@ -43,6 +49,15 @@ class DataSet:
         """A number for each text, equal for equal texts."""
         known = self.interned
         return [known.setdefault(text, len(known)) for text in texts]
+
+    def texts_at(self, notes: list[int], starts: list[int], lengths: list[int], numbers: list[int] | None) -> list[str]:
+        """What annotations that are right say; ``numbers`` of their texts where there are no notes."""
+        if self.texts is None:
+            written = list(self.interned)
+            return [written[number] for number in numbers or ()]
+        texts = self.texts
+        rows = zip(notes, starts, lengths, strict=True)
+        return [texts[note][start : start + length] for note, start, length in rows]
 
     @property
     def units(self) -> list[str]:
@@ -56,6 +71,14 @@ class Names:
     def __init__(self, whole: bool) -> None:
         self._whole = whole
         self._seen: dict[str, str] = {}
+
+    def fresh(self, names: list[str], last_segments: list[str] | None = None) -> list[str] | None:
+        """The keys of names none of which came before; else None, and nothing is done."""
+        keys = names if self._whole else last_segments or [name.rpartition("/")[2] for name in names]
+        if len(set(keys)) < len(keys) or not self._seen.keys().isdisjoint(keys):
+            return None
+        self._seen.update(zip(keys, names, strict=True))
+        return keys
 
     def key(self, name: str, last_segment: str | None = None) -> tuple[str, bool]:
         """The part files are joined on, and whether this file has had the note already."""

@@ -104,8 +104,11 @@ class Decoder:
             records: list[Any] = self._lines.decode_lines(data)
         except Refused:
             return None
-        if bytes(data).strip(b" \t\r\n").count(b"\n") != len(records) - 1:
+        text = bytes(data).strip(b" \t\r\n")
+        if text.count(b"\n") != len(records) - 1:
             return None
+        if text.count(b"}\n{") == len(records) - 1:
+            return records
         borders = sum(1 for _ in _BETWEEN_LINES.finditer(data))
         return records if borders == len(records) - 1 else None
 

@@ -1,10 +1,25 @@
 """Problems as they are found: all are counted, the first ten thousand of each code are kept."""
 
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from sandscore.records.problems import CODES, Problem, Severity
 
 LISTED = 10_000
+
+Where = tuple[int, int]
+Described = tuple[Where, str, str | None]
+"""Place in the file, pointer, note."""
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """Problems of one code with annotations that are counted, and described when somebody looks."""
+
+    code: str
+    annotations: list[int]
+    message: str
 
 
 class Findings:
@@ -14,12 +29,14 @@ class Findings:
         self.name, self.array = name, array
         self.counts: Counter[str] = Counter()
         self.errors = 0
-        self._kept: list[tuple[tuple[int, int], int, Problem]] = []
+        self.describe: Callable[[int], Described] | None = None
+        self._kept: list[tuple[Where, int, Problem]] = []
+        self._late: list[Late] = []
 
     def add(
         self,
         code: str,
-        where: tuple[int, int],
+        where: Where,
         pointer: str,
         note: str | None,
         message: str,
@@ -32,11 +49,12 @@ class Findings:
         if self.counts[code] <= LISTED:
             self._kept.append((where, len(self._kept), problem))
 
-    def count_only(self, code: str, more: int) -> None:
-        """Problems beyond those that are listed; of the code's usual severity."""
-        if more:
-            self.counts[code] += more
-        self.errors += more if CODES[code] == "error" else 0
+    def add_late(self, code: str, annotations: list[int], message: str) -> None:
+        """Record a problem of each of these annotations, to be described when problems are listed."""
+        if annotations:
+            self._late.append(Late(code, annotations[: self.room(code)], message))
+            self.counts[code] += len(annotations)
+            self.errors += len(annotations) if CODES[code] == "error" else 0
 
     def room(self, code: str) -> int:
         """How many more problems of the code would be listed."""
@@ -45,4 +63,15 @@ class Findings:
     @property
     def problems(self) -> list[Problem]:
         """In the order of the file."""
+        late, self._late = self._late, []
+        for problem in late:
+            self._describe(problem)
         return [problem for *_, problem in sorted(self._kept, key=lambda kept: kept[:2])]
+
+    def _describe(self, late: Late) -> None:
+        if self.describe is None:
+            raise ValueError("nobody can say where these annotations stand")
+        for annotation in late.annotations:
+            where, pointer, note = self.describe(annotation)
+            problem = Problem(late.code, CODES[late.code], pointer, note, late.message)
+            self._kept.append((where, len(self._kept), problem))

@@ -35,8 +35,14 @@ class NotesLoader:
         """Notes the quick decoder made; False where they hold a key twice."""
         if quotes(data) != 2 * sum(note.strings for note in records):
             return False
-        for i, note in enumerate(records):
-            self._add(note, number + i)
+        names = [note.identifier if note.note_name is msgspec.UNSET else note.note_name for note in records]
+        keys = self._names.fresh(names, [note.identifier for note in records])
+        if keys is None:
+            for i, note in enumerate(records):
+                self._add(note, number + i)
+        else:
+            self._dataset.extend(keys, [None if note.patient is msgspec.UNSET else note.patient for note in records])
+            self._texts += [note.text for note in records]
         return True
 
     def explain(self, item: Block, whole: memoryview, number: int) -> None:

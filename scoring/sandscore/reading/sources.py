@@ -23,6 +23,7 @@ from typing import IO, BinaryIO
 from sandscore.records.errors import InfrastructureFault, MissingFile, SandscoreError
 
 CHUNK = 1 << 20
+HASHED = 1 << 22
 BOMB_FLOOR = 1 << 30
 BOMB_RATIO = 200
 
@@ -44,7 +45,19 @@ class Source:
 
     def sha256(self) -> str:
         """Of the unpacked bytes; take it before anything writes into ``data``."""
-        return hashlib.sha256(self.data).hexdigest()
+        taken = hashlib.sha256()
+        with memoryview(self.data) as view:
+            for at in range(0, len(view), HASHED):
+                taken.update(view[at : at + HASHED])
+                forget(view, at, at + HASHED)
+        return taken.hexdigest()
+
+
+def forget(data: memoryview, start: int, end: int) -> None:
+    """Give the memory behind whole pages of a mapped file back; whoever looks again reads the file again."""
+    first, last = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE, end // mmap.PAGESIZE * mmap.PAGESIZE
+    if isinstance(data.obj, mmap.mmap) and first < last <= len(data):
+        data.obj.madvise(mmap.MADV_DONTNEED, first, last - first)
 
 
 @contextmanager

@@ -1,12 +1,14 @@
 """A file record by record: whole blocks are offered first, single records next, and what is left is explained."""
 
 import gc
+import mmap
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any, Protocol
 
 from sandscore.reading.blocks import Block, array_blocks, form_of, items, line_blocks, lines, moved, rest_from
 from sandscore.reading.decoding import Decoder
+from sandscore.reading.sources import forget
 from sandscore.reading.strictjson import JsonFault
 
 Progress = Callable[[int], object]
@@ -57,7 +59,7 @@ def walk(
 class _Walker:
     def __init__(self, data: memoryview, decoder: Decoder, taker: Taker, progress: Progress) -> None:
         self._data, self._decoder, self._taker, self._progress = data, decoder, taker, progress
-        self._number = 0
+        self._number = self._forgotten = 0
 
     def array(self, first_keys: tuple[str, ...]) -> None:
         with closing(array_blocks(self._data, first_keys)) as blocks:
@@ -91,3 +93,6 @@ class _Walker:
                     self._taker.explain(item, self._data, self._number)
                 self._number += 1
         self._progress(len(block.data))
+        done = max(self._forgotten, (block.offset + len(block.data)) // mmap.PAGESIZE * mmap.PAGESIZE - mmap.PAGESIZE)
+        forget(self._data, self._forgotten, done)
+        self._forgotten = done

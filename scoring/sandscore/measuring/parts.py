@@ -1,0 +1,42 @@
+"""A data set in parts of some notes each: every count adds up over notes, and a part fits the processor's cache."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from sandscore.measuring.sides import Sides, side_of
+from sandscore.reading.columns import Columns, Ints, order_of
+from sandscore.reading.files import Loaded
+
+PART = 1 << 16
+
+
+def parts(loaded: Loaded, size: int = PART) -> Iterator[Sides]:
+    """Gold and predictions of as many notes as have about ``size`` annotations; at least one part."""
+    notes = len(loaded.dataset.ids)
+    files = loaded.columns["gold"], loaded.columns["predictions"]
+    ends = [np.concatenate(([0], np.cumsum(np.bincount(file.note, minlength=notes)))) for file in files]
+    orders = [_by_note(file, notes) for file in files]
+    for first, last in pairwise(_borders(ends[0] + ends[1], size)):
+        gold, predicted = (
+            side_of(file, _rows(order, int(end[first]), int(end[last])), first)
+            for file, end, order in zip(files, ends, orders, strict=True)
+        )
+        yield Sides(gold, predicted, last - first, first, loaded.dataset)
+
+
+def _rows(order: Ints | None, start: int, end: int) -> Ints | slice:
+    return slice(start, end) if order is None else order[start:end]
+
+
+def _by_note(columns: Columns, notes: int) -> Ints | None:
+    """What puts the rows into the order of their notes; None where they are in it."""
+    if bool((columns.note[1:] >= columns.note[:-1]).all()):
+        return None
+    return order_of(columns.note.astype(np.int64), notes)
+
+
+def _borders(ends: Ints, size: int) -> list[int]:
+    cuts = np.searchsorted(ends, np.arange(size, int(ends[-1]), size), side="right") - 1
+    return np.unique(np.concatenate(([0], cuts, [len(ends) - 1]))).tolist() if len(ends) > 1 else [0, 0]
