@@ -65,6 +65,18 @@ TABLE = {
         "from nlpsandboxclient.evaluation import LocationEvaluation",
         built=pinned("nlpsandbox-client 4.3.0"),
     ),
+    "cwltool": Peer(
+        pinned("""
+            cwltool 3.3.20260925135507  argcomplete 3.7.2  CacheControl 0.14.4  certifi 2026.10.18
+            charset-normalizer 3.5.2  coloredlogs 15.0.1  cwl-upgrader 1.2.15  cwl-utils 0.45  filelock 4.2.10
+            humanfriendly 10.0  idna 3.20  lxml 6.1.3  markdown-it-py 4.3.0  mdurl 0.1.2  mistune 3.3.4
+            msgpack 1.2.4  mypy_extensions 1.2.0  networkx 3.6.1  packaging 26.3  prov 1.5.1  psutil 7.2.2
+            pydot 4.0.1  Pygments 2.21.0  pyparsing 3.3.3  python-dateutil 4.0.0  rdflib 7.6.0  requests 2.34.2
+            rich 15.0.0  rich-argparse 1.8.0  ruamel.yaml 0.19.1  schema-salad 8.10.20260825112551  six 1.17.0
+            spython 0.3.14  typing_extensions 4.16.0  tzdata 2026.6  urllib3 2.8.0
+        """),
+        "import cwltool.main",
+    ),
     "nervaluate": Peer(pinned("nervaluate 1.2.1"), "from nervaluate.evaluator import Evaluator"),
     "neleval": Peer(
         pinned("numpy 2.4.6  setuptools 65.7.0  wheel 0.45.1"), "import numpy", built=pinned("neleval 3.1.1")

@@ -2,11 +2,12 @@
 
 import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from sandscore.queueing.artifacts import RUN
 from sandscore.queueing.interface import QueueHome
-from sandscore.queueing.submission import Kind, Submission
+from sandscore.queueing.submission import Kind
 from sandscore.queueing.worker.hands import Hands
 from sandscore.queueing.workspace import SCRATCH, Workspace
 from sandscore.records.errors import InfrastructureFault
@@ -15,15 +16,16 @@ _STILL_IN_USE_SECONDS = 3600.0
 
 
 async def tidy(home: QueueHome, workspace: Workspace, hands: Hands) -> None:
-    """Half-written files of long ago; and on the engine, where this queue has images, whatever has no owner."""
+    """Half-written files of long ago; attempts of what has ended; and on the engine whatever has no owner."""
     for path in (*workspace.root.glob(f"{SCRATCH}*"), *workspace.files.glob(".*.part")):
         if _age(path) > _STILL_IN_USE_SECONDS:
             shutil.rmtree(path, ignore_errors=True)
             path.unlink(missing_ok=True)
+    folders = {place.name: list(place.iterdir()) for place in workspace.attempts.glob("*") if place.is_dir()}
     submissions = await home.submissions()
     for one in submissions:
-        if one.status.final:
-            await _keep_one(home, workspace, one)
+        if one.status.final and len(folders.get(one.id, ())) > 1:
+            _remove_all_but(await home.kept(one), folders[one.id])
     if any(one.kind is Kind.IMAGE and not one.status.final for one in submissions):
         try:
             await hands.run({"sweep": True})
@@ -31,16 +33,11 @@ async def tidy(home: QueueHome, workspace: Workspace, hands: Hands) -> None:
             return  # no engine just now; every run looks for leftovers too
 
 
-async def _keep_one(home: QueueHome, workspace: Workspace, one: Submission) -> None:
-    """Of a submission that ended: what was committed, and the runs that may be looked into. A worker may have died
-    between the two. A number that is not in the queue's books is of a future that a restored backup has undone."""
-    folders = list((workspace.attempts / one.id).glob("[0-9]*-*"))
-    if len(folders) < 2:
-        return
-    kept = await home.kept(one)
+def _remove_all_but(kept: Path | None, folders: Sequence[Path]) -> None:
+    """Folders that were there before the submission was seen to have ended: nobody works in them. A worker may have
+    died over them, or a restored backup may have undone their attempts; runs that may be looked into stay."""
     for folder in folders:
-        known = int(folder.name.partition("-")[0]) <= one.attempt or _age(folder) > _STILL_IN_USE_SECONDS
-        if folder != kept and known and not (folder / RUN).exists():
+        if folder != kept and not (folder / RUN).exists():
             shutil.rmtree(folder, ignore_errors=True)
 
 
