@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sandscore.running.exchange import Reply, Request, exchange
 from sandscore.running.wire import BadReply, ConnectionDied, Late
@@ -155,3 +157,39 @@ def test_the_request_as_it_is_sent() -> None:
         b"POST /p HTTP/1.1\r\nHost: h:1\r\nAccept: application/json\r\nAccept-Encoding: identity\r\n"
         b"Connection: close\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
     )
+
+
+PIECES = st.sampled_from(
+    [
+        b"HTTP/1.1 200 OK",
+        b"HTTP/1.1 100 Continue",
+        b"\r\n",
+        b"\r\n\r\n",
+        b"Content-Length: 3",
+        b"Content-Length:",
+        b"abc",
+        b"Transfer-Encoding: chunked",
+        b"3\r\nabc\r\n",
+        b"0\r\n\r\n",
+        b"ffffffffffffff\r\n",
+        b"\x00",
+        b"\xff",
+        b": ",
+        b"-1",
+    ]
+)
+
+
+@settings(deadline=None)
+@given(st.lists(PIECES | st.binary(max_size=6), max_size=12))
+def test_whatever_is_said_ends_in_an_answer_or_in_one_of_three_faults(said: list[bytes]) -> None:
+    near, far = socket.socketpair()
+    with far:
+        far.sendall(b"".join(said))
+        far.shutdown(socket.SHUT_WR)
+        try:
+            reply = exchange(lambda _: near, Request("GET", "h", "/"), 5.0, MOST)
+        except (BadReply, ConnectionDied):
+            return
+        assert 200 <= reply.status < 600
+        assert len(reply.body) <= MOST

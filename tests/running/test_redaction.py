@@ -3,6 +3,8 @@
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sandscore.running.redaction import printable, redact
 
@@ -52,3 +54,12 @@ def test_repetitive_logs_and_notes_cost_no_more_than_others() -> None:
 
 def test_printable_says_nothing_to_a_terminal() -> None:
     assert printable(b"\x1b[31mred\x07\r\nline\ttab \xff \xc3\xa4") == "\ufffd[31mred\ufffd\nline\ttab \ufffd \xe4"
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="ab \u0130", max_size=80), st.lists(st.text(alphabet="ab \u0130", max_size=80), max_size=3))
+def test_nothing_of_24_characters_survives(log: str, notes: list[str]) -> None:
+    masked, _ = redact(log, notes)
+    for part in masked.split("[masked]"):
+        for note in notes:
+            assert not any(part[at : at + 24] in note for at in range(len(part) - 23))

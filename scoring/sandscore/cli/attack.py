@@ -29,7 +29,8 @@ def command(
     """Fire hostile submissions at this machine's engine, under the limits that runs have here.
 
     Each is built from a static busybox, run as any submission is, and passes if it was contained, if its outcome
-    was called by its name, and if nothing of it stayed behind. Waits are shortened. Takes about a minute.
+    was called by its name, and if nothing of it stayed behind. Attacks that only wait are waited for
+    less. Takes about a minute.
 
     \b
     Example:

@@ -19,8 +19,9 @@ def clear(folder: Path) -> None:
     """Make the folder ready for a run: it can be written to, and what an older run left there is gone."""
     with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        for name in (RECORD, PREDICTIONS, REFUSED):
+        for name in (RECORD, PREDICTIONS, REFUSED, LOG):
             (folder / name).unlink(missing_ok=True)
+            _part(folder / name).unlink(missing_ok=True)
 
 
 def write_run(folder: Path, task: Task, notes: Sequence[Note], run: Run) -> None:
@@ -56,9 +57,14 @@ def predictions(task: Task, notes: Sequence[Note], answers: Sequence[bytes]) -> 
 
 
 def _write(path: Path, data: Iterable[bytes]) -> None:
-    part = path.with_name(f".{path.name}.partial")
+    part = _part(path)
     with part.open("wb") as file:
         file.writelines(data)
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
+
+
+def _part(path: Path) -> Path:
+    """What a file is called until it is whole."""
+    return path.with_name(f".{path.name}.partial")

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 ESCAPED = "ESCAPED: "
 CANARY = "sandscore-canary"
-_SHORTENED = {"ready_seconds": 3.0, "note_seconds": 3.0, "total_seconds": 60.0}
-_BATCH_SECONDS = 5.0
+_PATIENCE = 3.0
 _NOTES = 8
 
 
@@ -102,13 +101,13 @@ def fire(
 
 
 def shortened(limits: Limits, case: Case) -> Limits:
-    """The organiser's limits with less patience, so that attacks that wait are soon over."""
-    patience = {key: min(getattr(limits, key), most) for key, most in _SHORTENED.items()}
-    if case.expected == (Outcome.OUT_OF_MEMORY,):
-        return limits  # filling it takes its time
-    if case.protocol == "batch":
-        patience["total_seconds"] = min(limits.total_seconds, _BATCH_SECONDS)
-    return limits.model_copy(update=patience)
+    """The organiser's limits; an attack that waits for ever is waited for less."""
+    patience: dict[str, float] = {}
+    if Outcome.NEVER_READY in case.expected:
+        patience["ready_seconds"] = _PATIENCE
+    elif Outcome.TIMED_OUT in case.expected:
+        patience["total_seconds" if case.protocol == "batch" else "note_seconds"] = _PATIENCE
+    return limits.model_copy(update={key: min(getattr(limits, key), most) for key, most in patience.items()})
 
 
 def attack_notes(targets: Iterable[str]) -> list[Note]:
