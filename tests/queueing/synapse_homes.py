@@ -5,6 +5,7 @@ import json
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ from sandscore.queueing.synapse.options import FILE
 T = TypeVar("T")
 QUICK: dict[str, Any] = {"task": "date", "poll_seconds": 0, "retry_seconds": 1.0, "requests_per_minute": 100_000}
 LEASE = 30.0
+STATUS = r"/submission/\d+/status$"
 
 
 def state(folder: Path, options: dict[str, Any] | None = None, **settings: Any) -> Path:
@@ -68,3 +70,10 @@ def scored(**given: Any) -> Verdict:
     told = {"measures": {"instance_strict": {"f1": 0.5, "precision": 1, "recall": None}, "token (o/w)": {"f1": 1}}}
     facts: dict[str, Any] = {"scores": {"instance_strict": 0.512345}, "feedback": told, "signature": "date|x|v0.1.0"}
     return Verdict(**({"status": Status.SCORED} | facts | given))
+
+
+def finals(queue: Queue, key: str) -> int:
+    """How often it ended: what is written beside a final status afterwards is no new end."""
+    final = {str(status) for status in Status if status.final}
+    course = [status in final for submission, status, _ in queue.world.status_history if submission == key]
+    return sum(now and not before for before, now in pairwise([False, *course]))

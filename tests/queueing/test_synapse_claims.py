@@ -4,17 +4,14 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from queueing.standin.routing import Request
-from queueing.standin.world import PARTICIPANT
-from queueing.synapse_homes import claimed, opened, run, scored
+from queueing.synapse_homes import STATUS, claimed, opened, run, scored
 from queueing.synapse_standin import LOST, LOST_503, Fault, Queue
 
 from sandscore.queueing.interface import QueueHome
 from sandscore.queueing.processes import own_name
-from sandscore.queueing.submission import CANCELLED, Committed, Signal, Status
+from sandscore.queueing.submission import Committed, Signal, Status
 from sandscore.records.errors import InfrastructureFault
 
-STATUS = r"/submission/\d+/status$"
 BEGUN = "EVALUATION_IN_PROGRESS"
 
 
@@ -183,66 +180,3 @@ def test_what_another_tool_is_working_on_is_left_alone(tmp_path: Path) -> None:
             assert await home.seconds_until_claimable() is None
 
     run(tmp_path, test)
-
-
-def test_a_cancel_asked_for_while_it_waits_ends_it(tmp_path: Path) -> None:
-    async def test(queue: Queue) -> None:
-        key = queue.submit_file(b"{}")
-        queue.change(key, canCancel=True, cancelRequested=True)
-        async with opened(queue) as home:
-            (seen,) = await home.claimable(1)
-            assert await home.claim(seen, "w1", 30) is None
-        assert (queue.status(key), queue.annotations(key)["reason"]) == ("REJECTED", CANCELLED)
-        assert queue.world.statuses[key]["canCancel"] is False
-
-    run(tmp_path, test)
-
-
-def test_a_flag_left_over_from_an_earlier_life_is_no_cancel(tmp_path: Path) -> None:
-    async def test(queue: Queue) -> None:
-        key = queue.submit_file(b"{}")
-        queue.change(key, canCancel=False, cancelRequested=True)
-        async with opened(queue) as home:
-            assert await home.heartbeat(await claimed(home)) is Signal.GO_ON
-        assert queue.world.statuses[key]["cancelRequested"] is False
-
-    run(tmp_path, test)
-
-
-def test_a_cancel_is_seen_by_the_next_heartbeat_and_not_wiped_out(tmp_path: Path) -> None:
-    async def test(queue: Queue) -> None:
-        key = queue.submit_file(b"{}")
-        async with opened(queue) as home:
-            claim = await claimed(home)
-            queue.change(key, cancelRequested=True)
-            assert await home.heartbeat(claim) is Signal.CANCEL
-            assert await home.advance(claim, Status.VALIDATED) is Signal.CANCEL
-            assert await home.commit(claim, scored()) is Committed.CANCELLED
-        assert (queue.status(key), queue.annotations(key)["reason"]) == ("REJECTED", CANCELLED)
-
-    run(tmp_path, test)
-
-
-def test_a_cancel_between_read_and_write_of_a_heartbeat_survives(tmp_path: Path) -> None:
-    async def test(queue: Queue) -> None:
-        key = queue.submit_file(b"{}")
-        async with opened(queue) as home:
-            claim = await claimed(home)
-            queue.standin.before = once_before_put(queue, key)
-            assert await home.heartbeat(claim) is Signal.CANCEL
-        assert queue.world.statuses[key]["cancelRequested"] is True
-
-    run(tmp_path, test)
-
-
-def once_before_put(queue: Queue, key: str) -> object:
-    """The submitter cancels after our read and before our write."""
-    done: list[bool] = []
-
-    def before(request: Request) -> None:
-        if request.method == "PUT" and request.path.endswith(f"{key}/status") and not done:
-            done.append(True)
-            assert queue.world.submissions[key]["userId"] == PARTICIPANT
-            queue.change(key, cancelRequested=True)
-
-    return before

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from queueing.standin.routing import Request
+from queueing.synapse_homes import finals
 from queueing.synapse_standin import Queue, synapse
-from queueing.test_synapse_verdicts import finals
 from queueing.test_synapse_worker import GOOD, messages, rows, worked
 
 CHANGES = ("PUT", "POST")

@@ -4,27 +4,19 @@ import asyncio
 import io
 import json
 import logging
-from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 from cli.running import sandscore
 from queueing.synapse_homes import claimed, opened, run, scored, state
-from queueing.synapse_standin import TOKEN, Fault, Queue, synapse
+from queueing.synapse_standin import TOKEN, Fault, Queue
 
 from sandscore.queueing.submission import Committed, Event, Notice
-from sandscore.queueing.synapse.access import check_access
 from sandscore.queueing.synapse.faults import clean
 from sandscore.queueing.synapse.home import open_synapse_home
 from sandscore.queueing.synapse.pace import Pace
 from sandscore.records.errors import InfrastructureFault, MissingFile, OrganiserFault, UsageFault
-
-
-@pytest.fixture
-def queue(tmp_path: Path) -> Iterator[Queue]:
-    with synapse(tmp_path / "synapse") as found:
-        yield found
 
 
 def opening(queue: Queue, evaluation: str = "9614", token: str = TOKEN, **given: object) -> None:
@@ -161,29 +153,6 @@ def test_requests_are_paced() -> None:
         return slept[0]
 
     assert asyncio.run(paced()) == pytest.approx(60, abs=1)
-
-
-def test_access_that_is_fine_and_access_that_shows_too_much(queue: Queue) -> None:
-    found = {finding.name: finding for finding in check_access(queue.config(), queue.id)}
-    levels = {name: finding.level for name, finding in found.items()}
-    fine = dict.fromkeys(("synapse config", "synapse token", "synapse queue"), "ok")
-    assert levels == fine | {"synapse rights": "note"}
-    assert "2001 may READ the queue" in found["synapse rights"].found
-    queue.world.evaluations[queue.id]["access"]["2001"] = ["SUBMIT"]
-    assert check_access(queue.config(), queue.id)[-1].level == "ok"
-
-
-def test_access_that_is_not_there(tmp_path: Path, queue: Queue) -> None:
-    def levels(config: Path, evaluation: str | None = None) -> list[str]:
-        return [finding.level for finding in check_access(config, evaluation)]
-
-    assert levels(tmp_path / "nowhere") == ["fault"]
-    assert levels(queue.config("wrong")) == ["ok", "fault"]
-    assert levels(queue.config("participant-token"), "9614") == ["ok", "ok", "fault"]
-    config = queue.config()
-    config.chmod(0o644)
-    assert levels(config) == ["note", "ok"]
-    assert TOKEN not in repr(check_access(config, "9614"))
 
 
 def test_verbs_take_a_synapse_queue(tmp_path: Path, queue: Queue) -> None:

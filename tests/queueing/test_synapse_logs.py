@@ -1,17 +1,14 @@
-"""Logs and messages: to those they are for, once, and never at the cost of a submission."""
+"""Logs: to the submitter and behind a lock, and never at the cost of a submission."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 from queueing.standin.world import ORGANISER, OTHER, PARTICIPANT
 from queueing.synapse_homes import claimed, opened, run, scored
-from queueing.synapse_standin import LOST, LOST_503, Fault, Queue
+from queueing.synapse_standin import LOST, Fault, Queue
 
-from sandscore.queueing.submission import Claim, Committed, Event, Notice
-
-MESSAGE = "/message$"
+from sandscore.queueing.submission import Committed
 
 
 def attempt(folder: Path) -> Path:
@@ -21,10 +18,6 @@ def attempt(folder: Path) -> Path:
     (folder / "card.v1.json").write_text('{"per_note": "of gold"}', encoding="utf-8")
     (folder / "problems.json").write_bytes(b"")
     return folder
-
-
-def notice(claim: Claim, event: Event = Event.SCORED) -> Notice:
-    return Notice(claim.submission, claim.attempt, event, "Your submission was scored", "F1 <b>0.5</b>")
 
 
 def children(queue: Queue, parent: str) -> dict[str, dict[str, Any]]:
@@ -110,87 +103,6 @@ def test_an_upload_that_has_to_be_repeated_leaves_one_file(tmp_path: Path, kind:
         held = [len(children(queue, folders[name]["id"])) for name in ("2001", "2001_LOCKED")]
         stored = [one for one in queue.world.entities.values() if "_attempt_1_" in one["name"]]
         assert (held, len(stored)) == ([1, 2], 3)
-
-    run(tmp_path, test)
-
-
-def test_the_team_is_told_once(tmp_path: Path) -> None:
-    async def test(queue: Queue) -> None:
-        key = queue.submit_file(b"{}", team="3001")
-        async with opened(queue, "a") as a, opened(queue, "b") as b:
-            claim = await claimed(a)
-            told = await asyncio.gather(a.notify(notice(claim)), b.notify(notice(claim)))
-            assert sorted(told) == [False, True]
-            assert await a.notify(notice(claim)) is False
-            assert await a.notify(notice(claim, Event.STARTED)) is True
-        first, _ = queue.world.messages
-        assert (first["recipients"], first["subject"]) == (["3001"], "Your submission was scored")
-        assert queue.world.contents[first["fileHandleId"]] == b"F1 <b>0.5</b>"
-        assert queue.world.handles[first["fileHandleId"]]["contentType"] == "text/plain"
-        assert queue.records(key)["told"] == ["1.0.2", "1.0.1"]
-
-    run(tmp_path, test)
-
-
-@pytest.mark.parametrize("kind", [LOST, LOST_503])
-def test_a_message_whose_answer_is_lost_is_not_sent_twice(tmp_path: Path, kind: str) -> None:
-    async def test(queue: Queue) -> None:
-        queue.submit_file(b"{}")
-        queue.standin.faults = [Fault("POST", MESSAGE, kind)]
-        async with opened(queue) as home:
-            assert await home.notify(notice(await claimed(home)))
-        assert len(queue.world.messages) == 1
-        assert queue.standin.count("POST", MESSAGE) == 1
-
-    run(tmp_path, test)
-
-
-def test_the_eleventh_message_of_a_minute_waits_and_holds_up_nothing(tmp_path: Path) -> None:
-    async def test(queue: Queue) -> None:
-        queue.submit_file(b"{}")
-        queue.standin.faults = [Fault("POST", MESSAGE, 429)]
-        async with opened(queue) as home:
-            claim = await claimed(home)
-            assert await home.notify(notice(claim))
-            assert await home.commit(claim, scored()) is Committed.DONE
-            assert queue.world.messages == []
-        assert len(queue.world.messages) == 1
-
-    run(tmp_path, test)
-
-
-def test_a_notice_that_cannot_be_recorded_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    async def test(queue: Queue) -> None:
-        queue.submit_file(b"{}")
-        async with opened(queue, options={"retry_seconds": 0}) as home:
-            claim = await claimed(home)
-            queue.standin.faults = [Fault("GET", "/status$", 503, times=9)]
-            assert await home.notify(notice(claim)) is False
-        assert queue.world.messages == []
-
-    run(tmp_path, test)
-    assert "was not sent" in capsys.readouterr().err
-
-
-def test_what_needs_an_organiser_is_told_to_team_and_organiser(tmp_path: Path) -> None:
-    async def test(queue: Queue) -> None:
-        queue.submit_file(b"{}")
-        async with opened(queue) as home:
-            assert await home.notify(notice(await claimed(home), Event.NEEDS_ORGANISER))
-        (message,) = queue.world.messages
-        assert message["recipients"] == [PARTICIPANT, ORGANISER]
-
-    run(tmp_path, test)
-
-
-def test_events_nobody_wants_cost_no_request(tmp_path: Path) -> None:
-    async def test(queue: Queue) -> None:
-        queue.submit_file(b"{}")
-        async with opened(queue, notices={"events": int(Event.INVALID)}) as home:
-            claim = await claimed(home)
-            before = len(queue.standin.log)
-            assert await home.notify(notice(claim)) is False
-            assert len(queue.standin.log) == before
 
     run(tmp_path, test)
 
