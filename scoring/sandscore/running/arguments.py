@@ -2,6 +2,7 @@
 
 from functools import cache
 from pathlib import Path
+from posixpath import normpath
 from typing import Any
 
 from sandscore.records.run import Hardening, ImageFacts, Limits
@@ -75,4 +76,5 @@ def _tmpfs(image: ImageFacts, limits: Limits, mounts: dict[str, dict[str, str]])
 
 
 def _plain(path: str) -> str:
-    return "/" + "/".join(part for part in path.split("/") if part)
+    """As the engine cleans the paths of volumes."""
+    return normpath("/" + path).replace("//", "/")

@@ -1,7 +1,7 @@
 """One submission's container: made, watched, asked how it is, and always removed."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -151,6 +151,7 @@ def sandbox(
         container = client.containers.create(**container_arguments(image, limits, marks, network, mounts))
     box = Sandbox(container, limits, log)
     try:
+        _require_covered(container.attrs["Mounts"], mounts)
         box.start()
         yield box
     finally:
@@ -158,6 +159,15 @@ def sandbox(
         with suppress(RunFault), asking("removing the container"):  # else found by its label at the next start
             container.remove(force=True, v=True)
         box.log.close()
+
+
+def _require_covered(found: list[dict[str, Any]], ours: Collection[str]) -> None:
+    """No volume but ours: what an image declares in a way that no memory covers would be on the host's disk."""
+    for mount in found:
+        if mount["Type"] == "volume" and mount.get("Name") not in ours:
+            raise RunFault(
+                Outcome.CRASHED, f"the image declares a VOLUME '{mount['Destination']}' that is no plain path"
+            )
 
 
 def _usage(stats: dict[str, Any]) -> Usage:

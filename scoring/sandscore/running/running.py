@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from sandscore import __version__
-from sandscore.records.run import Check, Latency, Limits, LogTail, Outcome, RunFault, RunRecord, Seconds
+from sandscore.records.run import Check, ImageFacts, Latency, Limits, LogTail, Outcome, RunFault, RunRecord, Seconds
 from sandscore.running.attempts import attempt
 from sandscore.running.checks import compared, repeated, shuffled
 from sandscore.running.engine import engine, facts, require_limits
@@ -62,22 +62,33 @@ def run(job: Job, progress: Progress = quiet) -> Run:
     except RunFault as ended:
         fault, answers = ended, None
     log, masked = redact(printable(seen.log_tail), (note.text for note in job.notes))
-    record = RunRecord(
+    measured = {
+        "started": started,
+        "seconds": _seconds(seen, time.monotonic() - begun),
+        "log": LogTail(bytes=seen.log_bytes, kept_bytes=len(log.encode()), masked=masked),
+    }
+    record = _record(job, seen, setting.image, checks, fault).model_copy(update=measured)
+    return Run(record, answers, log, fault.body if isinstance(fault, RefusedAnswer) else None)
+
+
+def _record(
+    job: Job, seen: Facts, image: ImageFacts | None, checks: dict[str, Check], fault: RunFault | None
+) -> RunRecord:
+    timed = seen.notes_seconds if fault is None else None
+    return RunRecord(
         sandscore=__version__,
         task=job.task.id,
         protocol=job.annotator.protocol,
         kind=job.annotator.kind,
         isolation=seen.isolation,
-        image=setting.image,
+        image=image,
         tool=seen.tool,
         limits=job.limits,
         concurrency=job.concurrency,
         notes=len(job.notes),
         notes_sha256=job.notes_sha256,
-        started=started,
-        seconds=_seconds(seen, time.monotonic() - begun),
         latency=_latency(seen.latencies),
-        notes_per_second=len(job.notes) / seen.notes_seconds if seen.notes_seconds and answers is not None else None,
+        notes_per_second=len(job.notes) / timed if timed else None,
         retried_notes=seen.retried,
         cpu_seconds=seen.usage.cpu_seconds,
         peak_memory_bytes=seen.usage.peak_memory_bytes,
@@ -87,9 +98,7 @@ def run(job: Job, progress: Progress = quiet) -> Run:
         determinism=checks.get("determinism"),
         robustness=checks.get("robustness"),
         warnings=seen.warnings,
-        log=LogTail(bytes=seen.log_bytes, kept_bytes=len(log.encode()), masked=masked),
     )
-    return Run(record, answers, log, fault.body if isinstance(fault, RefusedAnswer) else None)
 
 
 @contextmanager
