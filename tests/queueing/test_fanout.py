@@ -1,5 +1,8 @@
 """A Dask cluster of two worker processes and a scheduler, all of which die: no result changes, none is lost."""
 
+import asyncio
+import json
+import os
 import socket
 import subprocess
 import sys
@@ -9,9 +12,15 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from queue_samples import HALF, RIGHT, hand_in, opened, queue, with_home
+from queue_samples import CHALLENGE, HALF, RIGHT, hand_in, opened, queue, with_home
 
-from sandscore.queueing.fanout.shards import cut
+from sandscore.queueing.embedded.home import EmbeddedHome
+from sandscore.queueing.fanout import cluster as fanout
+from sandscore.queueing.fanout.shards import cut, shards_of
+from sandscore.queueing.worker.worker import Plan, Worker
+from sandscore.records.run import RunRecord
+from sandscore.running.engine import engine
+from sandscore.running.hostile.images import hostile_images
 
 DRIVE = "import sys; from sandscore.cli.main import main; main(sys.argv[1:])"
 
@@ -107,3 +116,31 @@ def wait_for_more(root: Path, before: int) -> int:
 )
 def test_shards_are_cut_by_characters(lengths: Sequence[int], most: int, shards: list[tuple[int, int]]) -> None:
     assert cut(lengths, most) == shards
+
+
+@pytest.mark.engine
+def test_an_image_is_run_in_shards_and_put_together(
+    tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three notes, a shard each: one container a shard, one set of predictions, one record of all of them."""
+    monkeypatch.setattr(fanout, "shards_of", partial(shards_of, most=10))
+    workspace = queue(tmp_path, f'{CHALLENGE}[limits]\nmemory = "64m"\n', concurrency=1)
+    with engine() as client, hostile_images(client, f"sandscore-test-dask-{os.getpid()}") as images:
+        submission_id = hand_in(workspace, image=str(client.images.get(images.image("harmless")).id))
+
+        async def work() -> None:
+            home = EmbeddedHome(workspace)
+            await home.open()
+            hands, leave = await fanout.connected(cluster.address, workspace.root)
+            await Worker(home, workspace, Plan(once=True), hands).run()
+            await leave()
+            await home.close()
+
+        asyncio.run(asyncio.wait_for(work(), 120))
+    [one] = with_home(workspace, lambda home: home.submissions())
+    assert (one.status, one.scores["instance_strict"]) == ("SCORED", 0.0)
+    [folder] = (workspace.attempts / submission_id).iterdir()
+    assert not [path for path in folder.iterdir() if path.is_dir()], "nothing of the shards is left"
+    assert RunRecord.model_validate_json((folder / "run.json").read_bytes()).notes == 3
+    entries = json.loads((folder / "predictions.json").read_bytes())
+    assert [entry["annotationSource"]["resourceSource"]["name"] for entry in entries] == ["n1", "n2", "n3"]
