@@ -14,6 +14,7 @@ import corpus
 from beside import Beside, Round, measured, must_agree, original, report, timed
 
 from sandscore.measuring.profiles import neleval
+from sandscore.measuring.profiles.decoding import decoded
 from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
 from sandscore.tasks import find_task
 
@@ -23,7 +24,7 @@ COLUMNS = {"precis": "precision"}
 
 
 def ours(files: dict[str, Path]) -> ProfileResult:
-    gold, predictions = (json.loads(files[role].read_bytes()) for role in ("gold", "predictions"))
+    gold, predictions = (decoded(files[role].read_bytes()) for role in ("gold", "predictions"))
     return neleval.evaluate(
         ProfileInput(ADDRESS, None, gold, predictions), {p.name: p.default for p in neleval.DEFINITION.parameters}
     )

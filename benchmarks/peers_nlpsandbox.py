@@ -13,6 +13,7 @@ import corpus
 from beside import Beside, Round, measured, must_agree, original, report, timed
 
 from sandscore.measuring.profiles import nlpsandbox_client
+from sandscore.measuring.profiles.decoding import decoded
 from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
 from sandscore.tasks import find_task
 
@@ -21,7 +22,7 @@ LOCATION = find_task("location")
 
 
 def ours(files: dict[str, Path]) -> ProfileResult:
-    gold, predictions = (json.loads(files[role].read_bytes()) for role in ("gold", "predictions"))
+    gold, predictions = (decoded(files[role].read_bytes()) for role in ("gold", "predictions"))
     given = ProfileInput(LOCATION, None, gold, predictions)
     return nlpsandbox_client.evaluate(given, {"release": "4.3.0"})
 

@@ -1,11 +1,11 @@
 """Score cards of other people's scorers: their numbers in our shape."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from sandscore import __version__
 from sandscore.measuring.cards import Question, signature
+from sandscore.measuring.profiles.decoding import decoded
 from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
 from sandscore.measuring.profiles.stopping import stopping
 from sandscore.measuring.profiles.table import Profile
@@ -14,6 +14,7 @@ from sandscore.reading.datasets import NAMELESS
 from sandscore.reading.files import Inputs, Loaded
 from sandscore.reading.sources import BadStream, opened
 from sandscore.reading.strictjson import JsonFault
+from sandscore.reading.walking import collector_paused
 from sandscore.records.errors import OrganiserFault, ParticipantFault, SandscoreError
 from sandscore.records.scorecard import MeasureScore, Scorecard
 from sandscore.tasks import Task
@@ -21,19 +22,20 @@ from sandscore.tasks import Task
 
 def as_the_original_reads(task: Task, inputs: Inputs, loaded: Loaded) -> ProfileInput:
     """The files decoded once more, right or wrong as they are."""
-    return ProfileInput(
-        task=task,
-        notes=_records(inputs.notes, OrganiserFault, None) if inputs.notes is not None else None,
-        gold=_records(inputs.gold, OrganiserFault, loaded),
-        predictions=_records(inputs.predictions, ParticipantFault, loaded),
-    )
+    with collector_paused():
+        return ProfileInput(
+            task=task,
+            notes=_records(inputs.notes, OrganiserFault, None) if inputs.notes is not None else None,
+            gold=_records(inputs.gold, OrganiserFault, loaded),
+            predictions=_records(inputs.predictions, ParticipantFault, loaded),
+        )
 
 
 def score_as(
     profile: Profile, question: Question, given: ProfileInput, loaded: Loaded
 ) -> tuple[Scorecard, ProfileResult]:
     """What the original would say of these files; where it dies and gold is faulty, that is what it dies of."""
-    with stopping("files", OrganiserFault if loaded.faulty("gold") else ParticipantFault):
+    with collector_paused(), stopping("files", OrganiserFault if loaded.faulty("gold") else ParticipantFault):
         result = profile.evaluate(given, profile.settings)
     return _card(profile, question, loaded, result), result
 
@@ -74,7 +76,7 @@ def _records(path: str | Path | None, fault: type[SandscoreError], loaded: Loade
         with opened(path or "") as source:
             data = bytes(source.data)
         lines = form_of(memoryview(data)) == "lines"
-        value = [json.loads(line) for line in data.splitlines() if line.strip()] if lines else json.loads(data)
+        value = [decoded(line) for line in data.splitlines() if line.strip()] if lines else decoded(data)
     except (ValueError, RecursionError, JsonFault, BadStream) as broken:
         raise fault(f"{path}: the original cannot read this: {broken}") from None
     if isinstance(value, list):

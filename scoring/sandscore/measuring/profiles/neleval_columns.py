@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import itemgetter
 from types import NoneType
 from typing import Any
 
@@ -71,7 +72,7 @@ def _columns(records: Iterable[Any], task: Task, notes: dict[str, int], types: d
             named.append(last_segment(name))
             sizes.append(len(listed))
             items += listed
-    starts, lengths, _ = ([item[name] for item in items] for name in ("start", "length", "text"))
+    starts, lengths, _ = (list(map(itemgetter(name), items)) for name in ("start", "length", "text"))
     labels = [item.get(task.label) or None for item in items] if task.label else [None] * len(items)
     if not ({*map(type, starts), *map(type, lengths)} <= {int} and {*map(type, labels)} <= {str, NoneType}):
         raise UnusualError

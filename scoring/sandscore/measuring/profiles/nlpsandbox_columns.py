@@ -5,8 +5,9 @@ texts that are strings, types that are strings, null or absent. For all else the
 compares entry by entry.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import eq, itemgetter, ne
 from types import NoneType
 from typing import Any
 
@@ -18,7 +19,6 @@ from sandscore.measuring.profiles.nlpsandbox_words import Flags, Integers, Words
 from sandscore.records.counts import Counts
 
 _ROOM = 2**61
-_ABSENT = object()
 _TYPES = {str, NoneType, object}
 
 
@@ -28,7 +28,10 @@ class UnusualError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """One side: the notes of its records, and a row an annotation in file order."""
+    """One side: the notes of its records, and a row an annotation in file order.
+
+    An absent type is an object of the side's own, so that it equals none on the other.
+    """
 
     notes: list[str]
     note: Integers
@@ -75,9 +78,9 @@ def _entries(records: Iterable[Any], ids: dict[str, int], where: Columns, releas
         notes.append(name.rpartition("/")[2])
         sizes.append(len(listed))
         items += listed
-    texts = [item["text"] for item in items]
-    kinds = [item.get(where.stored_type, _ABSENT) for item in items]
-    starts, lengths = ([item[name] for item in items] for name in ("start", "length"))
+    starts, lengths, texts = (list(map(itemgetter(name), items)) for name in ("start", "length", "text"))
+    kind, absent = where.stored_type, object()
+    kinds = [item.get(kind, absent) for item in items]
     if not ({*map(type, starts), *map(type, lengths)} <= {int} and {*map(type, texts)} <= {str}):
         raise UnusualError
     if not {*map(type, kinds)} <= _TYPES:
@@ -127,8 +130,8 @@ def _compared(sides: Sequence[Entries], gold: Keys, predicted: Keys, notes: list
     rows, gold_rows = predicted.rows[at], gold.rows[there]
     difference = np.abs(found.length[rows] - true.length[gold_rows])
     strict = difference == 0
-    pairs = list(zip(rows[strict].tolist(), gold_rows[strict].tolist(), strict=True))
-    typed = [found.kinds[i] is not _ABSENT and found.kinds[i] == true.kinds[j] for i, j in pairs]
+    pairs = rows[strict].tolist(), gold_rows[strict].tolist()
+    typed = list(map(eq, *_picked((found.kinds, true.kinds), pairs)))
     hit = predicted.instances[at] // predicted.width
     given, wanted = (keys.instances // keys.width for keys in (predicted, gold))
     token = predicted.tokens[_met(predicted.tokens, gold.tokens)[0]] // predicted.token_width
@@ -143,10 +146,14 @@ def _compared(sides: Sequence[Entries], gold: Keys, predicted: Keys, notes: list
         notes=(true.notes, found.notes),
         replaced=(len(true.note) - len(gold.rows), len(found.note) - len(predicted.rows)),
         misplacing=(true.words.misplacing, found.words.misplacing),
-        other_texts=sum(found.texts[i] != true.texts[j] for i, j in pairs),
-        names_types=any(type(found.kinds[row]) is str and found.kinds[row] for row in predicted.rows.tolist()),
+        other_texts=sum(map(ne, *_picked((found.texts, true.texts), pairs))),
+        names_types=any(type(kind) is str and kind for kind in map(found.kinds.__getitem__, predicted.rows.tolist())),
         nothing=not len(gold.rows) and not len(predicted.rows),
     )
+
+
+def _picked(columns: Iterable[list[Any]], rows: Iterable[list[int]]) -> Iterator[Iterator[Any]]:
+    return (map(column.__getitem__, own) for column, own in zip(columns, rows, strict=True))
 
 
 def _met(ours: Integers, theirs: Integers) -> tuple[Integers, Integers]:
