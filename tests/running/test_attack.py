@@ -1,6 +1,5 @@
 """Every hostile case against the real engine: contained, its outcome named, nothing left behind."""
 
-import resource
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_contained(client: "DockerClient", images: HostileImages, small: Limits, case: Case) -> None:
     assert fire(client, images, case, small).complaints == ()
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 300 << 10, "the harness itself stays small"
 
 
 @pytest.mark.engine

@@ -1,0 +1,55 @@
+"""The harness itself stays under 300 MB, whatever it is answered; measured in processes of their own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MOST_MB = 300
+HEAD = """
+import resource, sys
+from sandscore.records.run import Limits
+from sandscore.running.hostile.attack import attack
+from sandscore.running.hostile.cases import choose
+from sandscore.running.notes import Note
+from sandscore.running.running import Job, run
+from sandscore.running.setting import Annotator
+from sandscore.tasks import find_task
+"""
+TAIL = "\nprint(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)\n"
+ANSWERED = """
+notes = [Note(f"n-{i}", f"n-{i}", "word " * 200_000) for i in range(6)]
+command = f"{sys.executable} {sys.argv[1]}"
+done = run(Job(find_task("date"), Annotator("command", command), notes, "0" * 64, Limits(note_seconds=100)))
+assert done.record.outcome == "invalid_output", done.record.reason
+"""
+ATTACKED = """
+names = ["endless-answer", "compressed-answer", "huge-answer", "deep-json", "log-flood", "sparse-out", "full-output"]
+assert [v.complaints for v in attack(Limits(), cases=choose(names))] == [()] * len(names)
+"""
+
+
+def peak_mb(program: str, *words: str, **environment: str) -> int:
+    """Peak memory of a fresh interpreter that runs the program."""
+    ran = subprocess.run(
+        [sys.executable, "-c", HEAD + program + TAIL, *words],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "scoring")} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return int(ran.stdout)
+
+
+@pytest.mark.parametrize("unit", ["{}", "[[]]", "1", '"a"'])
+def test_answers_of_the_longest_kind(unit: str) -> None:
+    assert peak_mb(ANSWERED, str(Path(__file__).parent / "standins" / "bloated.py"), UNIT=unit) < MOST_MB
+
+
+@pytest.mark.engine
+def test_attacks_with_the_limits_of_everyday() -> None:
+    assert peak_mb(ATTACKED) < MOST_MB
