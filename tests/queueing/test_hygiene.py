@@ -7,7 +7,7 @@ import pytest
 from queue_samples import annotations, hand_in, queue
 
 from sandscore.cli.main import run
-from sandscore.queueing.hygiene import LISTED, public_problems, reason_of, told
+from sandscore.queueing.hygiene import LISTED, public_problems, reason_of, told, without_clues
 from sandscore.reading.files import Inputs, load_files
 from sandscore.reading.findings import Findings
 from sandscore.records.problems import Problem
@@ -95,3 +95,23 @@ def test_the_team_view_holds_no_more_than_the_feedback_mode_allows(
     assert not any(word in seen + notices for word in ("per_note", '"tp"', "gold:", "Seen on", "n1"))
     assert sum('"scored"' in line for line in notices.splitlines()) == 1
     assert ("F1" in notices) == bool(shown)
+
+
+def test_a_fault_of_ours_is_no_business_of_the_teams(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    workspace = queue(tmp_path, most_failures=2, first_wait_seconds=0.01)
+    submission_id = hand_in(workspace)
+    workspace.gold("date", None).write_text("{", encoding="utf-8")
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    capsys.readouterr()
+    assert run(["queue", "show", str(workspace.root), submission_id, "--team-view"]) == 0
+    assert "gold" not in capsys.readouterr().out
+    notices = [json.loads(line) for line in (workspace.root / "notices.jsonl").read_text().splitlines()]
+    assert [(one["event"], "gold" in one["text"]) for one in notices if one["event"] != "started"] == [
+        ("failed", False),
+        ("needs_organiser", True),
+    ]
+
+
+def test_how_long_a_hidden_note_is_stays_hidden_when_a_run_fails() -> None:
+    said = "note n1: /textDateAnnotations/0 ends at 99, past the end of the note, which has 80 characters"
+    assert without_clues(said).endswith("past the end of the note")

@@ -96,7 +96,7 @@ def test_gold_that_went_bad_is_not_the_teams_fault(tmp_path: Path) -> None:
     workspace.gold("date", None).write_text("{")
     [one] = drained(workspace)
     assert (one.status, one.needs_organiser) == ("RECEIVED", True)
-    assert "the gold are not valid" in str(one.reason)
+    assert "gold not valid" in str(one.reason)
 
 
 def test_predictions_of_a_run_are_scored(tmp_path: Path) -> None:

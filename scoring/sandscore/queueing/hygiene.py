@@ -19,10 +19,14 @@ def told(problem: Problem) -> dict[str, Any] | None:
     """The problem without what comes from the note; None where nothing else would be left."""
     if problem.code == _ABOUT_THE_DATA:
         return None
-    message = problem.message
+    return asdict(problem) | {"message": without_clues(problem.message)}
+
+
+def without_clues(sentence: str) -> str:
+    """The sentence up to where it begins to speak of the note."""
     for clue in _FROM_THE_NOTE:
-        message = message.partition(clue)[0]
-    return asdict(problem) | {"message": message}
+        sentence = sentence.partition(clue)[0]
+    return sentence
 
 
 def public_problems(findings: Findings) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def summary(card: "Scorecard") -> dict[str, Any]:
 def _refuse_faults_of_ours(loaded: Loaded) -> None:
     for role in ("gold", "notes"):
         if loaded.faulty(role):
-            raise OrganiserFault(f"the {role} are not valid; sandscore validate says where")
+            raise OrganiserFault(f"{role} not valid; sandscore validate says where")
 
 
 def _identity(job: dict[str, Any], folder: Path, dataset: str) -> Identity:

@@ -19,7 +19,7 @@ def team_view(one: Submission, folder: Path | None) -> dict[str, Any]:
         "attempt": one.attempt,
         "created": one.created,
         "finished": one.finished,
-        "reason": one.reason,
+        "reason": one.reason if one.status.final else None,
         "feedback": None if one.feedback is None else dict(one.feedback),
     }
     if folder is None:

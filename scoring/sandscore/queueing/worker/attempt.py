@@ -3,14 +3,16 @@
 import asyncio
 import shutil
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sandscore.queueing.allowance import limits_of
 from sandscore.queueing.artifacts import PREDICTIONS, RUN
+from sandscore.queueing.hygiene import without_clues
 from sandscore.queueing.interface import QueueHome
-from sandscore.queueing.submission import CANCELLED, Claim, Committed, Kind, Signal, Status, Verdict
+from sandscore.queueing.submission import CANCELLED, Claim, Committed, Kind, Notice, Signal, Status, Verdict
 from sandscore.queueing.worker import words
 from sandscore.queueing.worker.hands import Hands
 from sandscore.queueing.worker.lease import keep
@@ -49,7 +51,7 @@ class Attempts:
         folder = self._workspace.attempt(claim.submission.id, claim.attempt, claim.nonce)
         try:
             folder.mkdir(parents=True)
-            await self._home.notify(words.started(claim))
+            await self._tell(words.started(claim))
             verdict = await self._guarded(claim, self._verdict(claim, folder))
         except ParticipantFault as fault:
             verdict = Verdict(Status.INVALID, str(fault), folder=folder)
@@ -101,7 +103,7 @@ class Attempts:
         if answer["end"] == Outcome.FINISHED:
             return
         if answer["end"] in set(Outcome) - {Outcome.INFRASTRUCTURE}:
-            raise ParticipantFault(f"{answer['end']}: {answer['reason']}")
+            raise ParticipantFault(f"{answer['end']}: {without_clues(str(answer['reason']))}")
         raise InfrastructureFault(str(answer["reason"]))
 
     def _run_job(self, claim: Claim, folder: Path) -> dict[str, Any]:
@@ -125,7 +127,7 @@ class Attempts:
             verdict = Verdict(Status.REJECTED, CANCELLED)
         sweep(folder)
         if verdict.status is not Status.SCORED or verdict.feedback is not None:
-            await self._home.notify(words.ended(claim, verdict))
+            await self._tell(words.ended(claim, verdict))
         return Ending(claim, verdict.status, verdict.reason)
 
     async def _interrupted(self, claim: Claim, folder: Path, signal: Signal | None) -> Ending:
@@ -143,8 +145,13 @@ class Attempts:
         held = await self._insist(claim, lambda: self._home.release(claim, reason))
         helpless = claim.submission.failures + 1 >= self._workspace.settings.most_failures
         if held:
-            await self._home.notify(words.failed(claim, reason, helpless))
+            await self._tell(words.failed(claim, reason, helpless))
         return Ending(claim, "needs_organiser" if helpless else Status.RECEIVED, reason)
+
+    async def _tell(self, notice: Notice) -> None:
+        """A notice that cannot be sent is no reason to fail a submission."""
+        with suppress(InfrastructureFault, OSError):
+            await self._home.notify(notice)
 
     async def _insist(self, claim: Claim, call: Callable[[], Awaitable[_Done]]) -> _Done | None:
         """Again and again for as long as the lease could last; None where the home stays out of reach."""
@@ -176,7 +183,7 @@ def score_job(claim: Claim, folder: Path) -> dict[str, Any]:
 
 def sweep(folder: Path) -> None:
     """Attempts that died without a run to look into leave nothing behind."""
-    for other in folder.parent.iterdir():
+    for other in folder.parent.glob("*"):
         if other != folder and not (other / RUN).exists():
             shutil.rmtree(other, ignore_errors=True)
 

@@ -32,13 +32,13 @@ class Follower:
 
     async def refresh(self) -> bool:
         """False where another process is at it already."""
-        with locked(self._workspace.root / _LOCK) as ours:
-            if not ours:
-                return False
-            try:
-                await self._rebuild()
-            except (SandscoreError, OSError) as fault:
-                _warn(f"boards and site were not renewed: {fault}")
+        try:
+            with locked(self._workspace.root / _LOCK) as ours:
+                if ours:
+                    await self._rebuild()
+                return ours
+        except (SandscoreError, OSError) as fault:
+            _warn(f"boards and site were not renewed: {fault}")
         return True
 
     async def _rebuild(self) -> None:

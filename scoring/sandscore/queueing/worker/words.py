@@ -31,10 +31,11 @@ def scored(submission: Submission, attempt: int, feedback: Mapping[str, object])
 
 
 def failed(claim: Claim, reason: str, helpless: bool) -> Notice:
-    """A fault of ours: it costs the team nothing."""
-    told = "It will be tried again." if not helpless else "The organisers have been told."
-    event = Event.NEEDS_ORGANISER if helpless else Event.FAILED
-    return _notice(claim.submission, claim.attempt, event, f"This was not your fault: {reason}. {told}")
+    """A fault of ours costs the team nothing; what it was is for the organisers alone."""
+    if helpless:
+        return _notice(claim.submission, claim.attempt, Event.NEEDS_ORGANISER, f"Not the team's fault: {reason}")
+    told = "This was not your fault. It costs nothing and will be tried again."
+    return _notice(claim.submission, claim.attempt, Event.FAILED, told)
 
 
 def _lines(feedback: Mapping[str, object]) -> list[str]:
