@@ -110,6 +110,14 @@ def test_the_real_annotators_habits_under_compat(
 
 
 @pytest.mark.engine
+def test_a_server_may_ask_for_its_own_name(python_image: "PythonImages", small: Limits, notes: list[Note]) -> None:
+    """Some frameworks look up the host's own name before they serve; without a network nobody else would know it."""
+    asking = "import socket\nassert socket.gethostbyname(socket.gethostname()) == '127.0.0.1'\n"
+    done = go("image", python_image("own-name", asking + PLAIN), notes, small)
+    assert done.record.outcome is Outcome.FINISHED, done.log
+
+
+@pytest.mark.engine
 def test_an_image_that_switches_its_user_cannot_under_strict(
     python_image: "PythonImages", small: Limits, notes: list[Note]
 ) -> None:

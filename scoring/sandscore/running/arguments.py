@@ -7,7 +7,7 @@ from typing import Any
 
 from sandscore.records.run import Hardening, ImageFacts, Limits
 
-SUBMISSION_UID = 20001
+_NAME = "sandbox"
 
 
 def preset(hardening: Hardening) -> Limits:
@@ -32,7 +32,8 @@ def container_arguments(
     arguments: dict[str, Any] = {
         "image": image.id,
         "init": True,
-        "hostname": "sandbox",
+        "hostname": _NAME,
+        "extra_hosts": {_NAME: "127.0.0.1"},
         "network_mode": network,
         "cap_drop": ["ALL"],
         "cap_add": list(limits.capabilities),
