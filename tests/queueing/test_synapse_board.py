@@ -59,9 +59,9 @@ def test_a_table_and_a_page_follow_the_board(tmp_path: Path) -> None:
             assert len(queue.standin.log) == before, "nothing has changed"
             await home.publish([first, second], tmp_path)
         assert {row["submissionid"] for row in table(queue)} == {"101", "103", "104"}
-        assert set(pages(queue)) == {"Leaderboards", "Leaderboard date"}
-        assert "104" in pages(queue)["Leaderboard date"]
-        assert "102" not in pages(queue)["Leaderboard date"]
+        assert set(pages(queue)) == {"Leaderboards", "Leaderboard 9614 date"}
+        assert "104" in pages(queue)["Leaderboard 9614 date"]
+        assert "102" not in pages(queue)["Leaderboard 9614 date"]
 
     run(tmp_path, test)
 
@@ -103,7 +103,7 @@ def test_pages_and_tables_are_made_once(tmp_path: Path, path: str, kind: str | i
         async with opened(queue) as home:
             await home.publish([board], tmp_path)
         assert len(table(queue)) == 3
-        assert set(pages(queue)) == {"Leaderboards", "Leaderboard date"}
+        assert set(pages(queue)) == {"Leaderboards", "Leaderboard 9614 date"}
 
     run(tmp_path, test)
 
@@ -148,6 +148,6 @@ def test_a_root_page_of_somebody_elses_is_left_alone(tmp_path: Path) -> None:
         async with opened(queue) as home:
             await home.publish([write_board(tmp_path / "1", FIRST)], tmp_path)
         assert pages(queue)["Welcome"] == "Welcome"
-        assert set(pages(queue)) == {"Welcome", "Leaderboard date"}
+        assert set(pages(queue)) == {"Welcome", "Leaderboard 9614 date"}
 
     run(tmp_path, test)

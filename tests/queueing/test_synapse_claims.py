@@ -1,6 +1,7 @@
 """Claims on Synapse: exactly one wins, an answer that is lost loses nothing, and nobody takes what is alive."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from queueing.synapse_standin import LOST, LOST_503, Fault, Queue
 from sandscore.queueing.interface import QueueHome
 from sandscore.queueing.processes import own_name
 from sandscore.queueing.submission import Committed, Signal, Status
+from sandscore.queueing.synapse.record import Record, read_record
 from sandscore.records.errors import InfrastructureFault
 
 BEGUN = "EVALUATION_IN_PROGRESS"
@@ -180,3 +182,25 @@ def test_what_another_tool_is_working_on_is_left_alone(tmp_path: Path) -> None:
             assert await home.seconds_until_claimable() is None
 
     run(tmp_path, test)
+
+
+@pytest.mark.parametrize("damaged", ["nonsense", '{"attempt": "x"}', "[]", '{"nonce": "' + "n" * 400 + '"}'])
+def test_a_record_that_somebody_damaged_is_begun_anew(tmp_path: Path, damaged: str) -> None:
+    async def test(queue: Queue) -> None:
+        key = queue.submit_file(b"{}")
+        found = {"private_queue": {"type": "STRING", "value": [damaged]}}
+        queue.change(key, submissionAnnotations={"id": key, "etag": "x", "annotations": found})
+        async with opened(queue) as home:
+            assert await home.commit(await claimed(home), scored()) is Committed.DONE
+
+    run(tmp_path, test)
+
+
+def test_the_record_never_outgrows_its_annotation() -> None:
+    record = Record(10**9, "n" * 80, "o" * 80, 1e9, 10**9, 10**9, 10**9, True, "a" * 30, 10**9, True, mark="m" * 12)
+    told = tuple(f"{attempt}.1.32" for attempt in range(1000))
+    written = replace(record, told=told).written()
+    assert len(written) <= 500
+    kept = read_record({"private_queue": [written]})
+    assert kept.told == told[-len(kept.told) :]
+    assert len(kept.told) > 5

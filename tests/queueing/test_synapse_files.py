@@ -117,12 +117,23 @@ def test_cut_connections_throttling_and_expired_addresses_are_survived(tmp_path:
     run(tmp_path, test)
 
 
-def test_neither_file_nor_image_is_the_participants_fault(tmp_path: Path) -> None:
+def test_what_is_neither_file_nor_image_is_refused(tmp_path: Path) -> None:
     async def test(queue: Queue) -> None:
         key = queue.submit_file(b"{}")
         folder = '{"entity": {"concreteType": "org.sagebionetworks.repo.model.Folder"}, "fileHandles": []}'
         queue.world.submissions[key]["entityBundleJSON"] = folder
         with pytest.raises(ParticipantFault, match="neither a file nor a Docker repository"):
+            await fetched(queue, tmp_path / "out.json")
+
+    run(tmp_path, test)
+
+
+@pytest.mark.parametrize("bundle", ["", "{}", "not JSON", "null"])
+def test_a_submission_without_its_entity_is_not_the_participants_fault(tmp_path: Path, bundle: str) -> None:
+    async def test(queue: Queue) -> None:
+        key = queue.submit_file(b"{}")
+        queue.world.submissions[key]["entityBundleJSON"] = bundle
+        with pytest.raises(InfrastructureFault, match="without its entity"):
             await fetched(queue, tmp_path / "out.json")
 
     run(tmp_path, test)

@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import logging
+import os
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from queueing.synapse_homes import claimed, opened, run, scored, state
 from queueing.synapse_standin import TOKEN, Fault, Queue
 
 from sandscore.queueing.submission import Committed, Event, Notice
+from sandscore.queueing.synapse.cache import new_cache
 from sandscore.queueing.synapse.faults import clean
 from sandscore.queueing.synapse.home import open_synapse_home
 from sandscore.queueing.synapse.pace import Pace
@@ -168,3 +170,11 @@ def test_verbs_take_a_synapse_queue(tmp_path: Path, queue: Queue) -> None:
     assert sandscore("queue", "requeue", key, *where).code == 0
     assert [sandscore("queue", "cancel", one, *where).code for one in (other, "77", "nonsense")] == [2, 2, 2]
     assert (queue.status(key), queue.status(other)) == ("RECEIVED", "RECEIVED")
+
+
+def test_caches_of_dead_processes_are_removed_and_of_living_ones_kept(tmp_path: Path) -> None:
+    first = new_cache(tmp_path)
+    dead = first.with_name(first.name.replace(f"{os.getpid()}@", "999999999@"))
+    dead.mkdir()
+    second = new_cache(tmp_path)
+    assert set((tmp_path / "synapse-cache").iterdir()) == {first, second}

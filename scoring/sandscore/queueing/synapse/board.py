@@ -16,13 +16,13 @@ from sandscore.records.errors import InfrastructureFault
 class BoardPublisher:
     """One writer: the process that made the boards. ``wiki`` is None where no page is wanted."""
 
-    def __init__(self, table: BoardTable, wiki: BoardWiki | None) -> None:
-        self._table, self._wiki = table, wiki
+    def __init__(self, evaluation_id: str, table: BoardTable, wiki: BoardWiki | None) -> None:
+        self._evaluation_id, self._table, self._wiki = evaluation_id, table, wiki
         self._written: dict[str, str] = {}
 
     async def publish(self, paths: Sequence[Path]) -> None:
         """Of several versions of a board the last is shown."""
-        latest = {name_of(board): board for board in map(read_board, paths)}
+        latest = {name_of(board, self._evaluation_id): board for board in map(read_board, paths)}
         for name, board in latest.items():
             stamp = hashlib.sha256(board.model_dump_json().encode()).hexdigest()
             if board.rows and self._written.get(name) != stamp:
@@ -39,9 +39,9 @@ class BoardPublisher:
             raise InfrastructureFault(f"the wiki page {name} cannot be written: {type(fault).__name__}") from None
 
 
-def name_of(board: Board) -> str:
-    """Of table and page: only characters that both may have."""
-    return f"Leaderboard {file_name('-'.join(filter(None, (board.task, board.phase))))}"
+def name_of(board: Board, evaluation_id: str) -> str:
+    """Of table and page: only characters that both may have; a project may hold several queues."""
+    return f"Leaderboard {evaluation_id} {file_name('-'.join(filter(None, (board.task, board.phase))))}"
 
 
 def _link(table: str) -> str:

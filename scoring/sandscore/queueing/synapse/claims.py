@@ -45,7 +45,14 @@ class Claims:
                 return _handed_back(now, "the workers stopped without a word", helpless=True)
             taken.append(now.record.attempt + 1)
             record = replace(
-                now.record, attempt=taken[0], nonce=nonce, owner=owner, lease=seconds, beat=0, losses=lost, after=""
+                now.record,
+                attempt=taken[0],
+                nonce=nonce,
+                owner=owner[-80:],
+                lease=seconds,
+                beat=0,
+                losses=lost,
+                after="",
             )
             return Change(record, Status.EVALUATION_IN_PROGRESS, can_cancel=True, cancel=False)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sandscore.records.errors import ParticipantFault
+from sandscore.records.errors import InfrastructureFault, ParticipantFault
 
 S3 = "org.sagebionetworks.repo.model.file.S3FileHandle"
 _FILE = "org.sagebionetworks.repo.model.FileEntity"
@@ -12,17 +12,18 @@ _DOCKER = "org.sagebionetworks.repo.model.docker.DockerRepository"
 
 def submitted_handle(bundle: Mapping[str, Any], most_bytes: int) -> Mapping[str, Any]:
     """The file handle of the submitted entity itself, if it is one that Synapse keeps."""
-    entity = bundle.get("entity")
+    entity, handles = bundle.get("entity"), bundle.get("fileHandles")
+    if entity is None or not isinstance(handles, list):
+        raise InfrastructureFault("Synapse: the submission came without its entity")
     if not isinstance(entity, Mapping) or entity.get("concreteType") not in (_FILE, _DOCKER):
         raise ParticipantFault("what was submitted is neither a file nor a Docker repository")
     if entity["concreteType"] == _DOCKER:
         raise ParticipantFault("the submitted image has no digest of the form sha256: and 64 hexadecimal digits")
     wanted = str(entity.get("dataFileHandleId"))
-    handles = bundle.get("fileHandles")
-    for handle in handles if isinstance(handles, list) else ():
+    for handle in handles:
         if isinstance(handle, Mapping) and str(handle.get("id")) == wanted:
             return acceptable(handle, most_bytes)
-    raise ParticipantFault("the submitted file is not among the files of its submission")
+    raise InfrastructureFault("Synapse: the submission came without its file")
 
 
 def acceptable(handle: Mapping[str, Any], most_bytes: int) -> Mapping[str, Any]:

@@ -14,8 +14,6 @@ from sandscore.queueing.synapse.session import Session
 from sandscore.queueing.workspace import Workspace, open_workspace
 from sandscore.records.errors import InfrastructureFault
 
-CACHE = "synapse-cache"
-
 
 def open_synapse_home(evaluation_id: str, config: Path | None, state: Path) -> QueueHome:
     """The home for a worker whose local state lies in ``state``, the folder that ``queue init`` made.
@@ -31,7 +29,7 @@ class SynapseHome:
     def __init__(self, evaluation_id: str, config: Path | None, workspace: Workspace) -> None:
         self._evaluation_id, self._workspace = evaluation_id, workspace
         self._options = read_options(workspace.root)
-        self._session = Session(config, workspace.root / CACHE, self._options)
+        self._session = Session(config, workspace.root, self._options)
         self._parts: Parts | None = None
 
     @property

@@ -63,6 +63,7 @@ async def assemble(session: Session, evaluation_id: str, workspace: Workspace, o
     log_root = options.logs or project
     folders = Folders(session, log_root) if log_root else None
     board_root = (options.board or project) if options.publish else None
+    wiki = BoardWiki(session, board_root) if board_root and options.wiki else None
     organisers = options.organisers or tuple(str(queue[key]) for key in ("ownerId",) if queue.get(key))
     return Parts(
         listing,
@@ -83,9 +84,7 @@ async def assemble(session: Session, evaluation_id: str, workspace: Workspace, o
             Ledger(workspace.root),
             organisers,
         ),
-        BoardPublisher(BoardTable(session, board_root), BoardWiki(session, board_root) if options.wiki else None)
-        if board_root
-        else None,
+        BoardPublisher(evaluation_id, BoardTable(session, board_root), wiki) if board_root else None,
     )
 
 

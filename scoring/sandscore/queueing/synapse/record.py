@@ -1,12 +1,19 @@
 """What our queue keeps about a submission beside its status: one private annotation, written whole each time."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
 
 KEY = "private_queue"
 _LONGEST = 490
 """Synapse keeps at most 500 characters under one key."""
+
+
+Short = Annotated[str, Meta(max_length=80)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,18 +22,18 @@ class Record:
     although its answer was lost."""
 
     attempt: int = 0
-    nonce: str = ""
-    owner: str = ""
+    nonce: Short = ""
+    owner: Short = ""
     lease: float = 0.0
     beat: int = 0
     failures: int = 0
     losses: int = 0
     help: bool = False
-    after: str = ""
+    after: Short = ""
     version: int = 0
     fed: bool = False
     told: tuple[str, ...] = ()
-    mark: str = ""
+    mark: Short = ""
 
     @property
     def pulse(self) -> tuple[str, int]:
@@ -35,23 +42,24 @@ class Record:
 
     def written(self) -> str:
         """Without what has its default; the oldest notices are forgotten first if there is no room."""
-        plain = {name: value for name, value in asdict(self).items() if value != getattr(_EMPTY, name)}
-        text = json.dumps(plain, separators=(",", ":"))
-        if len(text) > _LONGEST and self.told:
-            return replace(self, told=self.told[1:]).written()
-        return text if len(text) <= _LONGEST else replace(self, owner=self.owner[:80]).written()
+        told = self.told
+        while len(text := _plain(replace(self, told=told))) > _LONGEST and told:
+            told = told[1:]
+        return text
+
+
+def _plain(record: Record) -> str:
+    changed = {name: value for name, value in asdict(record).items() if value != getattr(_EMPTY, name)}
+    return json.dumps(changed, separators=(",", ":"))
 
 
 _EMPTY = Record()
 
 
-def read_record(annotations: dict[str, Any] | None) -> Record:
+def read_record(annotations: Mapping[str, Any]) -> Record:
     """Of a status; a new one where nobody of ours has written yet, or where it was damaged."""
-    values = (annotations or {}).get(KEY) or [""]
+    values = annotations.get(KEY)
     try:
-        found = json.loads(values[0] if isinstance(values, list) else values)
-        known = {name: found[name] for name in Record.__slots__ if name in found}
-        known["told"] = tuple(known.get("told", ()))
-        return Record(**known)
-    except (ValueError, TypeError):
+        return msgspec.json.decode(values[0] if isinstance(values, list) and values else "", type=Record)
+    except (msgspec.DecodeError, TypeError):
         return _EMPTY

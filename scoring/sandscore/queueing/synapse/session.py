@@ -5,9 +5,11 @@ import logging
 from collections.abc import Awaitable, Callable
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, TypeVar
 
 from sandscore import __version__
+from sandscore.queueing.synapse.cache import new_cache
 from sandscore.queueing.synapse.faults import Refused, told
 from sandscore.queueing.synapse.options import SynapseOptions
 from sandscore.queueing.synapse.pace import Pace
@@ -22,8 +24,9 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.25, 10.0
 class Session:
     """``client`` is the one ``Synapse`` of this process; it is made, used and closed in one event loop."""
 
-    def __init__(self, config: Path | None, cache: Path, options: SynapseOptions) -> None:
-        self._config, self._cache, self._options = config, cache, options
+    def __init__(self, config: Path | None, state: Path, options: SynapseOptions) -> None:
+        self._config, self._state, self._options = config, state, options
+        self._cache: Path | None = None
         self._client: Any = None
         self._http: list[Any] = []
 
@@ -46,6 +49,7 @@ class Session:
         path = (self._config or CONFIG).expanduser()
         if self._config is not None and not path.is_file():
             raise MissingFile(f"there is no Synapse configuration at {path}")
+        self._cache = new_cache(self._state)
         client = self._make(path)
         try:
             await self.call("logging in", asyncio.to_thread(client.login, silent=True))
@@ -92,6 +96,8 @@ class Session:
     async def close(self) -> None:
         """Let go of every connection; safe to call twice."""
         held, self._http, self._client = self._http, [], None
+        if self._cache is not None:
+            rmtree(self._cache, ignore_errors=True)
         for at, session in enumerate(held):
             if at == 0:
                 await session.aclose()

@@ -48,7 +48,7 @@ Edit = Callable[[Seen], Change | None]
 
 def seen(model: Any) -> Seen:
     """A flag left over from an earlier life of the submission is no wish to cancel."""
-    found = dict(model.submission_annotations or {})
+    found: dict[str, Any] = dict(model.submission_annotations or {})
     known = Status(model.status) if model.status in set(Status) else None
     wanted = bool(model.cancel_requested) and bool(model.can_cancel)
     return Seen(known, read_record(found), wanted, found, model)
