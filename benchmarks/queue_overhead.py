@@ -5,11 +5,13 @@ are then scored (files read, checked and counted, card written) without a queue 
 same time. What is printed are ratios: times of one machine say nothing about another.
 """
 
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from sandscore.content import example_gold, submissions
@@ -33,34 +35,39 @@ def once():
     loaded = load_files(find_task("date"), Inputs(gold, predictions, notes))
     card.write_bytes(dumped(score(Question(find_task("date")), loaded)))
 once()
-begun = time.perf_counter()
+begun, used = time.perf_counter(), time.process_time()
 for number in range(int(sys.argv[5])):
     once()
-print((time.perf_counter() - begun) / int(sys.argv[5]))
+print((time.perf_counter() - begun) / int(sys.argv[5]), (time.process_time() - used) / int(sys.argv[5]))
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of one submission: seconds on the clock for each worker, and seconds of CPU."""
+
+    clock: float
+    cpu: float
+
+    def beside(self, other: "Cost") -> str:
+        return f"{self.clock / other.clock:8.2f} {self.cpu / other.cpu:8.2f}"
 
 
 def main(count: int, workers: int) -> None:
     """Fill, drain, score alone, compare."""
     with tempfile.TemporaryDirectory(prefix="sandscore-queue-") as folder:
-        root = Path(folder)
-        workspace = made(root)
-        begun = time.perf_counter()
-        filled(workspace, count)
-        submitting = (time.perf_counter() - begun) / count
-        begun = time.perf_counter()
-        drain(workspace.root, workers)
-        draining = time.perf_counter() - begun
-        scored = sum(1 for _ in (workspace.root / "attempts").glob("*/*/card.v1.json"))
+        workspace = made(Path(folder))
+        filling = filled(workspace, count)
+        draining = drained(workspace.root, count, workers)
+        scored = sum(1 for _ in workspace.attempts.glob("*/*/card.v1.json"))
         alone = score_alone(workspace, max(200, count // 20), workers)
     if scored != count:
         sys.exit(f"{count - scored} of {count} submissions have no card")
-    each = draining * workers / count
-    print(f"{count:,} submissions, {workers} workers, every one scored once")
-    print(f"scoring one alone            1.00  ({1000 * alone:.2f} ms here, {workers} processes at a time)")
-    print(f"one through the queue        {each / alone:.2f}")
-    print(f"the queue's own part         {each / alone - 1:.2f} of scoring one, boards and site included")
-    print(f"handing one in               {submitting / alone:.2f}")
+    print(f"{count:,} submissions, {workers} workers, each scored once; scoring one alone is 1.00")
+    print(f"({1000 * alone.clock:.1f} ms and {1000 * alone.cpu:.1f} ms of CPU here, {workers} at a time)")
+    print("                                      clock      CPU")
+    print(f"through the queue, boards and all  {draining.beside(alone)}")
+    print(f"handing in                         {filling.beside(alone)}")
 
 
 def made(root: Path) -> Workspace:
@@ -70,20 +77,19 @@ def made(root: Path) -> Workspace:
     return workspace
 
 
-def filled(workspace: Workspace, count: int) -> None:
+def filled(workspace: Workspace, count: int) -> Cost:
     database, journal = Database(workspace.root), Journal(workspace.root)
     files = [submissions() / f"date-{name}" / "predictions.json" for name in ("good", "weak")]
+    begun, used = time.perf_counter(), time.process_time()
     for number in range(count):
-        submit(
-            database,
-            journal,
-            workspace,
-            Entry("date", f"team {number % TEAMS}", predictions=files[number % 2]),
-        )
+        entry = Entry("date", f"team {number % TEAMS}", predictions=files[number % 2])
+        submit(database, journal, workspace, entry)
     database.close()
+    return Cost((time.perf_counter() - begun) / count, (time.process_time() - used) / count)
 
 
-def drain(root: Path, workers: int) -> None:
+def drained(root: Path, count: int, workers: int) -> Cost:
+    """What the workers and all their children cost, from their start to their end."""
     command = [
         sys.executable,
         "-c",
@@ -93,22 +99,31 @@ def drain(root: Path, workers: int) -> None:
         str(root),
         "--once",
     ]
+    begun, used = time.perf_counter(), children()
     running = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(workers)]
-    if any(process.wait() for process in running):
+    if max(process.wait() for process in running):
         sys.exit("a worker failed")
+    return Cost((time.perf_counter() - begun) * workers / count, (children() - used) / count)
 
 
-def score_alone(workspace: Workspace, count: int, workers: int) -> float:
-    """Seconds for one, while as many others are scored at the same time."""
+def children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def score_alone(workspace: Workspace, count: int, workers: int) -> Cost:
+    """The same scoring without a queue, while as many others are scored at the same time."""
     files = list(workspace.files.iterdir())
 
-    def one(number: int) -> float:
+    def one(number: int) -> list[float]:
         card = workspace.root / f"alone-{number}.json"
         named = (workspace.gold("date", None), files[number % len(files)], workspace.notes(None), card, count)
-        return float(subprocess.check_output([sys.executable, "-c", SCORE_ALONE, *map(str, named)]))
+        printed = subprocess.check_output([sys.executable, "-c", SCORE_ALONE, *map(str, named)], text=True)
+        return [float(word) for word in printed.split()]
 
     with ThreadPoolExecutor(workers) as pool:
-        return sum(pool.map(one, range(workers))) / workers
+        clocks, cpus = zip(*pool.map(one, range(workers)), strict=True)
+    return Cost(sum(clocks) / workers, sum(cpus) / workers)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """What a worker shows while it works: a live table for people, lines for logs, JSON for programs."""
 
 import json
+import os
 import sys
 import threading
 import time
@@ -85,7 +86,7 @@ def display(output_format: str) -> Iterator[Lines]:
     if output_format == "json":
         yield Json()
         return
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or os.environ.get("TERM", "dumb") == "dumb":
         yield Lines()
         return
     table, done = Table(), threading.Event()
