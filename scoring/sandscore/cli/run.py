@@ -91,10 +91,11 @@ def _as_text(record: "RunRecord", folder: Path) -> str:
 
 def _limits(record: "RunRecord") -> str:
     limits = record.limits
-    return (
-        f"{limits.hardening}; {limits.memory_bytes >> 20} MB, {limits.cpus:g} CPU, {limits.processes} processes, "
-        f"{limits.total_seconds:g} s, {limits.note_seconds:g} s a note and more for long ones"
-    )
+    time = f"{limits.total_seconds:g} s, {limits.note_seconds:g} s a note and more for long ones"
+    if record.kind != "image":
+        return f"{time}; nothing else is limited"
+    room = f"{limits.memory_bytes >> 20} MB, {limits.cpus:g} CPU, {limits.processes} processes"
+    return f"{limits.hardening}; {room}, {time}"
 
 
 def _as_json(record: "RunRecord", folder: Path) -> str:

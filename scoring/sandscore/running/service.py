@@ -89,8 +89,8 @@ class Service:
             if reply.status != 200:
                 return f"answered with status {reply.status}"
             value = loads(reply.body)
-        except ConnectionDied:
-            return "could not be asked, nothing answers on the port"
+        except ConnectionDied as fault:
+            return f"could not be asked ({fault})"
         except Late:
             return "did not answer in time"
         except (BadReply, JsonFault) as fault:
