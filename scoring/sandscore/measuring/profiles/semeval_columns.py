@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,13 +69,13 @@ def of_documents(documents: Sequence[Document]) -> Columns:
 
 def _of_records(records: Sequence[dict[str, Any]], task: Task) -> Listed:
     blocks = [record.get(task.array) or () for record in records]
-    flat = list(chain.from_iterable(blocks))
+    flat, label = list(chain.from_iterable(blocks)), task.label
     return Listed(
         [last_segment(resource_name(record)) for record in records],
         [len(block) for block in blocks],
-        [a["start"] for a in flat],
-        [a["length"] for a in flat],
-        [a.get(task.label) or UNLABELLED for a in flat] if task.label else [UNLABELLED] * len(flat),
+        list(map(itemgetter("start"), flat)),
+        list(map(itemgetter("length"), flat)),
+        [a.get(label) or UNLABELLED for a in flat] if label else [UNLABELLED] * len(flat),
     )
 
 
@@ -99,7 +100,7 @@ def _columns(first: Sequence[str], gold: Listed, predictions: Listed) -> Columns
 def _side(listed: Listed, notes: dict[str, int], labels: dict[str, int]) -> Side:
     blocks = np.array([notes[note] for note in listed.notes], dtype=np.int64)
     note = np.repeat(blocks, np.array(listed.sizes, dtype=np.int64))
-    label = np.frombuffer(array("q", map(labels.__getitem__, listed.labels)), dtype=np.int64)
+    label = np.array(list(map(labels.__getitem__, listed.labels)), np.int64)
     columns = [_whole(listed.starts), _whole(listed.lengths), label]
     if (note[1:] < note[:-1]).any():
         order = np.argsort(note, kind="stable")
