@@ -67,12 +67,12 @@ def ended(workspace: Workspace) -> dict[str, Submission]:
 def test_images_end_as_they_deserve(tmp_path: Path, client: "DockerClient", images: "HostileImages") -> None:
     workspace = queue(tmp_path, LIMITS)
     good = hand_in(workspace, image=identity(client, images, "harmless"))
-    crashing = hand_in(workspace, image=identity(client, images, "crash-midway"))
+    wrong = hand_in(workspace, image=identity(client, images, "wrong-text"))
     missing = hand_in(workspace, image="sha256:" + "0" * 64)
     assert work(workspace, "--once", "--jobs", "2").wait(timeout=120) == 0
     found = ended(workspace)
     assert (found[good].status, found[good].scores["instance_strict"]) == ("SCORED", 0.0)
-    assert (found[crashing].status, str(found[crashing].reason)[:8]) == ("INVALID", "crashed:")
+    assert (found[wrong].status, str(found[wrong].reason)[:15]) == ("INVALID", "invalid_output:")
     assert (found[missing].status, str(found[missing].reason)[:14]) == ("INVALID", "image_missing:")
     [run] = (workspace.attempts / good).glob("1-*/run.json")
     assert '"outcome": "finished"' in run.read_text(encoding="utf-8")
