@@ -1,5 +1,6 @@
 """``sandscore queue`` on the command line: what scripts rely on, and faults as sentences with their exit codes."""
 
+import gzip
 import json
 import os
 import resource
@@ -47,6 +48,25 @@ def test_from_nothing_to_a_score(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert (Path(folder) / "site" / "index.html").exists()
     assert "1 SCORED" in said(capsys, "list", folder)
     assert said(capsys, "list", folder, "--status", "invalid", "--format", "json").strip() == "[]"
+
+
+def test_a_packed_file_is_scored_as_what_is_in_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, given = made(tmp_path)
+    packed = tmp_path / "predictions.json.gz"
+    packed.write_bytes(gzip.compress(Path(given).read_bytes()))
+    said(capsys, "submit", folder, "--task", "date", "--team", "A", "--predictions", str(packed))
+    said(capsys, "work", folder, "--once")
+    [one] = json.loads(said(capsys, "list", folder, "--format", "json"))
+    assert (one["status"], one["scores"]["instance_strict"]) == ("SCORED", 1.0)
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    workspace = queue(tmp_path, most_bytes=10)
+    given = tmp_path / "given.json"
+    given.write_bytes(annotations(RIGHT))
+    words = ["submit", str(workspace.root), "--task", "date", "--team", "A", "--predictions", str(given)]
+    assert "more than the 10 allowed" in said(capsys, *words, code=65)
+    assert list(workspace.files.glob("*")) == []
 
 
 def test_what_is_private_is_private(tmp_path: Path) -> None:

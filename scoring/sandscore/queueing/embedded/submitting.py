@@ -1,6 +1,5 @@
 """``queue submit``: checked, kept, counted against the quota, and from then on never lost."""
 
-import hashlib
 import os
 import re
 import secrets
@@ -13,8 +12,9 @@ from sandscore.queueing.quota import quota_of, refusal
 from sandscore.queueing.submission import Kind
 from sandscore.queueing.times import read, utc_now, written
 from sandscore.queueing.workspace import Workspace
+from sandscore.reading.sources import opened
 from sandscore.records.challenge import Challenge
-from sandscore.records.errors import InfrastructureFault, MissingFile, ParticipantFault, UsageFault
+from sandscore.records.errors import InfrastructureFault, ParticipantFault, UsageFault
 from sandscore.tasks import find_task
 
 _CHUNK = 1 << 20
@@ -63,32 +63,26 @@ def submit(database: Database, journal: Journal, workspace: Workspace, entry: En
 
 
 def keep_file(workspace: Workspace, given: Path) -> str:
-    """A copy under the SHA-256 of its bytes."""
-    try:
-        source = given.open("rb")
-    except OSError as fault:
-        raise MissingFile(f"{given} cannot be read: {fault.strerror}") from None
+    """A copy, unpacked, under the SHA-256 of its bytes."""
+    most = workspace.settings.most_bytes
     part = workspace.files / f".{secrets.token_hex(8)}.part"
-    digest, size = hashlib.sha256(), 0
-    try:
-        workspace.files.mkdir(exist_ok=True)
-        with source, part.open("wb") as target:
-            while chunk := source.read(_CHUNK):
-                size += len(chunk)
-                if size > workspace.settings.most_bytes:
-                    raise ParticipantFault(
-                        f"{given.name} has more than the {workspace.settings.most_bytes:,} bytes allowed"
-                    )
-                digest.update(chunk)
-                target.write(chunk)
-            target.flush()
-            os.fsync(target.fileno())
-        part.replace(workspace.files / digest.hexdigest())
-    except OSError as fault:
-        raise InfrastructureFault(f"{workspace.files} cannot be written: {fault.strerror}") from None
-    finally:
-        part.unlink(missing_ok=True)
-    return digest.hexdigest()
+    with opened(given) as source, memoryview(source.data) as content:
+        if len(content) > most:
+            raise ParticipantFault(f"{given.name} has {len(content):,} bytes, more than the {most:,} allowed")
+        try:
+            workspace.files.mkdir(exist_ok=True)
+            with part.open("wb") as target:
+                for at in range(0, len(content), _CHUNK):
+                    target.write(content[at : at + _CHUNK])
+                target.flush()
+                os.fsync(target.fileno())
+            digest = source.sha256()
+            part.replace(workspace.files / digest)
+        except OSError as fault:
+            raise InfrastructureFault(f"{workspace.files} cannot be written: {fault.strerror}") from None
+        finally:
+            part.unlink(missing_ok=True)
+    return digest
 
 
 def _checked(workspace: Workspace, entry: Entry) -> str | None:
