@@ -62,7 +62,7 @@ def test_a_board_shows_all_or_each_teams_best() -> None:
 
 
 def test_the_ladder_tells_each_submission_what_was_known_when_it_came(tmp_path: Path) -> None:
-    """By hand: 4/5 rounded to thirds (3 patients) is 2/3. Whatever the second learns, the third, which is the first once
+    """By hand: 4/5 rounded to thirds (3 patients) is 2/3. Whatever the second learns, the third, the first once
     more, cannot be better than it and learns nothing new."""
     workspace = queue(tmp_path, 'challenge = "ladder"\nresamples = 100\nfeedback = "ladder"\n')
     ids = [hand_in(workspace, spans) for spans in (HALF, RIGHT, HALF)]

@@ -114,7 +114,7 @@ def test_export_holds_cards_that_rank(tmp_path: Path, capsys: pytest.CaptureFixt
         pytest.param(
             ["submit", "Q", "--task", "date", "--team", "A", "--predictions", "gone"],
             66,
-            "cannot be read",
+            "no such file",
             id="no file",
         ),
         pytest.param(["list", "gone"], 66, "queue init", id="no queue"),

@@ -21,6 +21,11 @@ def written(moment: datetime.datetime) -> str:
     return moment.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def stamped(moment: datetime.datetime) -> str:
+    """The same to the microsecond, where order matters."""
+    return moment.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
 def read(text: str) -> datetime.datetime:
     return datetime.datetime.fromisoformat(text)
 

@@ -10,7 +10,7 @@ from sandscore.queueing.embedded.database import Database
 from sandscore.queueing.embedded.journal import Journal
 from sandscore.queueing.quota import quota_of, refusal
 from sandscore.queueing.submission import Kind
-from sandscore.queueing.times import read, utc_now, written
+from sandscore.queueing.times import read, stamped, utc_now
 from sandscore.queueing.workspace import Workspace
 from sandscore.reading.sources import opened
 from sandscore.records.challenge import Challenge
@@ -58,7 +58,7 @@ def submit(database: Database, journal: Journal, workspace: Workspace, entry: En
         refused = refusal(quota, [read(found[0]) for found in counted], now)
         if refused is not None:
             raise ParticipantFault(refused)
-        journal.submitted(connection, row | {"created": written(now)})
+        journal.submitted(connection, row | {"created": stamped(now)})
     return str(row["id"])
 
 
