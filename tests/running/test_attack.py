@@ -32,7 +32,7 @@ def test_the_hunts_find_what_is_open(small: Limits, monkeypatch: pytest.MonkeyPa
             "security_opt": ["seccomp=unconfined"],
             "user": "0:0",
             "cap_drop": [],
-            "tmpfs": {"/tmp": "exec"},
+            "tmpfs": {"/tmp": "exec", "/data": ""},
             "environment": {"SECRET": "sandscore-canary"},
             "volumes": {"/var/run/docker.sock": {"bind": "/var/run/docker.sock", "mode": "ro"}},
         }

@@ -27,12 +27,14 @@ def test_commands(client: "DockerClient", tmp_path: Path, monkeypatch: pytest.Mo
     commands = commands_in(PAGE)
     assert [words[1] for words in commands] == ["init", "run", "evaluate", "run", "run", "doctor", "attack"]
     assert "docker build -t my-date-annotator my-date-annotator\n" in PAGE
-    for words in commands:
-        assert run(words[1:]) == 0, shlex.join(words)
-        if words[1] == "init":
-            files = {path.name: path.read_bytes() for path in (tmp_path / "my-date-annotator").iterdir()}
-            build_image(client, "my-date-annotator", files, {"BASE": "sandscore-base:bookworm"})
-    client.images.remove("my-date-annotator", force=True)
+    try:
+        for words in commands:
+            assert run(words[1:]) == 0, shlex.join(words)
+            if words[1] == "init":
+                files = {path.name: path.read_bytes() for path in (tmp_path / "my-date-annotator").iterdir()}
+                build_image(client, "my-date-annotator", files, {"BASE": "sandscore-base:bookworm"})
+    finally:
+        client.images.remove("my-date-annotator", force=True)
 
 
 @pytest.mark.parametrize(

@@ -38,10 +38,10 @@ def remove_abandoned_images(client: "DockerClient") -> None:
     from docker.errors import APIError
 
     with asking("looking for leftover images"):
-        for image in client.images.list(filters={"label": RUN}):
-            if _abandoned(image.labels):
+        for image in client.api.images(filters={"label": RUN}):
+            if _abandoned(image["Labels"]):
                 with suppress(APIError):  # gone already, or others are built on it: they come first next time
-                    client.images.remove(image.id, force=True)
+                    client.images.remove(image["Id"], force=True)
 
 
 def remaining(client: "DockerClient") -> list[str]:
