@@ -18,7 +18,8 @@ NEEDS_MORE = {"containers.md", "organisers.md", "participants.md", "synapse.md"}
 
 def commands_in(text: str) -> list[list[str]]:
     """The words of each line in a code block that begins with ``sandscore``; a backslash continues a line."""
-    blocks = re.findall(r"^```(?:sh|console|bash)?\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    blocks = [block for language, block in fenced if language in ("", "sh", "console", "bash")]
     joined = [
         line.strip().removeprefix("$ ") for block in blocks for line in re.sub(r"\\\n\s*", " ", block).splitlines()
     ]
