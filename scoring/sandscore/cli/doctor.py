@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
 
 
 @click.command("doctor")
+@click.option("--synapse", "evaluation", metavar="EVALUATION_ID", help="Also check access to this queue on Synapse.")
+@click.option("--synapse-config", type=click.Path(path_type=Path), metavar="FILE", help="In place of ~/.synapseConfig.")
 @format_option
-def command(output_format: str) -> int:
+def command(evaluation: str | None, synapse_config: Path | None, output_format: str) -> int:
     """Check engine, limits really in force, isolation, disk and packages, and say how to get what is missing.
 
     Exits 75 if nothing can be scored here.
@@ -27,6 +30,10 @@ def command(output_format: str) -> int:
     from sandscore.running.doctor import examine
 
     findings = list(examine())
+    if evaluation or synapse_config:
+        from sandscore.queueing.synapse.access import check_access
+
+        findings += check_access(synapse_config, evaluation)
     click.echo(FORMATS[output_format](findings))
     return InfrastructureFault.exit_code if any(finding.level == "fault" for finding in findings) else 0
 
