@@ -16,6 +16,7 @@ RUN, OWNER, EXPIRES = "sandscore.run", "sandscore.owner", "sandscore.expires"
 BRIDGE = "com.docker.network.bridge.name"
 _MARGIN_SECONDS = 600
 _ELSEWHERE = "elsewhere"
+_TRIES, _PAUSE_SECONDS = 20, 0.1
 
 
 def labels(run_id: str, total_seconds: float) -> dict[str, str]:
@@ -25,12 +26,23 @@ def labels(run_id: str, total_seconds: float) -> dict[str, str]:
 
 
 def remove_leftovers(client: "DockerClient") -> int:
-    """Remove what runs that are no longer alive have left; how many things that were."""
-    return sum(
-        _remove(found)
-        for found in _labelled(client)
-        if _abandoned(found.attrs.get("Labels") or found.attrs.get("Config", {}).get("Labels") or {})
-    )
+    """Remove what runs that are no longer alive have left; how many things that were.
+
+    Several tries, since another run may be removing the same things, and volumes go after their containers.
+    """
+    removed = 0
+    for _ in range(_TRIES):
+        abandoned = [found for found in _labelled(client) if _abandoned(_marks(found))]
+        removed += sum(map(_remove, abandoned))
+        if not abandoned:
+            break
+        time.sleep(_PAUSE_SECONDS)
+    return removed
+
+
+def _marks(found: Any) -> dict[str, str]:
+    marks: dict[str, str] = found.attrs.get("Labels") or found.attrs.get("Config", {}).get("Labels") or {}
+    return marks
 
 
 def remove_abandoned_images(client: "DockerClient") -> None:
@@ -72,7 +84,7 @@ def _remove(found: Any) -> int:
     except NotFound:
         return 0
     except APIError:
-        return 0  # another run is removing the same thing just now; what stays is found again at the next start
+        return 0  # another run is removing the same thing just now, or a volume is still in use
     return 1
 
 
