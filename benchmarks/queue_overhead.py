@@ -23,6 +23,7 @@ from sandscore.queueing.settings import Settings
 from sandscore.queueing.workspace import Workspace
 
 TEAMS = 40
+LIMIT = 3.0
 CHALLENGE = 'challenge = "queue-overhead"\nheadline = "instance_strict"\nresamples = 1000\n'
 SCORE_ALONE = """
 import sys, time
@@ -68,13 +69,13 @@ def main(count: int, workers: int) -> None:
     print("                                      clock      CPU")
     print(f"through the queue, boards and all  {draining.beside(alone)}")
     print(f"handing in                         {filling.beside(alone)}")
+    if draining.cpu > LIMIT * alone.cpu:
+        sys.exit(f"a submission may cost {LIMIT} times the CPU of scoring it")
 
 
 def made(root: Path) -> Workspace:
     (root / "challenge.toml").write_text(CHALLENGE, encoding="utf-8")
-    workspace = found(root / "queue", root / "challenge.toml", Settings(data={"": str(example_gold())}))
-    create(workspace.root)
-    return workspace
+    return found(root / "queue", root / "challenge.toml", Settings(data={"": str(example_gold())}), create)
 
 
 def filled(workspace: Workspace, count: int) -> Cost:

@@ -54,9 +54,7 @@ def queue(root: Path, configuration: str = CHALLENGE, **settings: Any) -> Worksp
     """An empty queue in ``root/queue``; waits are short."""
     challenge = challenge_folder(root / "challenge", configuration)
     chosen = {"lease_seconds": 5.0, "first_wait_seconds": 0.05} | settings
-    workspace = found(root / "queue", challenge, Settings(data={"": str(challenge.parent)}, **chosen))
-    create(workspace.root)
-    return workspace
+    return found(root / "queue", challenge, Settings(data={"": str(challenge.parent)}, **chosen), create)
 
 
 def hand_in(workspace: Workspace, spans: Spans | bytes = RIGHT, team: str = "Team A", **entry: Any) -> str:

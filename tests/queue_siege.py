@@ -86,9 +86,8 @@ class Siege:
         if "--once" in options:
             jump, room, deaths = 0.0, 0, 0
         arguments = [str(self.workspace.root), str(jump), str(room), str(deaths), "--board-every", "2", *options]
-        return subprocess.Popen(
-            [sys.executable, "-c", WORKER, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        with (self.root / "said.txt").open("ab") as said:
+            return subprocess.Popen([sys.executable, "-c", WORKER, *arguments], stdout=subprocess.DEVNULL, stderr=said)
 
     def attack(self, kills: int, workers: int = 3) -> None:
         """Until that many workers have died by force."""
@@ -112,7 +111,12 @@ class Siege:
     def drain(self) -> None:
         """Two workers, unharmed, until nothing is left."""
         running = [self.start("--once") for _ in range(2)]
-        assert [process.wait(timeout=240) for process in running] == [0, 0]
+        assert [process.wait(timeout=240) for process in running] == [0, 0], self.said()
+
+    def said(self) -> str:
+        """Warnings of the workers, the last ones last."""
+        lines = (self.root / "said.txt").read_text(encoding="utf-8", errors="replace").splitlines()
+        return "\n".join([line for line in lines if line.startswith("sandscore:") or "Error" in line][-20:])
 
     def _strike(self) -> None:
         died = [worker for worker in self.workers if worker.poll() is not None]
@@ -188,7 +192,12 @@ class Siege:
         told = [json.loads(line) for line in (root / "notices.jsonl").read_text(encoding="utf-8").splitlines()]
         scored = Counter(notice["submission"] for notice in told if notice["event"] == "scored")
         assert not scored or max(scored.values()) == 1, "a score is told at most once"
+        assert (root / "boards" / "date.json").exists(), self.said()
         board = json.loads((root / "boards" / "date.json").read_bytes())
+        published = json.loads((root / "site" / "date" / "board.json").read_bytes())
+        assert [row["submission"] for row in published["rows"]] == [row["submission"] for row in board["rows"]], (
+            self.said()
+        )
         shown, ended = (
             {row["submission"] for row in board["rows"]},
             {one.id: one for one in found if one.status == "SCORED"},

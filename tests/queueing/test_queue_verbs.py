@@ -193,3 +193,16 @@ def test_sigterm_ends_a_worker_that_waits(tmp_path: Path) -> None:
     time.sleep(0.5)
     os.kill(worker.pid, signal.SIGTERM)
     assert worker.wait(timeout=20) == 0
+
+
+def test_a_folder_that_holds_challenge_and_data_may_be_the_queue_itself(tmp_path: Path) -> None:
+    challenge = challenge_folder(tmp_path)
+    assert run(["queue", "init", str(tmp_path), "--challenge", str(challenge)]) == 0
+    assert run(["queue", "work", str(tmp_path), "--once"]) == 0
+
+
+def test_an_init_that_was_cut_short_can_be_repeated(tmp_path: Path) -> None:
+    folder, given = made(tmp_path)
+    (Path(folder) / "settings.json").unlink()
+    made(tmp_path)
+    assert run(["queue", "submit", folder, "--task", "date", "--team", "A", "--predictions", given]) == 0

@@ -110,3 +110,19 @@ def test_a_stop_hands_a_running_image_back(tmp_path: Path, client: "DockerClient
     one = ended(workspace)[submission_id]
     assert (one.status, one.failures, one.reason) == ("RECEIVED", 0, "the worker was stopped")
     until(lambda: not containers(client, slow))
+
+
+def test_an_engine_that_is_away_costs_the_team_nothing(
+    tmp_path: Path, client: "DockerClient", images: "HostileImages", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = queue(tmp_path, LIMITS, most_failures=2, first_wait_seconds=0.01)
+    submission_id = hand_in(workspace, image=identity(client, images, "harmless"))
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody.sock")
+    assert work(workspace, "--once").wait(timeout=60) == 0
+    one = ended(workspace)[submission_id]
+    assert (one.status, one.needs_organiser, one.attempt) == ("RECEIVED", True, 2)
+    monkeypatch.delenv("DOCKER_HOST")
+    assert with_home(workspace, lambda home: home.requeue(submission_id))
+    assert work(workspace, "--once").wait(timeout=60) == 0
+    one = ended(workspace)[submission_id]
+    assert (one.status, one.failures, one.attempt) == ("SCORED", 0, 3)

@@ -1,7 +1,7 @@
 """``queue init``: a folder made ready, its gold and notes checked before the first submission arrives."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from sandscore.queueing.settings import Settings
@@ -13,8 +13,9 @@ from sandscore.records.errors import InfrastructureFault, OrganiserFault, UsageF
 from sandscore.tasks import TASKS, find_task
 
 
-def found(root: Path, challenge: Path, settings: Settings) -> Workspace:
-    """Make the folder; nothing is left behind where the configuration or the data are at fault."""
+def found(root: Path, challenge: Path, settings: Settings, home: Callable[[Path], None]) -> Workspace:
+    """Make the folder; nothing is left behind where the configuration or the data are at fault. ``home`` puts into it
+    what the home of the queue needs; the settings come last, so that where they are everything is."""
     if (root / SETTINGS).exists():
         raise UsageFault(f"{root} is the folder of a queue already")
     workspace = Workspace(root.resolve(), read_challenge(challenge), settings)
@@ -26,6 +27,7 @@ def found(root: Path, challenge: Path, settings: Settings) -> Workspace:
             shutil.copyfile(challenge, root / CHALLENGE)
         if not (root / SALT).exists():
             make_salt(root / SALT)
+        home(root)
         write_synced(root / SETTINGS, settings.model_dump_json(indent=2).encode() + b"\n")
     except OSError as fault:
         raise InfrastructureFault(f"{root} cannot be made: {fault.strerror}") from None

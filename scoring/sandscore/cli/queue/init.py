@@ -48,8 +48,7 @@ def command(folder: Path, challenge: Path, data: tuple[str, ...], output_format:
     from sandscore.queueing.founding import data_folders, found, phases
 
     folders = data_folders(challenge, dict(_named(one) for one in data))
-    workspace = found(folder, challenge, _settings(folders, chosen))
-    create(folder)
+    workspace = found(folder, challenge, _settings(folders, chosen), create)
     tasks = {phase or "": workspace.tasks(phase) for phase in phases(workspace.challenge)}
     if output_format == "json":
         click.echo(json.dumps({"queue": str(folder), "challenge": workspace.challenge.challenge, "tasks": tasks}))

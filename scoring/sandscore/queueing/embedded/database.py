@@ -110,11 +110,13 @@ class Database:
 
 
 def create(root: Path) -> None:
-    """An empty queue."""
+    """An empty queue; one that is there stays."""
     path = root / FILE
     with said(path):
         connection = _connect(path)
         try:
+            if connection.execute("PRAGMA user_version").fetchone()[0]:
+                return
             connection.executescript(f"BEGIN IMMEDIATE;{_TABLES}PRAGMA user_version={_FORMAT};COMMIT;")
         finally:
             connection.close()

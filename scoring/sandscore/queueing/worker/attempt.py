@@ -120,7 +120,9 @@ class Attempts:
 
     async def _commit(self, claim: Claim, folder: Path, verdict: Verdict) -> Ending:
         committed = await self._insist(claim, lambda: self._home.commit(claim, verdict))
-        if committed is None or committed is Committed.STALE:
+        if committed is None:
+            return Ending(claim, "STALE", "the queue could not be reached to commit it")
+        if committed is Committed.STALE:
             shutil.rmtree(folder, ignore_errors=True)
             return Ending(claim, "STALE", "another worker has taken it over")
         if committed is Committed.CANCELLED:

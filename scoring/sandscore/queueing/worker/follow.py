@@ -69,7 +69,7 @@ class Follower:
         if self._kept.get(key) is None:
             self._kept[key] = await self._home.kept(one)
         folder = self._kept[key]
-        if folder is None:
+        if folder is None or not (folder / card_name(one.version)).exists():
             _warn(f"the score card of {one.id} is gone; queue requeue has it scored again")
             return None
         rules, _ = rules_for(self._workspace.challenge, one.task, one.phase)
