@@ -5,6 +5,7 @@ import hmac
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any
 
 import msgspec
@@ -25,6 +26,8 @@ from sandscore.tasks import Task
 
 _SHOWN_OF_HASH = 12
 _SHOWN_OF_ID = 16
+_BULK = ("per_note", "units")
+"""Required fields that grow with the notes and are plain already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ def score(question: Question, loaded: Loaded) -> Scorecard:
     general = count_general([measure for measure in wanted if measure.name in GENERAL], loaded)
     scores = {str(c.measure): _score(c) for c in whole.counted}
     identity = question.identity
-    return Scorecard(
+    return Scorecard.model_construct(
         sandscore=__version__,
         signature=signature(task, "challenge", loaded.sha256, question.hipaa if task.hipaa else None),
         task=task.id,
@@ -150,8 +153,10 @@ def _per_note(
 ) -> dict[str, dict[str, tuple[int, int, int]]]:
     ranked = [g for g in general if g.per_note is not None]
     names = [str(c.measure) for c in counted] + [str(g.measure) for g in ranked]
-    tables = [c.per_note.tolist() for c in counted] + [g.per_note for g in ranked]
-    return {note: dict(zip(names, rows, strict=True)) for note, *rows in zip(ids, *tables, strict=True)}
+    tables: list[Iterable[tuple[int, ...]]] = [zip(*c.per_note.T.tolist(), strict=True) for c in counted]
+    tables += [map(tuple, g.per_note) for g in ranked if g.per_note is not None]
+    rows = zip(*tables, strict=True)
+    return dict(zip(ids, map(dict, map(zip, repeat(names), rows)), strict=True))
 
 
 def _general(counted: CountedGeneral) -> MeasureScore:
@@ -175,4 +180,10 @@ def published(card: Scorecard, salt: bytes) -> Scorecard:
 
 def dumped(card: Scorecard) -> bytes:
     """The card as it is written: what does not apply is left out, what is undefined is null."""
-    return msgspec.json.encode(card.model_dump(exclude_unset=True)) + b"\n"
+    plain = card.model_dump(exclude_unset=True, exclude=set(_BULK))
+    whole = {name: getattr(card, name) for name in _BULK} | plain
+    names = [
+        *(name for name in type(card).model_fields if name in whole),
+        *(name for name in plain if name not in type(card).model_fields),
+    ]
+    return msgspec.json.encode({name: whole[name] for name in names}) + b"\n"

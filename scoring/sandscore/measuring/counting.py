@@ -13,7 +13,7 @@ from sandscore.measuring.keys import paired
 from sandscore.measuring.relaxed import near_boundaries
 from sandscore.measuring.sides import Sides
 from sandscore.measuring.values import Scalar
-from sandscore.measuring.wording import tokens_left
+from sandscore.measuring.wording import table, tokens_left
 from sandscore.reading.columns import Ints, Mask
 
 Tally = Ints
@@ -75,22 +75,20 @@ def token(sides: Sides, labels: int) -> Tallies:
 
     What two multisets share is what is taken from both of them plus what the rests share.
     """
-    plain, words = sides.plain, sides.gold.words
-    if words is None:
-        raise ValueError("gold was read without counting words")
+    plain, words = sides.plain, table(sides.gold).tokens.words[sides.gold.row].astype(np.int64)
     settled = plain.equal & plain.agreeing if labels else plain.equal
     weights = words[plain.gold[settled]]
     left = tokens_left(sides, settled)
     right = _weighed(plain.note[settled], weights, sides.notes)
     gold = _weighed(sides.gold.note, words, sides.notes)
-    predicted = right + np.bincount(left.note[left.predicted], minlength=sides.notes)
-    per_note = tally(right + left.shared(sides.notes), gold, predicted)
+    predicted = right + np.bincount(left.predicted.note, minlength=sides.notes)
+    per_note = tally(right + left.per_note(sides.notes), gold, predicted)
     if not labels:
         return Tallies(per_note)
     right = _weighed(plain.label[settled], weights, labels)
     gold = _weighed(sides.gold.label + 1, words, labels + 1)[1:]
-    predicted = right + np.bincount(left.label[left.predicted] + 1, minlength=labels + 1)[1:]
-    return Tallies(per_note, tally(right + left.shared_by_label(labels), gold, predicted))
+    predicted = right + np.bincount(left.predicted.label + 1, minlength=labels + 1)[1:]
+    return Tallies(per_note, tally(right + left.per_label(labels), gold, predicted))
 
 
 def labelled(sides: Sides, labels: int) -> Tallies:

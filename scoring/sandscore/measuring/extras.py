@@ -10,7 +10,7 @@ import numpy as np
 
 from sandscore.measuring.keys import paired
 from sandscore.measuring.sides import Side, Sides
-from sandscore.reading.columns import Floats, Ints, Mask
+from sandscore.reading.columns import Floats, Ints, Mask, distinct
 from sandscore.records.scorecard import ConfidenceCurve
 
 Spans = tuple[Ints, Ints]
@@ -93,7 +93,7 @@ def overlapping_pairs(gold: list[tuple[int, int]], predicted: list[tuple[int, in
 def leaking_notes(sides: Sides) -> int:
     """In how many notes some gold character is covered by no prediction."""
     alone = sides.gold.take(np.flatnonzero(~sides.partnered[0]))
-    return len(np.unique(alone.note[~_covered(alone, sides.predicted)]))
+    return len(distinct(alone.note[~_covered(alone, sides.predicted)])[0])
 
 
 def _covered(gold: Side, predicted: Side) -> Mask:
@@ -115,7 +115,7 @@ def _covered(gold: Side, predicted: Side) -> Mask:
 def sureness(sides: Sides) -> Sureness:
     """Predictions, and those of them that are right, by confidence; of equal spans the surest are taken first."""
     sure = sides.predicted.confidence + 0.0
-    return Sureness(*np.unique(sure, return_counts=True), *np.unique(sure[_right(sides)], return_counts=True))
+    return Sureness(*distinct(sure), *distinct(sure[_right(sides)]))
 
 
 def _right(sides: Sides) -> Ints:
@@ -144,9 +144,10 @@ def confidence_curve(parts: Iterable[Sureness], gold: int) -> ConfidenceCurve:
 
 def _added(parts: list[tuple[Floats, Ints]]) -> tuple[Floats, Ints]:
     """Counts by confidence, ascending."""
-    values, place = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
+    every = np.concatenate([part[0] for part in parts])
+    values, _ = distinct(every)
     counts = np.concatenate([part[1] for part in parts])
-    return values, np.bincount(place, weights=counts, minlength=len(values)).astype(np.int64)
+    return values, np.bincount(np.searchsorted(values, every), weights=counts, minlength=len(values)).astype(np.int64)
 
 
 def _no_curve(reason: str) -> ConfidenceCurve:

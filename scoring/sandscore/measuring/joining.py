@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sandscore.reading.columns import Ints, Mask
+from sandscore.reading.columns import Ints, Mask, distinct
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def join(gold: Ints, predicted: Ints) -> Joined:
     crowded = np.flatnonzero(tight)
     if not len(crowded):
         return Joined(at[plain], plain, none, none)
-    firsts = np.unique(at[crowded])
+    firsts = distinct(at[crowded])[0]
     sizes = np.searchsorted(gold, gold[firsts], side="right") - firsts
     steps = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return Joined(at[plain], plain, np.repeat(firsts, sizes) + steps, crowded)

@@ -6,8 +6,9 @@ from itertools import pairwise
 import numpy as np
 
 from sandscore.measuring.sides import Sides, side_of
-from sandscore.reading.columns import Columns, Ints, order_of
+from sandscore.reading.columns import Columns, Ints, distinct, order_of
 from sandscore.reading.files import Loaded
+from sandscore.reading.tokens import table_of
 
 PART = 1 << 16
 
@@ -18,16 +19,17 @@ def parts(loaded: Loaded, size: int = PART) -> Iterator[Sides]:
     files = loaded.columns["gold"], loaded.columns["predictions"]
     ends = [np.concatenate(([0], np.cumsum(np.bincount(file.note, minlength=notes)))) for file in files]
     orders = [_by_note(file, notes) for file in files]
+    tables = [table_of(file.tokens) for file in files]
     for first, last in pairwise(_borders(ends[0] + ends[1], size)):
         gold, predicted = (
-            side_of(file, _rows(order, int(end[first]), int(end[last])), first)
-            for file, end, order in zip(files, ends, orders, strict=True)
+            side_of(file, _rows(order, int(end[first]), int(end[last])), first, table)
+            for file, end, order, table in zip(files, ends, orders, tables, strict=True)
         )
         yield Sides(gold, predicted, last - first, first, loaded.dataset)
 
 
-def _rows(order: Ints | None, start: int, end: int) -> Ints | slice:
-    return slice(start, end) if order is None else order[start:end]
+def _rows(order: Ints | None, start: int, end: int) -> Ints:
+    return np.arange(start, end) if order is None else order[start:end]
 
 
 def _by_note(columns: Columns, notes: int) -> Ints | None:
@@ -39,4 +41,4 @@ def _by_note(columns: Columns, notes: int) -> Ints | None:
 
 def _borders(ends: Ints, size: int) -> list[int]:
     cuts = np.searchsorted(ends, np.arange(size, int(ends[-1]), size), side="right") - 1
-    return np.unique(np.concatenate(([0], cuts, [len(ends) - 1]))).tolist() if len(ends) > 1 else [0, 0]
+    return distinct(np.concatenate(([0], cuts, [len(ends) - 1])))[0].tolist() if len(ends) > 1 else [0, 0]

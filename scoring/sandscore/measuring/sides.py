@@ -9,6 +9,7 @@ from sandscore.measuring.joining import Joined, join
 from sandscore.measuring.keys import Packed, packed, paired
 from sandscore.reading.columns import Columns, Floats, Ints, Mask, order_of
 from sandscore.reading.datasets import DataSet
+from sandscore.reading.tokens import TokenTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,30 +22,29 @@ class Side:
     label: Ints
     confidence: Floats
     text: Ints | None
-    words: Ints | None
+    row: Ints
+    tokens: TokenTable | None
 
     def __len__(self) -> int:
         return len(self.note)
 
     def take(self, which: Ints | Mask) -> "Side":
         """Some of the annotations."""
-        text, words = (None if column is None else column[which] for column in (self.text, self.words))
         note, start, length, label = (column[which] for column in (self.note, self.start, self.length, self.label))
-        return Side(note, start, length, label, self.confidence[which], text, words)
+        text = None if self.text is None else self.text[which]
+        return Side(note, start, length, label, self.confidence[which], text, self.row[which], self.tokens)
 
 
-def side_of(columns: Columns, rows: Ints | slice, first: int) -> Side:
+def side_of(columns: Columns, rows: Ints, first: int, tokens: TokenTable | None) -> Side:
     """The rows of a file, whose notes are numbered from ``first`` on, in order of note and start."""
     note, start = (column[rows].astype(np.int64) for column in (columns.note, columns.start))
     note -= first
     room = 1 + int(start.max(initial=0))
     order = order_of(note * room + start, (1 + int(note.max(initial=0))) * room)
-    which = order + rows.start if isinstance(rows, slice) else rows[order]
-    length, label = (column[which].astype(np.int64) for column in (columns.length, columns.label))
-    text, words = (
-        None if column is None else column[which].astype(np.int64) for column in (columns.text, columns.words)
-    )
-    return Side(note[order], start[order], length, label, columns.confidence[which], text, words)
+    row = rows[order]
+    length, label = (column[row].astype(np.int64) for column in (columns.length, columns.label))
+    text = None if columns.text is None else columns.text[row].astype(np.int64)
+    return Side(note[order], start[order], length, label, columns.confidence[row], text, row, tokens)
 
 
 @dataclass(frozen=True)

@@ -4,50 +4,62 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sandscore.measuring.keys import Packed, packed, paired
+from sandscore.measuring.joining import Joined, join
+from sandscore.measuring.keys import packed, paired
 from sandscore.measuring.sides import Side, Sides
-from sandscore.reading.columns import Ints, Mask, order_of
-from sandscore.reading.tokens import tokens_of
+from sandscore.reading.columns import Ints, Mask, order_of, ranked
+from sandscore.reading.tokens import TokenTable
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """Tokens outside the settled pairs, gold first: their keys, their notes and the labels they stand under."""
+    """One side's tokens outside the settled pairs in the order of their keys; each stands under a label."""
 
-    keys: Packed
+    keys: Ints
     note: Ints
     label: Ints
 
-    @property
-    def predicted(self) -> slice:
-        """Where the predictions' tokens are."""
-        return slice(self.keys.split, None)
 
-    def shared(self, notes: int) -> Ints:
-        """Per note, the multiset intersection."""
-        gold, predicted = self.keys.keys[: self.keys.split], self.keys.keys[self.predicted]
-        order = order_of(predicted, self.keys.size)
-        hits = order[paired(np.sort(gold), predicted[order])]
-        return np.bincount(self.note[self.predicted][hits], minlength=notes)
+@dataclass(frozen=True)
+class Shared:
+    """Both sides' left tokens, and where each side has just one of a key: the place of its partner."""
 
-    def shared_by_label(self, labels: int) -> Ints:
-        """Per label, the multiset intersection of its tokens."""
-        keys = self.keys.plus(np.maximum(self.label, 0), labels).where(self.label >= 0)
-        gold, predicted = keys.sides()
-        return np.bincount(predicted[paired(gold, predicted)] % labels, minlength=labels)
+    gold: Left
+    predicted: Left
+    joined: Joined
+
+    def per_note(self, notes: int) -> Ints:
+        """The multiset intersection."""
+        crowd = self.joined.crowded_predicted
+        found = paired(self.gold.keys[self.joined.crowded_gold], self.predicted.keys[crowd])
+        return np.bincount(self.predicted.note[np.concatenate((self.joined.predicted, crowd[found]))], minlength=notes)
+
+    def per_label(self, labels: int) -> Ints:
+        """The multiset intersection of each label's tokens."""
+        label = self.predicted.label[self.joined.predicted]
+        same = (label >= 0) & (label == self.gold.label[self.joined.gold])
+        gold, predicted = self.joined.crowded_gold, self.joined.crowded_predicted
+        of_crowd = np.concatenate((self.gold.label[gold], self.predicted.label[predicted]))
+        keys = packed([np.concatenate((self.gold.keys[gold], self.predicted.keys[predicted]))], len(gold))
+        crowd = keys.plus(np.maximum(of_crowd, 0), labels).where(of_crowd >= 0).sides()
+        hits = crowd[1][paired(*crowd)] % labels
+        return np.bincount(np.concatenate((label[same], hits)), minlength=labels)
 
 
-def tokens_left(sides: Sides, settled: Mask) -> Left:
+def tokens_left(sides: Sides, settled: Mask) -> Shared:
     """The tokens of annotations that are of no settled plain pair."""
     gold = _all_but(sides.gold, sides.plain.gold[settled])
     predicted = _all_but(sides.predicted, sides.plain.predicted[settled])
-    loose = Sides(gold, predicted, sides.notes, sides.first, sides.dataset)
-    texts = _texts(sides, gold) + _texts(sides, predicted)
-    owner, begins, sizes = tokens_of(texts, loose.both("start"), loose.both("length"))
-    note = loose.both("note")[owner]
-    fields = [note, begins, sizes] if gold.text is None else [note, begins, sizes, _numbered(texts)]
-    keys = packed(fields, int(np.searchsorted(owner, len(gold))))
-    return Left(keys, note, loose.both("label")[owner])
+    tokens = _spelt(gold), _spelt(predicted)
+    fields = [np.concatenate(pair) for pair in zip(*tokens, strict=True)]
+    label = fields.pop()
+    if gold.text is not None:
+        fields.append(_numbered(sides, gold, predicted))
+    keys, size = ranked(fields)
+    split = len(tokens[0][0])
+    orders = order_of(keys[:split], size), split + order_of(keys[split:], size)
+    left, right = (Left(keys[order], fields[0][order], label[order]) for order in orders)
+    return Shared(left, right, join(left.keys, right.keys))
 
 
 def _all_but(side: Side, settled: Ints) -> Side:
@@ -56,13 +68,21 @@ def _all_but(side: Side, settled: Ints) -> Side:
     return side.take(np.flatnonzero(loose))
 
 
-def _texts(sides: Sides, side: Side) -> list[str]:
-    numbers = None if side.text is None else side.text.tolist()
-    return sides.dataset.texts_at(
-        (side.note + sides.first).tolist(), side.start.tolist(), side.length.tolist(), numbers
-    )
+def _spelt(side: Side) -> tuple[Ints, Ints, Ints, Ints]:
+    """Note, start, length and label of each token."""
+    owner, begin, size = table(side).of(side.row)
+    return side.note[owner], side.start[owner] + begin, size.astype(np.int64), side.label[owner]
 
 
-def _numbered(texts: list[str]) -> Ints:
-    known: dict[str, int] = {}
+def table(side: Side) -> TokenTable:
+    """The side's tokens; asking a file that was read without them is a mistake of ours."""
+    if side.tokens is None:
+        raise ValueError("this file was read without tokens")
+    return side.tokens
+
+
+def _numbered(sides: Sides, gold: Side, predicted: Side) -> Ints:
+    """Where there are no notes: a number for each token's text."""
+    written, known = list(sides.dataset.interned), dict[str, int]()
+    texts = [written[number] for side in (gold, predicted) if side.text is not None for number in side.text.tolist()]
     return np.array([known.setdefault(word, len(known)) for text in texts for word in text.split()], np.int64)

@@ -14,7 +14,7 @@ import msgspec
 
 from sandscore.reading.strictjson import JsonFault, fault_at
 
-BLOCK = 1 << 21
+BLOCK = 1 << 20
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _SECOND_LINE = re.compile(rb"\}[ \t\r]*\n[ \t\r\n]*\{")
 _RAW = msgspec.json.Decoder(msgspec.Raw)

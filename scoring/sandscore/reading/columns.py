@@ -1,6 +1,7 @@
 """One file's annotations as columns, in file order."""
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +10,18 @@ Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Number = TypeVar("Number", np.int64, np.float64)
 
 _ROOM = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """``words`` counts each text's white-space tokens; ``begin``, within the text, and ``size`` of all in turn."""
+
+    words: Small
+    begin: Small
+    size: Small
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +29,7 @@ class Columns:
     """``note`` numbers the data set's notes; ``label`` -1 is absent; ``confidence`` NaN is absent.
 
     ``text`` numbers equal texts equally where there are no notes to look texts up in, else it is None:
-    the span says it all. ``words`` counts each text's white-space tokens where that was asked for.
+    the span says it all. ``tokens`` are there where they were asked for.
     Columns are kept small: widen them before sums that 31 bits do not hold.
     """
 
@@ -28,30 +39,18 @@ class Columns:
     label: Small
     confidence: Floats
     text: Small | None = None
-    words: Small | None = None
+    tokens: Tokens | None = None
 
     def __len__(self) -> int:
         return len(self.note)
-
-    def take(self, which: Ints | Mask | slice) -> "Columns":
-        """Some of the rows."""
-        return Columns(
-            self.note[which],
-            self.start[which],
-            self.length[which],
-            self.label[which],
-            self.confidence[which],
-            None if self.text is None else self.text[which],
-            None if self.words is None else self.words[which],
-        )
 
 
 def joined(parts: list[Columns]) -> Columns:
     """Columns of several blocks as one."""
     none = np.zeros(0, np.int32)
-    parts = parts or [Columns(none, none, none, none, np.zeros(0), none, none)]
+    parts = parts or [Columns(none, none, none, none, np.zeros(0), none, Tokens(none, none, none))]
     texts = [part.text for part in parts if part.text is not None]
-    words = [part.words for part in parts if part.words is not None]
+    tokens = [part.tokens for part in parts if part.tokens is not None]
     return Columns(
         note=np.concatenate([part.note for part in parts]),
         start=np.concatenate([part.start for part in parts]),
@@ -59,7 +58,15 @@ def joined(parts: list[Columns]) -> Columns:
         label=np.concatenate([part.label for part in parts]),
         confidence=np.concatenate([part.confidence for part in parts]),
         text=np.concatenate(texts) if len(texts) == len(parts) else None,
-        words=np.concatenate(words) if len(words) == len(parts) else None,
+        tokens=_joined_tokens(tokens) if len(tokens) == len(parts) else None,
+    )
+
+
+def _joined_tokens(parts: list[Tokens]) -> Tokens:
+    return Tokens(
+        np.concatenate([part.words for part in parts]),
+        np.concatenate([part.begin for part in parts]),
+        np.concatenate([part.size for part in parts]),
     )
 
 
@@ -70,8 +77,8 @@ def ranked(fields: list[Ints]) -> tuple[Ints, int]:
     for values in fields:
         radix = 1 + int(values.max(initial=0))
         if size * radix >= _ROOM:
-            _, keys = np.unique(keys, return_inverse=True)
-            size = len(keys)
+            distinct, keys = np.unique(keys, return_inverse=True)
+            size = len(distinct)
         keys = keys * radix + values
         size *= radix
     return keys, size
@@ -87,3 +94,12 @@ def order_of(keys: Ints, size: int) -> Ints:
     tagged = (keys << bits) | np.arange(len(keys))
     tagged.sort()
     return tagged & ((1 << bits) - 1)
+
+
+def distinct(values: NDArray[Number]) -> tuple[NDArray[Number], Ints]:
+    """The different values in ascending order, and how often each occurs; ``np.unique`` would import ``numpy.ma``."""
+    ordered = np.sort(values)
+    if not len(ordered):
+        return ordered, np.zeros(0, np.int64)
+    firsts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    return ordered[firsts], np.diff(firsts, append=len(ordered))

@@ -50,15 +50,6 @@ class DataSet:
         known = self.interned
         return [known.setdefault(text, len(known)) for text in texts]
 
-    def texts_at(self, notes: list[int], starts: list[int], lengths: list[int], numbers: list[int] | None) -> list[str]:
-        """What annotations that are right say; ``numbers`` of their texts where there are no notes."""
-        if self.texts is None:
-            written = list(self.interned)
-            return [written[number] for number in numbers or ()]
-        texts = self.texts
-        rows = zip(notes, starts, lengths, strict=True)
-        return [texts[note][start : start + length] for note, start, length in rows]
-
     @property
     def units(self) -> list[str]:
         """What is resampled: each note's patient, else the note itself."""

@@ -6,12 +6,14 @@ property; whatever is refused goes to the explaining path, which may still accep
 
 import math
 import re
+from collections.abc import Callable
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
 
+from sandscore.reading.labels import allowed
 from sandscore.tasks import Task
 
 LAST = 2147483647
@@ -30,8 +32,11 @@ class _Source(msgspec.Struct, gc=False, forbid_unknown_fields=True):
 
 
 @cache
-def annotation_type(task: Task, *, open_ended: bool = False) -> type[Any]:
-    """What one annotation decodes to: start, length, text, confidence (NaN: absent), label (None: absent)."""
+def annotation_type(task: Task, *, open_ended: bool = False, exact: bool = False) -> type[Any]:
+    """What one annotation decodes to: start, length, text, confidence (NaN: absent), label (None: absent).
+
+    ``exact`` takes labels of an enum only as the schema spells them, which decodes to one object a label.
+    """
     number = Annotated[float, msgspec.Meta(ge=0, le=100)]
     fields: list[Any] = [
         ("start", Annotated[int, msgspec.Meta(ge=0, le=LAST)]),
@@ -43,7 +48,9 @@ def annotation_type(task: Task, *, open_ended: bool = False) -> type[Any]:
     (fields if task.confidence_required else optional).append(("confidence", number))
     for attribute, name in zip(("label", "second"), names, strict=True):
         if name:
-            (fields if task.label_required else optional).append((attribute, str))
+            spelt = allowed(task, name) if exact else None
+            kind: Any = Literal[spelt] if spelt else str
+            (fields if task.label_required else optional).append((attribute, kind))
     defaults = {"confidence": math.nan, "label": None, "second": None}
     fields += [(attribute, kind, defaults[attribute]) for attribute, kind in optional]
     renamed = {a: n for a, n in zip(("label", "second"), names, strict=True) if n}
@@ -53,13 +60,12 @@ def annotation_type(task: Task, *, open_ended: bool = False) -> type[Any]:
 
 
 @cache
-def record_type(task: Task, *, open_ended: bool = False, named: bool = True) -> type[Any]:
+def record_type(task: Task, *, exact: bool = False) -> type[Any]:
     """What one note's entry decodes to: its source and its annotations."""
-    annotation = annotation_type(task, open_ended=open_ended)
-    source = [("source", _Source)] if named and not open_ended else []
-    fields: list[Any] = [*source, ("annotations", list[annotation])]  # type: ignore[valid-type]
+    annotation = annotation_type(task, exact=exact)
+    fields: list[Any] = [("source", _Source), ("annotations", list[annotation])]  # type: ignore[valid-type]
     renamed = {"source": "annotationSource", "annotations": task.array}
-    return msgspec.defstruct("Record", fields, gc=False, rename=renamed, forbid_unknown_fields=not open_ended)
+    return msgspec.defstruct("Record", fields, gc=False, rename=renamed, forbid_unknown_fields=True)
 
 
 class Note(msgspec.Struct, gc=False):
@@ -77,32 +83,27 @@ class ClosedNote(Note, gc=False, forbid_unknown_fields=True):
 
     old_type: str | msgspec.UnsetType = msgspec.field(name="noteType", default=msgspec.UNSET)
 
-    @property
-    def strings(self) -> int:
-        """Keys and string values this note has in JSON."""
-        given = (self.patient, self.type, self.note_name, self.old_type)
-        return 4 + 2 * sum(value is not msgspec.UNSET for value in given)
-
 
 class Decoder:
-    """Decodes arrays and lines of one record type, refusing duplicate keys by counting quotation marks."""
+    """Decodes arrays and lines of records, as the first of some types that accepts them.
 
-    def __init__(self, kind: type[Any]) -> None:
-        self._array = msgspec.json.Decoder(list[kind])  # type: ignore[valid-type]
-        self._lines = msgspec.json.Decoder(kind)
+    Once a later type was needed the earlier ones are not tried again.
+    """
+
+    def __init__(self, *kinds: type[Any]) -> None:
+        self._kinds = [
+            (msgspec.json.Decoder(list[kind]), msgspec.json.Decoder(kind))  # type: ignore[valid-type]
+            for kind in kinds
+        ]
 
     def array(self, data: memoryview) -> list[Any] | None:
         """The records of an array, not yet checked for duplicate keys; None: refused."""
-        try:
-            return self._array.decode(data)
-        except Refused:
-            return None
+        return self._first([array.decode for array, _ in self._kinds], data)
 
     def lines(self, data: memoryview) -> list[Any] | None:
         """The records of whole lines, one a line."""
-        try:
-            records: list[Any] = self._lines.decode_lines(data)
-        except Refused:
+        records: list[Any] | None = self._first([one.decode_lines for _, one in self._kinds], data)
+        if records is None:
             return None
         text = bytes(data).strip(b" \t\r\n")
         if text.count(b"\n") != len(records) - 1:
@@ -114,10 +115,17 @@ class Decoder:
 
     def one(self, data: memoryview) -> Any | None:
         """The record of a single object."""
-        try:
-            return self._lines.decode(data)
-        except Refused:
-            return None
+        return self._first([one.decode for _, one in self._kinds], data)
+
+    def _first(self, decoders: list[Callable[[memoryview], Any]], data: memoryview) -> Any | None:
+        for used, decode in enumerate(decoders):
+            try:
+                records = decode(data)
+            except Refused:
+                continue
+            del self._kinds[:used]
+            return records
+        return None
 
 
 def quotes(data: memoryview) -> int:

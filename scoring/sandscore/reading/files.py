@@ -102,7 +102,7 @@ def _read(
             if findings[role].errors:
                 break  # nothing can be judged by notes that are not right themselves
         else:
-            loader = AnnotationLoader(task, dataset, findings[role], count_words=want_tokens and role == "gold")
+            loader = AnnotationLoader(task, dataset, findings[role], want_tokens=want_tokens)
             columns[role] = loader.load(data, missing=_missing(role, sources, complete), progress=progress)
             dataset.growing = False
     return Loaded(dataset, columns, findings, sha256)

@@ -15,11 +15,11 @@ from sandscore.reading.decoding import Decoder, quotes, record_type
 from sandscore.reading.entries import Entries
 from sandscore.reading.explaining import Judge, Judged, meant, shortened
 from sandscore.reading.findings import Described, Findings
-from sandscore.reading.labels import vocabulary
+from sandscore.reading.labels import ABSENT, vocabulary
 from sandscore.reading.places import Places
 from sandscore.reading.pointers import pointer
 from sandscore.reading.strictjson import JsonFault, loads
-from sandscore.reading.tokens import words_of
+from sandscore.reading.tokens import tokens_of
 from sandscore.reading.walking import Progress, quiet, walk
 from sandscore.records.problems import Severity
 from sandscore.tasks import Task
@@ -31,9 +31,9 @@ _ANNOTATION_STRINGS = 4
 class AnnotationLoader:
     """Loads one file of one task against a data set."""
 
-    def __init__(self, task: Task, dataset: DataSet, findings: Findings, *, count_words: bool = False) -> None:
+    def __init__(self, task: Task, dataset: DataSet, findings: Findings, *, want_tokens: bool = True) -> None:
         self._task, self._dataset, self._findings = task, dataset, findings
-        self._count_words = count_words
+        self._want_tokens = want_tokens
         self._judge = Judge(task)
         self._second = vocabulary(task, task.second_label)
         self._parts: list[Columns] = []
@@ -49,7 +49,7 @@ class AnnotationLoader:
 
     def load(self, data: memoryview, *, missing: Severity | None = None, progress: Progress = quiet) -> Columns:
         """All the annotations that could be read; what is wrong is in the findings."""
-        decoder = Decoder(record_type(self._task))
+        decoder = Decoder(record_type(self._task, exact=True), record_type(self._task))
         try:
             walk(data, decoder, ("annotationSource", self._task.array), self, progress)
         except JsonFault as fault:
@@ -66,9 +66,8 @@ class AnnotationLoader:
         """Records the quick decoder made; False where they hold a wrong label or a key twice."""
         lists = [record.annotations for record in records]
         annotations = list(chain.from_iterable(lists))
-        labels = self._labels(annotations)
         try:
-            codes = self._codes(labels)
+            codes = self._codes(annotations)
             if self._task.second_label:
                 for annotation in annotations:
                     self._second[annotation.second]
@@ -77,7 +76,7 @@ class AnnotationLoader:
         confidence = _floats([a.confidence for a in annotations])
         strings = _RECORD_STRINGS * len(records) + _ANNOTATION_STRINGS * len(annotations)
         strings += len(confidence) - int(np.count_nonzero(np.isnan(confidence)))
-        strings += 2 * (len(labels) - labels.count(None)) + (2 * len(annotations) if self._task.second_label else 0)
+        strings += 2 * self._labelled(annotations, codes) + (2 * len(annotations) if self._task.second_label else 0)
         if quotes(data) != 2 * strings:
             return False
         numbers = self._entries.numbers([record.source.resource.name for record in records], number)
@@ -100,17 +99,22 @@ class AnnotationLoader:
         self._complain(judged, number)
         if judged.name is not None or self._one_note:
             confidence = _floats([a.confidence for a in judged.annotations])
-            codes = self._codes(self._labels(judged.annotations))
+            codes = self._codes(judged.annotations)
             self._places.add(number, self._size, judged.places)
             note = self._entries.number(judged.name, number)
             self._take(judged.annotations, [note], [len(judged.annotations)], codes, confidence)
 
-    def _labels(self, annotations: list[Any]) -> list[str | None]:
-        return [a.label for a in annotations] if self._task.label else [None] * len(annotations)
+    def _codes(self, annotations: list[Any]) -> Small:
+        if not self._task.label:
+            return np.full(len(annotations), ABSENT, np.int32)
+        return _whole(list(map(self._dataset.vocabulary.__getitem__, [a.label for a in annotations])))
 
-    def _codes(self, labels: list[str | None]) -> Small:
-        known = self._dataset.vocabulary
-        return _whole([known[label] for label in labels])
+    def _labelled(self, annotations: list[Any], codes: Small) -> int:
+        """How many annotations were written with a label, be it an empty one."""
+        if not self._task.label:
+            return 0
+        bare = np.flatnonzero(codes == ABSENT).tolist()
+        return len(annotations) - sum(annotations[i].label is None for i in bare)
 
     def _complain(self, judged: Judged, record: int) -> None:
         note = None if judged.name is None else judged.name.rpartition("/")[2]
@@ -142,7 +146,7 @@ class AnnotationLoader:
             label=codes,
             confidence=confidence,
             text=_whole(self._dataset.intern(texts)) if notes is None else None,
-            words=words_of(texts, sizes) if self._count_words else None,
+            tokens=tokens_of(texts, sizes) if self._want_tokens else None,
         )
         repeats, overlaps = clashes(part, self._size)
         self._repeats += repeats

@@ -1,33 +1,44 @@
 """White-space tokens of many texts at once: maximal runs of characters that are not ``str.isspace``."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from sandscore.reading.columns import Ints, Mask, Small
+from sandscore.reading.columns import Ints, Mask, Small, Tokens
 
 _SPACE = np.array([chr(c).isspace() for c in range(0x3002)])
 """Which characters are white space; none beyond U+3000 is."""
 
 
-def tokens_of(texts: list[str], starts: Ints, sizes: Ints) -> tuple[Ints, Ints, Ints]:
-    """Owner, start in the note and length of every token."""
-    edges = _edges(texts)
-    begins, ends = edges[::2], edges[1::2]
-    text_begins = np.cumsum(sizes + 1) - sizes - 1
-    owner = np.searchsorted(text_begins, begins, side="right") - 1
-    return owner, starts[owner] + begins - text_begins[owner], ends - begins
-
-
-def words_of(texts: list[str], sizes: Small) -> Small:
-    """How many tokens each text has."""
-    begins = _edges(texts)[::2]
-    closed = np.searchsorted(begins, np.cumsum(sizes + 1, dtype=np.int64))
-    return np.diff(closed, prepend=0).astype(np.int32)
-
-
-def _edges(texts: list[str]) -> Ints:
-    """Where tokens begin and end in turn, in the texts laid end to end with one character between them."""
+def tokens_of(texts: list[str], sizes: Small) -> Tokens:
+    """The tokens of texts of these sizes."""
     space = _spaces("\n".join(["", *texts, ""]))
-    return np.flatnonzero(space[1:] != space[:-1])
+    edges = np.flatnonzero(space[1:] != space[:-1])
+    begins, ends = edges[::2], edges[1::2]
+    closed = np.cumsum(sizes + 1, dtype=np.int64)
+    words = np.diff(np.searchsorted(begins, closed), prepend=0)
+    begin = begins - np.repeat(closed - sizes - 1, words)
+    return Tokens(words.astype(np.int32), begin.astype(np.int32), (ends - begins).astype(np.int32))
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTable:
+    """A file's tokens and where each annotation's end among them."""
+
+    tokens: Tokens
+    ends: Ints
+
+    def of(self, rows: Ints) -> tuple[Ints, Ints, Ints]:
+        """The tokens of some annotations: the place in ``rows`` of each one's annotation, begin and size."""
+        words = self.tokens.words[rows]
+        owner = np.repeat(np.arange(len(rows)), words)
+        token = np.arange(len(owner)) + (self.ends[rows] - np.cumsum(words))[owner]
+        return owner, self.tokens.begin[token], self.tokens.size[token]
+
+
+def table_of(tokens: Tokens | None) -> TokenTable | None:
+    """Tokens that can be looked up."""
+    return None if tokens is None else TokenTable(tokens, np.cumsum(tokens.words, dtype=np.int64))
 
 
 def _spaces(text: str) -> Mask:
