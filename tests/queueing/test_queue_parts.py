@@ -73,3 +73,14 @@ def test_the_ladder_tells_each_submission_what_was_known_when_it_came(tmp_path: 
     released = [view["measures"]["instance_strict"]["f1"] for view in told]  # type: ignore[index]
     assert released == [pytest.approx(2 / 3), released[1], released[1]]
     assert len(list(workspace.boards.glob("date.json"))) == 1
+
+
+def test_a_site_whose_writer_was_killed_is_made_anew(tmp_path: Path) -> None:
+    workspace = queue(tmp_path)
+    hand_in(workspace)
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    (workspace.site / "site.json").unlink()
+    hand_in(workspace, HALF, "Team B")
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    assert (workspace.site / "site.json").exists()
+    assert "Team B" in (workspace.site / "date" / "index.html").read_text(encoding="utf-8")

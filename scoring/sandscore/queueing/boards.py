@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from sandscore.measuring.cards import dumped, published
 from sandscore.publishing.folder import write_file
 from sandscore.publishing.naming import file_name
 from sandscore.publishing.publication import Settings, publish
-from sandscore.queueing.workspace import CHALLENGE, Workspace, read_salt
+from sandscore.queueing.workspace import CHALLENGE, SCRATCH, Workspace, read_salt
 from sandscore.ranking.board import rank
 from sandscore.ranking.cards import Entry, read_card
 from sandscore.ranking.comparison import refuse_incomparable
@@ -22,7 +23,7 @@ from sandscore.ranking.exports import as_json
 from sandscore.ranking.feedback import participant_view
 from sandscore.ranking.ladder import LadderState
 from sandscore.records.board import Board, BoardRules
-from sandscore.records.errors import ParticipantFault
+from sandscore.records.errors import ParticipantFault, UsageFault
 
 Scored = dict[str, Any]
 """A scored submission: id, team, version, created, headline score, the organiser's card, and whether its team waits."""
@@ -55,15 +56,10 @@ def rebuild(workspace: Workspace, submissions: Sequence[Scored]) -> dict[str, An
                 f"the board of {group.slug} stays as it was: {fault}; sandscore queue rescore brings cards up to date"
             )
     boards = list(versions(workspace))
-    written = publish(boards, workspace.site, Settings(workspace.challenge)) if boards else None
-    changed = list(written.changed) if written else []
-    return {
-        "end": "published",
-        "boards": [str(board) for board in boards],
-        "changed": changed,
-        "feedback": feedback,
-        "warnings": warnings,
-    }
+    if boards:
+        _publish(workspace, boards)
+    told = [str(board) for board in boards]
+    return {"end": "published", "boards": told, "feedback": feedback, "warnings": warnings}
 
 
 def groups(workspace: Workspace, submissions: Sequence[Scored]) -> Iterator[Group]:
@@ -107,6 +103,18 @@ def shown(group: Group, most: int) -> list[Scored]:
     for one in sorted(group.members, key=lambda one: (-(one["score"] or 0.0), one["created"], one["id"])):
         best.setdefault(one["team"], one)
     return list(best.values())[:most]
+
+
+def _publish(workspace: Workspace, boards: Sequence[Path]) -> None:
+    """The site is all ours: where it does not know itself any more (its writer was killed), it is made anew."""
+    settings = Settings(workspace.challenge)
+    try:
+        publish(boards, workspace.site, settings)
+    except UsageFault:
+        if not workspace.site.exists():
+            raise
+        workspace.site.rename(workspace.root / f"{SCRATCH}site-{secrets.token_hex(4)}")
+        publish(boards, workspace.site, settings)
 
 
 def _board(workspace: Workspace, group: Group) -> None:

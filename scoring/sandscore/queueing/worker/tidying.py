@@ -17,7 +17,7 @@ _STILL_IN_USE_SECONDS = 3600.0
 
 async def tidy(home: QueueHome, workspace: Workspace, hands: Hands) -> None:
     """Half-written files of long ago; attempts of what has ended; and on the engine whatever has no owner."""
-    for path in (*workspace.root.glob(f"{SCRATCH}*"), *workspace.files.glob(".*.part")):
+    for path in (*workspace.root.glob(f"{SCRATCH}*"), *workspace.root.glob("*/.*.part")):
         if _age(path) > _STILL_IN_USE_SECONDS:
             shutil.rmtree(path, ignore_errors=True)
             path.unlink(missing_ok=True)
