@@ -115,3 +115,27 @@ def test_a_fault_of_ours_is_no_business_of_the_teams(tmp_path: Path, capsys: pyt
 def test_how_long_a_hidden_note_is_stays_hidden_when_a_run_fails() -> None:
     said = "note n1: /textDateAnnotations/0 ends at 99, past the end of the note, which has 80 characters"
     assert without_clues(said).endswith("past the end of the note")
+
+
+def test_when_a_phase_ends_teams_are_told_what_was_hidden(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    phase = 'challenge = "hidden"\nresamples = 100\n[[phases]]\nname = "final"\nfeedback = "blind"\nended = {}\n'
+    workspace = queue(tmp_path, phase.format("false"))
+    submission_id = hand_in(workspace)
+    words = ["queue", "show", str(workspace.root), submission_id, "--team-view", "--format", "json"]
+    shown = []
+    for ended in ("false", "true", "true"):
+        (workspace.root / "challenge.toml").write_text(phase.format(ended), encoding="utf-8")
+        assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+        capsys.readouterr()
+        assert run(words) == 0
+        shown.append(json.loads(capsys.readouterr().out)["feedback"])
+    assert "measures" not in shown[0]
+    assert shown[1]["measures"]["instance_strict"]["f1"] == 1.0
+    assert "per_note" not in shown[1]
+    assert shown[1] == shown[2]
+    notices = [json.loads(line) for line in (workspace.root / "notices.jsonl").read_text().splitlines()]
+    assert [(one["event"], "F1" in one["text"]) for one in notices] == [
+        ("started", False),
+        ("scored", False),
+        ("scored", True),
+    ]

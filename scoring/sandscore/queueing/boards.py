@@ -14,13 +14,13 @@ from sandscore.measuring.cards import dumped, published
 from sandscore.publishing.folder import write_file
 from sandscore.publishing.naming import file_name
 from sandscore.publishing.publication import Settings, publish
+from sandscore.queueing.telling import view_of
 from sandscore.queueing.workspace import CHALLENGE, SCRATCH, Workspace, read_salt
 from sandscore.ranking.board import rank
 from sandscore.ranking.cards import Entry, read_card
 from sandscore.ranking.comparison import refuse_incomparable
 from sandscore.ranking.configuration import rules_for
 from sandscore.ranking.exports import as_json
-from sandscore.ranking.feedback import participant_view
 from sandscore.ranking.ladder import LadderState
 from sandscore.records.board import Board, BoardRules
 from sandscore.records.errors import ParticipantFault, UsageFault
@@ -48,7 +48,7 @@ def rebuild(workspace: Workspace, submissions: Sequence[Scored]) -> dict[str, An
     feedback: dict[str, Any] = {}
     warnings: list[str] = []
     for group in groups(workspace, submissions):
-        feedback |= ladder_views(group)
+        feedback |= waiting_views(group)
         try:
             _board(workspace, group)
         except ParticipantFault as fault:
@@ -71,15 +71,15 @@ def groups(workspace: Workspace, submissions: Sequence[Scored]) -> Iterator[Grou
         yield Group(task, phase, rules, members)
 
 
-def ladder_views(group: Group) -> dict[str, Any]:
-    """What teams are told that wait for the Ladder, from all of a team's submissions in the order they came."""
+def waiting_views(group: Group) -> dict[str, Any]:
+    """What teams are told that wait: for the Ladder, from all of a team's submissions in the order they came."""
     told: dict[str, Any] = {}
     waiting = {one["team"] for one in group.members if one["waiting"]}
     for team in sorted(waiting):
         state: LadderState | None = None
         mine = [one for one in group.members if one["team"] == team]
         for one in sorted(mine, key=lambda one: (one["created"], one["id"])):
-            view, state = participant_view(read_card(Path(one["card"])), group.rules, state, ended=group.rules.ended)
+            view, state = view_of(read_card(Path(one["card"])), group.rules, state)
             if one["waiting"]:
                 told[one["id"]] = view
     return told

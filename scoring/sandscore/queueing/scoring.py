@@ -8,19 +8,16 @@ from sandscore.measuring.cards import Identity, Question, dumped, score
 from sandscore.measuring.hipaa import HipaaMap, load_hipaa_map
 from sandscore.queueing.artifacts import PREDICTIONS, PROBLEMS, RUN, card_name
 from sandscore.queueing.hygiene import public_problems, reason_of
+from sandscore.queueing.telling import view_of
 from sandscore.queueing.workspace import Workspace, write_synced
 from sandscore.ranking.cards import Entry, file_content
 from sandscore.ranking.configuration import rules_for
-from sandscore.ranking.feedback import participant_view
 from sandscore.reading.files import Inputs, Loaded, load_files
 from sandscore.records.errors import OrganiserFault
 from sandscore.tasks import find_task
 
 if TYPE_CHECKING:
     from sandscore.records.scorecard import Scorecard
-
-_TOO_LONG = ("per_note", "units", "confidence")
-"""Parts of a card that are left to the published card, which names notes by keyed hashes."""
 
 
 class Scorer:
@@ -53,8 +50,8 @@ class Scorer:
         if rules.feedback == "ladder" and not rules.ended:
             return None
         name = str(card.submission)
-        view, _ = participant_view(Entry(card, name, "", name, name), rules, ended=rules.ended)
-        return {name: value for name, value in view.items() if name not in _TOO_LONG}
+        view, _ = view_of(Entry(card, name, "", name, name), rules)
+        return view
 
     def _map(self) -> HipaaMap:
         self._hipaa = self._hipaa or load_hipaa_map(self._workspace.settings.hipaa_map)

@@ -13,6 +13,7 @@ from sandscore.queueing.children.child import Child
 from sandscore.queueing.children.environment import scorer_environment
 from sandscore.queueing.interface import QueueHome
 from sandscore.queueing.submission import Status, Submission
+from sandscore.queueing.telling import outdated
 from sandscore.queueing.worker import words
 from sandscore.queueing.workspace import Workspace
 from sandscore.ranking.configuration import rules_for
@@ -81,7 +82,7 @@ class Follower:
             "version": one.version,
             "created": one.created,
             "score": one.scores.get(rules.headline),
-            "waiting": one.feedback is None,
+            "waiting": outdated(one.feedback, rules),
             "card": str(folder / card_name(one.version)),
         }
 
