@@ -69,3 +69,30 @@ def test_a_siege_with_restores(tmp_path: Path) -> None:
     siege.restore(backup)
     siege.drain()
     assert sum(siege.check().values()) == len(siege.handed_in)
+
+
+def test_a_queue_without_its_database_is_made_anew_from_the_journal(tmp_path: Path) -> None:
+    workspace = queue(tmp_path)
+    first, called_back = hand_in(workspace), hand_in(workspace, RIGHT, "Team B")
+    with_home(workspace, lambda home: home.cancel(called_back))
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    for path in workspace.root.glob("queue.sqlite*"):
+        path.unlink()
+    assert run(["queue", "list", str(workspace.root)]) == 66
+    assert run(["queue", "init", str(workspace.root), "--challenge", str(workspace.root / "challenge.toml")]) == 0
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    assert {one.id: one.status for one in submissions(workspace)} == {first: "SCORED", called_back: "REJECTED"}
+    assert len(list((workspace.attempts / first).iterdir())) == 1
+
+
+def test_a_database_of_two_times_is_refused(tmp_path: Path) -> None:
+    """Pages that belong to an older file, as a restore leaves them that forgets what lies beside it."""
+    workspace = queue(tmp_path)
+    for number in range(60):
+        hand_in(workspace, RIGHT, f"Team {number}")
+    database = workspace.root / FILE
+    content = bytearray(database.read_bytes())
+    page = 4096
+    content[page * 3 : page * 4] = content[page * 2 : page * 3]
+    database.write_bytes(content)
+    assert run(["queue", "list", str(workspace.root)]) == 78

@@ -35,7 +35,8 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 def command(folder: Path, challenge: Path, data: tuple[str, ...], output_format: str, **chosen: Any) -> int:
     """Make DIR a queue. Gold and notes are checked; faults in them are said now (78).
 
-    DIR then holds queue.sqlite, a copy of challenge.toml, settings.json (notices, leases, limits: edit it) and the
+    In a queue whose queue.sqlite is lost it makes a new one, which takes up every submission from the journal.
+    DIR holds queue.sqlite, a copy of challenge.toml, settings.json (notices, leases, limits: edit it) and the
     secret salt of the challenge (taken from SANDSCORE_SALT where that is set).
 
     \b
@@ -44,9 +45,16 @@ def command(folder: Path, challenge: Path, data: tuple[str, ...], output_format:
     """
     import json
 
-    from sandscore.queueing.embedded.database import create
+    from sandscore.queueing.embedded.database import FILE, create
     from sandscore.queueing.founding import data_folders, found, phases
+    from sandscore.queueing.workspace import SETTINGS
 
+    if (folder / SETTINGS).exists() and not (folder / FILE).exists():
+        create(folder)
+        click.echo(
+            f"{folder}: {FILE} was gone and is made anew; what the journal holds will be evaluated again", err=True
+        )
+        return 0
     folders = data_folders(challenge, dict(_named(one) for one in data))
     workspace = found(folder, challenge, _settings(folders, chosen), create)
     tasks = {phase or "": workspace.tasks(phase) for phase in phases(workspace.challenge)}

@@ -38,11 +38,12 @@ async def _found(place: Place, home: "QueueHome", submission_id: str, team_view:
     one = next((one for one in await home.submissions() if one.id == submission_id), None)
     if one is None:
         raise UsageFault(f"there is no submission {submission_id} in this queue")
-    seen = view(one, await home.kept(one))
+    folder = await home.kept(one)
+    seen = view(one, folder)
     if team_view:
         return seen
     history = {} if place.evaluation is not None else _history(place, submission_id)
-    return record(one) | seen | history
+    return record(one) | seen | {"reason": one.reason, "folder": str(folder) if folder else None} | history
 
 
 def _history(place: Place, submission_id: str) -> dict[str, Any]:

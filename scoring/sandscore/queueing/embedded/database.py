@@ -102,6 +102,13 @@ class Database:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
 
+    def check(self) -> None:
+        """A file that was put together from two times, or half copied, is better refused than believed."""
+        with self.reading() as connection:
+            found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if found != "ok":
+                raise sqlite3.DatabaseError(found)
+
     def copy_to(self, copy: sqlite3.Connection) -> None:
         self._connection.backup(copy)
 

@@ -37,6 +37,7 @@ class EmbeddedHome:
         journal = Journal(self._workspace.root)
         self._claims = Claims(self._database, self._workspace.settings)
         self._orders = Orders(self._database, journal)
+        await self._run(self._database.check)
         await self._run(_catch_up, self._database, journal)
 
     async def close(self) -> None:
