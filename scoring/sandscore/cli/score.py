@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 @click.option("--predictions", required=True, metavar="FILE", help="What is scored; - reads standard input.")
 @click.option("--notes", metavar="FILE", help="The notes; they define the data set and prove every text.")
 @click.option("--complete", is_flag=True, help="A note without an entry is an error, not a warning.")
+@click.option(
+    "--jobs",
+    default=1,
+    show_default=True,
+    metavar="N",
+    type=click.IntRange(1, 64),
+    help="Processes to use; the card stays the same.",
+)
 @click.option("--profile", default="challenge", show_default=True, metavar="X", help="Whose rules; see docs/profiles.")
 @click.option("--measure", "measures", multiple=True, metavar="M", help="A measure beside the task's own; repeatable.")
 @click.option("--hipaa-map", metavar="FILE", help="Which labels HIPAA protects, in place of the bundled map.")
@@ -70,6 +78,7 @@ class Options:
     predictions: str
     notes: str | None
     complete: bool
+    jobs: int
     profile: str
     measures: tuple[str, ...]
     hipaa_map: str | None
@@ -109,7 +118,7 @@ def run(options: Options) -> int:
     wanted = error_files(options.errors, options.entity_map, task, profile, options.created)
     question = Question(task, options.measures, hipaa, _identity(options))
     inputs = Inputs(options.gold, options.predictions, options.notes)
-    scored = scored_by(question, profile, inputs, options.complete, wanted)
+    scored = scored_by(question, profile, inputs, wanted, complete=options.complete, jobs=options.jobs)
     card = scored.card
     for warning in card.warnings:
         click.echo(f"warning: {printable(warning)}", err=True)

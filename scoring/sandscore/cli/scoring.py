@@ -25,22 +25,28 @@ class Scored:
 
 
 def scored_by(
-    question: Question, profile: Profile | None, inputs: Inputs, complete: bool, errors: ErrorFiles | None
+    question: Question,
+    profile: Profile | None,
+    inputs: Inputs,
+    errors: ErrorFiles | None,
+    *,
+    complete: bool = False,
+    jobs: int = 1,
 ) -> Scored:
     """Loads the files, refuses what is not valid, scores, and writes error files if they are wanted."""
     with kept(inputs) if profile is not None else nullcontext(inputs) as readable:
         with bytes_read(readable.given.values()) as progress:
-            loaded = load_files(question.task, readable, complete=complete, progress=progress)
+            loaded = load_files(question.task, readable, complete=complete, jobs=jobs, progress=progress)
         if profile is None:
-            return _challenge(question, loaded, errors)
+            return _challenge(question, loaded, errors, jobs)
         return _as_the_original(profile, question, readable, loaded, errors)
 
 
-def _challenge(question: Question, loaded: Loaded, errors: ErrorFiles | None) -> Scored:
+def _challenge(question: Question, loaded: Loaded, errors: ErrorFiles | None, jobs: int) -> Scored:
     _refuse_faulty(loaded)
     if errors is not None:
         errors.write(loaded, None)
-    return Scored(score(question, loaded), loaded)
+    return Scored(score(question, loaded, jobs), loaded)
 
 
 def _as_the_original(

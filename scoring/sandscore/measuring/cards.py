@@ -52,14 +52,14 @@ class Question:
     identity: Identity = field(default_factory=Identity)
 
 
-def score(question: Question, loaded: Loaded) -> Scorecard:
-    """The score card of files that were loaded without errors."""
+def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
+    """The score card of files that were loaded without errors, counted by ``jobs`` processes."""
     task, dataset = question.task, loaded.dataset
     gold, predictions = loaded.columns["gold"], loaded.columns["predictions"]
     names = dataset.vocabulary.names
     wanted = measures_for(task, question.measures)
     columnar = [measure for measure in wanted if measure.name in MEASURES]
-    whole = measured(task, loaded, columnar, question.hipaa if task.hipaa else None)
+    whole = measured(task, loaded, columnar, question.hipaa if task.hipaa else None, jobs)
     general = count_general([measure for measure in wanted if measure.name in GENERAL], loaded)
     scores = {str(c.measure): _score(c) for c in whole.counted}
     identity = question.identity

@@ -1,6 +1,5 @@
 """A data set in parts of some notes each: every count adds up over notes, and a part fits the processor's cache."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -13,19 +12,28 @@ from sandscore.reading.tokens import table_of
 PART = 1 << 16
 
 
-def parts(loaded: Loaded, size: int = PART) -> Iterator[Sides]:
+class Parts:
     """Gold and predictions of as many notes as have about ``size`` annotations; at least one part."""
-    notes = len(loaded.dataset.ids)
-    files = loaded.columns["gold"], loaded.columns["predictions"]
-    ends = [np.concatenate(([0], np.cumsum(np.bincount(file.note, minlength=notes)))) for file in files]
-    orders = [_by_note(file, notes) for file in files]
-    tables = [table_of(file.tokens) for file in files]
-    for first, last in pairwise(_borders(ends[0] + ends[1], size)):
+
+    def __init__(self, loaded: Loaded, size: int = PART) -> None:
+        notes = len(loaded.dataset.ids)
+        self._dataset = loaded.dataset
+        self._files = loaded.columns["gold"], loaded.columns["predictions"]
+        self._ends = [np.concatenate(([0], np.cumsum(np.bincount(file.note, minlength=notes)))) for file in self._files]
+        self._orders = [_by_note(file, notes) for file in self._files]
+        self._tables = [table_of(file.tokens) for file in self._files]
+        self._borders = list(pairwise(_borders(self._ends[0] + self._ends[1], size)))
+
+    def __len__(self) -> int:
+        return len(self._borders)
+
+    def __getitem__(self, part: int) -> Sides:
+        first, last = self._borders[part]
         gold, predicted = (
             side_of(file, _rows(order, int(end[first]), int(end[last])), first, table)
-            for file, end, order, table in zip(files, ends, orders, tables, strict=True)
+            for file, end, order, table in zip(self._files, self._ends, self._orders, self._tables, strict=True)
         )
-        yield Sides(gold, predicted, last - first, first, loaded.dataset)
+        return Sides(gold, predicted, last - first, first, self._dataset)
 
 
 def _rows(order: Ints | None, start: int, end: int) -> Ints:

@@ -1,6 +1,10 @@
 """What is counted in a data set's parts, added up."""
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -8,10 +12,11 @@ from sandscore.measuring import extras
 from sandscore.measuring.counting import Tally
 from sandscore.measuring.hipaa import HipaaMap
 from sandscore.measuring.measures import Counted, added, count_all
-from sandscore.measuring.parts import parts
+from sandscore.measuring.parts import Parts
 from sandscore.measuring.sides import Sides
 from sandscore.measuring.values import Named
 from sandscore.reading.files import Loaded
+from sandscore.reading.forking import beside
 from sandscore.records.scorecard import ConfidenceCurve, ErrorKinds
 from sandscore.tasks import Task
 
@@ -37,12 +42,13 @@ class Whole:
     confidence: ConfidenceCurve
 
 
-def measured(task: Task, loaded: Loaded, measures: list[Named], hipaa: HipaaMap | None) -> Whole:
+def measured(task: Task, loaded: Loaded, measures: list[Named], hipaa: HipaaMap | None, jobs: int = 1) -> Whole:
     """Every measure, and what else is told of gold and predictions."""
     names = loaded.dataset.vocabulary.names
     gold = loaded.columns["gold"]
     reason = None if bool((gold.label >= 0).any()) else f"gold carries no {task.label}"
-    found = [_part(task, sides, names, measures, hipaa) for sides in parts(loaded)]
+    parts = Parts(loaded)
+    found = _shared_out(lambda number: _part(task, parts[number], names, measures, hipaa), len(parts), jobs)
     counted = [added(list(same), reason) for same in zip(*(part.counted for part in found), strict=True)]
     with_gold = sum(part.with_gold for part in found)
     return Whole(
@@ -51,6 +57,19 @@ def measured(task: Task, loaded: Loaded, measures: list[Named], hipaa: HipaaMap 
         sum(part.leaking for part in found) / with_gold if with_gold else None,
         extras.confidence_curve((part.sureness for part in found), len(gold)),
     )
+
+
+def _shared_out(work: Callable[[int], Part], parts: int, jobs: int) -> list[Part]:
+    """Every part's counts in order, each process doing a run of parts; this one does the first."""
+    cuts = [parts * job // jobs for job in range(jobs + 1)]
+    runs = [range(*cut) for cut in pairwise(cuts) if cut[0] < cut[1]]
+    with ExitStack() as stack:
+        others = [stack.enter_context(beside(partial(_each, work, run))) for run in runs[1:]]
+        return _each(work, runs[0]) + [part for other in others for part in other()]
+
+
+def _each(work: Callable[[int], Part], numbers: range) -> list[Part]:
+    return [work(number) for number in numbers]
 
 
 def _part(task: Task, sides: Sides, names: list[str], measures: list[Named], hipaa: HipaaMap | None) -> Part:

@@ -65,21 +65,29 @@ def explain_text(reporter: Reporter, annotation: int, note: int, start: int, len
     reporter.say(code, annotation, note, told)
 
 
-def clashes(columns: Columns, first: int = 0) -> tuple[list[int], list[int]]:
+def clashes(columns: Columns, first: int = 0) -> tuple[Ints, Ints]:
     """Annotations that repeat an earlier one of their note, and those that overlap one; counted from ``first``."""
     known = np.flatnonzero(columns.note >= 0)
     if not len(known):
-        return [], []
+        return known, known
     note, start = (column[known].astype(np.int64) for column in (columns.note, columns.start))
     end = start + columns.length[known]
-    keys, size = ranked([note - note.min(), start, end - start, columns.label[known].astype(np.int64) + 1])
+    label = columns.label[known].astype(np.int64) + 1
+    keys, size = ranked([note - note.min(), start, end - start, label])
     order = order_of(keys, size)
     keys = keys[order]
     same = np.concatenate(([False], keys[1:] == keys[:-1]))
-    kept = order[~same]
+    kept = _by_place(order[~same], keys[~same] // (1 + int(label.max())))
     overlapping = kept[_overlapping(note[kept], start[kept], end[kept])]
-    repeats, overlaps = ((known[np.sort(which)] + first).tolist() for which in (order[same], overlapping))
+    repeats, overlaps = (known[np.sort(which)] + first for which in (order[same], overlapping))
     return repeats, overlaps
+
+
+def _by_place(rows: Ints, spans: Ints) -> Ints:
+    """Rows in order of their spans; of equal spans, which differ in their labels, the first in the file comes first."""
+    if not bool((spans[1:] == spans[:-1]).any()):
+        return rows
+    return rows[np.lexsort((rows, spans))]
 
 
 def _overlapping(note: Ints, start: Ints, end: Ints) -> Ints:

@@ -1,7 +1,7 @@
 """One file's annotations as columns, in file order."""
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,29 +45,54 @@ class Columns:
         return len(self.note)
 
 
-def joined(parts: list[Columns]) -> Columns:
-    """Columns of several blocks as one."""
-    none = np.zeros(0, np.int32)
-    parts = parts or [Columns(none, none, none, none, np.zeros(0), none, Tokens(none, none, none))]
-    texts = [part.text for part in parts if part.text is not None]
-    tokens = [part.tokens for part in parts if part.tokens is not None]
-    return Columns(
-        note=np.concatenate([part.note for part in parts]),
-        start=np.concatenate([part.start for part in parts]),
-        length=np.concatenate([part.length for part in parts]),
-        label=np.concatenate([part.label for part in parts]),
-        confidence=np.concatenate([part.confidence for part in parts]),
-        text=np.concatenate(texts) if len(texts) == len(parts) else None,
-        tokens=_joined_tokens(tokens) if len(tokens) == len(parts) else None,
-    )
+class Gathered:
+    """Columns of several blocks on their way to become one."""
+
+    def __init__(self) -> None:
+        none = np.zeros(0, np.int32)
+        self._note, self._start, self._length, self._label = ([none] for _ in range(4))
+        self._confidence: list[Floats] = [np.zeros(0)]
+        self._text: list[Small] | None = [none]
+        self._tokens: tuple[list[Small], ...] | None = [none], [none], [none]
+        self.size = 0
+
+    def add(self, part: Columns) -> None:
+        """Another block."""
+        self.size += len(part)
+        self._note.append(part.note)
+        self._start.append(part.start)
+        self._length.append(part.length)
+        self._label.append(part.label)
+        self._confidence.append(part.confidence)
+        if part.text is None or self._text is None:
+            self._text = None
+        else:
+            self._text.append(part.text)
+        if part.tokens is None or self._tokens is None:
+            self._tokens = None
+        else:
+            for gathered, column in zip(
+                self._tokens, (part.tokens.words, part.tokens.begin, part.tokens.size), strict=True
+            ):
+                gathered.append(column)
+
+    def columns(self) -> Columns:
+        """All blocks as one; what was gathered is let go of, column by column, so that nothing is held twice."""
+        return Columns(
+            note=_emptied(self._note),
+            start=_emptied(self._start),
+            length=_emptied(self._length),
+            label=_emptied(self._label),
+            confidence=_emptied(self._confidence),
+            text=None if self._text is None else _emptied(self._text),
+            tokens=None if self._tokens is None else Tokens(*map(_emptied, self._tokens)),
+        )
 
 
-def _joined_tokens(parts: list[Tokens]) -> Tokens:
-    return Tokens(
-        np.concatenate([part.words for part in parts]),
-        np.concatenate([part.begin for part in parts]),
-        np.concatenate([part.size for part in parts]),
-    )
+def _emptied(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    whole = np.concatenate(parts)
+    parts.clear()
+    return whole
 
 
 def ranked(fields: list[Ints]) -> tuple[Ints, int]:

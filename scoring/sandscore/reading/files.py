@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sandscore.reading.columns import Columns
 from sandscore.reading.datasets import DataSet, WholeNamesNeededError
 from sandscore.reading.findings import Findings
-from sandscore.reading.labels import vocabulary
+from sandscore.reading.forking import beside
+from sandscore.reading.labels import renumbered, vocabulary
 from sandscore.reading.loading import AnnotationLoader
 from sandscore.reading.notes import NotesLoader
 from sandscore.reading.sources import BadStream, Source, opened
@@ -57,9 +58,10 @@ def load_files(
     complete: bool = False,
     want_tokens: bool = True,
     want_hashes: bool = True,
+    jobs: int = 1,
     progress: Progress = quiet,
 ) -> Loaded:
-    """Read all inputs. ``complete``: a note without predictions is an error."""
+    """Read all inputs. ``complete``: a note without predictions is an error; ``jobs``: processes to use."""
     sources: dict[str, Source | BadStream] = {}
     with ExitStack() as stack:
         for role, path in inputs.given.items():
@@ -72,44 +74,69 @@ def load_files(
             for role, source in sources.items()
             if want_hashes and role != "notes" and isinstance(source, Source)
         }
-        names = {role: str(path) for role, path in inputs.given.items()}
+        reader = _Reader(task, inputs, sources, complete, want_tokens, jobs)
         try:
-            return _read(task, names, sources, sha256, whole_names=False, options=(complete, want_tokens, progress))
+            return Loaded(*reader.read(progress, whole_names=False), sha256)
         except WholeNamesNeededError:
-            return _read(task, names, sources, sha256, whole_names=True, options=(complete, want_tokens, quiet))
+            return Loaded(*reader.read(quiet, whole_names=True), sha256)
 
 
-def _read(
-    task: Task,
-    names: Mapping[str, str],
-    sources: Mapping[str, Source | BadStream],
-    sha256: dict[str, str],
-    *,
-    whole_names: bool,
-    options: tuple[bool, bool, Progress],
-) -> Loaded:
-    complete, want_tokens, progress = options
-    dataset = DataSet(vocabulary(task, task.label), whole_names)
-    findings = {role: Findings(name, task.array) for role, name in names.items()}
-    columns: dict[str, Columns] = {}
-    for role, source in sources.items():
-        if isinstance(source, BadStream):
-            findings[role].add("json", (-1, -1), "", None, str(source))
-            continue
-        data = memoryview(source.data)
-        if role == "notes":
-            NotesLoader(dataset, findings[role]).load(data, progress)
-            if findings[role].errors:
-                break  # nothing can be judged by notes that are not right themselves
+@dataclass(slots=True)
+class _Reader:
+    task: Task
+    inputs: Inputs
+    sources: Mapping[str, Source | BadStream]
+    complete: bool
+    want_tokens: bool
+    jobs: int
+    dataset: DataSet = field(init=False)
+    findings: dict[str, Findings] = field(init=False)
+
+    def read(self, progress: Progress, *, whole_names: bool) -> tuple[DataSet, dict[str, Columns], dict[str, Findings]]:
+        self.dataset = DataSet(vocabulary(self.task, self.task.label), whole_names)
+        self.findings = {role: Findings(str(path), self.task.array) for role, path in self.inputs.given.items()}
+        usable = {role: source for role, source in self.sources.items() if isinstance(source, Source)}
+        for role, source in self.sources.items():
+            if isinstance(source, BadStream):
+                self.findings[role].add("json", (-1, -1), "", None, str(source))
+        columns: dict[str, Columns] = {}
+        notes = usable.pop("notes", None)
+        if notes is not None:
+            NotesLoader(self.dataset, self.findings["notes"]).load(memoryview(notes.data), progress)
+        if "notes" in self.findings and self.findings["notes"].errors:
+            return self.dataset, columns, self.findings  # nothing can be judged by notes that are not right themselves
+        if self.jobs > 1 and notes is not None and len(usable) > 1:
+            columns = self._both_at_once(usable["gold"], usable["predictions"], progress)
         else:
-            loader = AnnotationLoader(task, dataset, findings[role], want_tokens=want_tokens)
-            columns[role] = loader.load(data, missing=_missing(role, sources, complete), progress=progress)
-            dataset.growing = False
-    return Loaded(dataset, columns, findings, sha256)
+            for role, source in usable.items():
+                columns[role] = self._load(role, source, progress)
+                self.dataset.growing = False
+        return self.dataset, columns, self.findings
 
+    def _load(self, role: str, source: Source, progress: Progress) -> Columns:
+        loader = AnnotationLoader(self.task, self.dataset, self.findings[role], want_tokens=self.want_tokens)
+        return loader.load(memoryview(source.data), missing=self._missing(role), progress=progress)
 
-def _missing(role: str, sources: Mapping[str, object], complete: bool) -> Severity | None:
-    """How a note without an entry is taken: not at all in gold, which need not speak of every note."""
-    if role == "gold" or ("notes" not in sources and "gold" not in sources):
-        return None
-    return "error" if complete else "warning"
+    def _both_at_once(self, gold: Source, predictions: Source, progress: Progress) -> dict[str, Columns]:
+        """Gold in a second process; labels are numbered as if it had been read first."""
+
+        def read_gold() -> tuple[Columns, Findings, list[str]]:
+            columns = self._load("gold", gold, quiet)
+            self.findings["gold"].settle()
+            self.findings["gold"].describe = None
+            return columns, self.findings["gold"], self.dataset.vocabulary.names
+
+        with beside(read_gold) as result:
+            predicted = self._load("predictions", predictions, progress)
+            columns, self.findings["gold"], names = result()
+        labels = vocabulary(self.task, self.task.label)
+        labels.learn(names)
+        predicted = replace(predicted, label=renumbered(predicted.label, self.dataset.vocabulary, labels))
+        self.dataset.vocabulary = labels
+        return {"gold": columns, "predictions": predicted}
+
+    def _missing(self, role: str) -> Severity | None:
+        """How a note without an entry is taken: not at all in gold, which need not speak of every note."""
+        if role == "gold" or ("notes" not in self.sources and "gold" not in self.sources):
+            return None
+        return "error" if self.complete else "warning"

@@ -4,6 +4,9 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
+from sandscore.reading.columns import Ints
 from sandscore.records.problems import CODES, Problem, Severity
 
 LISTED = 10_000
@@ -49,10 +52,11 @@ class Findings:
         if self.counts[code] <= LISTED:
             self._kept.append((where, len(self._kept), problem))
 
-    def add_late(self, code: str, annotations: list[int], message: str) -> None:
+    def add_late(self, code: str, blocks: list[Ints], message: str) -> None:
         """Record a problem of each of these annotations, to be described when problems are listed."""
-        if annotations:
-            self._late.append(Late(code, annotations[: self.room(code)], message))
+        annotations = np.concatenate([np.zeros(0, np.int64), *blocks])
+        if len(annotations):
+            self._late.append(Late(code, annotations[: self.room(code)].tolist(), message))
             self.counts[code] += len(annotations)
             self.errors += len(annotations) if CODES[code] == "error" else 0
 
@@ -63,10 +67,14 @@ class Findings:
     @property
     def problems(self) -> list[Problem]:
         """In the order of the file."""
+        self.settle()
+        return [problem for *_, problem in sorted(self._kept, key=lambda kept: kept[:2])]
+
+    def settle(self) -> None:
+        """Describe what is late, so that nobody is asked for it any more."""
         late, self._late = self._late, []
         for problem in late:
             self._describe(problem)
-        return [problem for *_, problem in sorted(self._kept, key=lambda kept: kept[:2])]
 
     def _describe(self, late: Late) -> None:
         if self.describe is None:

@@ -5,6 +5,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
+from sandscore.reading.columns import Small
 from sandscore.tasks import Task, schema_of
 
 ABSENT = -1
@@ -39,6 +42,12 @@ def vocabulary(task: Task, field: str | None) -> "Vocabulary":
     return Vocabulary(allowed(task, field), dict(task.label_aliases)) if field else Vocabulary(None)
 
 
+def renumbered(codes: Small, known: "Vocabulary", other: "Vocabulary") -> Small:
+    """Codes of one vocabulary as those of another, which learns the names it does not know."""
+    translated = np.array([ABSENT, *(other[name] for name in known.names)], np.int32)
+    return translated[codes + 1]
+
+
 class Vocabulary(dict[str | None, int]):
     """Written label to code, looked up once per spelling; codes count up in order of first appearance."""
 
@@ -47,6 +56,11 @@ class Vocabulary(dict[str | None, int]):
         self._allowed, self._aliases = values, aliases
         self.names: list[str] = list(values or ())
         self._codes = {name: code for code, name in enumerate(self.names)}
+
+    def learn(self, names: list[str]) -> None:
+        """Number names in this order, unless they are known."""
+        for name in names:
+            self[name]
 
     def __missing__(self, written: str) -> int:
         """Raises KeyError for a label the schema does not allow."""

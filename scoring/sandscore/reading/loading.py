@@ -9,7 +9,7 @@ import numpy as np
 
 from sandscore.reading.blocks import Block, moved
 from sandscore.reading.checking import Reporter, clashes, explain_text, misplaced
-from sandscore.reading.columns import Columns, Floats, Small, joined
+from sandscore.reading.columns import Columns, Floats, Gathered, Ints, Small
 from sandscore.reading.datasets import DataSet
 from sandscore.reading.decoding import Decoder, quotes, record_type
 from sandscore.reading.entries import Entries
@@ -36,10 +36,9 @@ class AnnotationLoader:
         self._want_tokens = want_tokens
         self._judge = Judge(task)
         self._second = vocabulary(task, task.second_label)
-        self._parts: list[Columns] = []
-        self._size = 0
-        self._repeats: list[int] = []
-        self._overlaps: list[int] = []
+        self._gathered = Gathered()
+        self._repeats: list[Ints] = []
+        self._overlaps: list[Ints] = []
         self._places = Places()
         self._report = Reporter(dataset, findings, self._places, self._pointer)
         self._one_note = False
@@ -55,8 +54,7 @@ class AnnotationLoader:
         except JsonFault as fault:
             self._findings.add("json", (-1, -1), "", None, str(fault))
             missing = None
-        columns = joined(self._parts)
-        self._parts.clear()
+        columns = self._gathered.columns()
         self._report_unknown()
         self._report_clashes(columns)
         self._entries.close(len(columns), missing)
@@ -81,7 +79,7 @@ class AnnotationLoader:
             return False
         numbers = self._entries.numbers([record.source.resource.name for record in records], number)
         ends = list(accumulate(map(len, lists)))
-        self._places.add_run(number, [self._size + end for end in (0, *ends[:-1])] if ends else [])
+        self._places.add_run(number, [self._gathered.size + end for end in (0, *ends[:-1])] if ends else [])
         self._take(annotations, numbers, ends, codes, confidence)
         return True
 
@@ -100,7 +98,7 @@ class AnnotationLoader:
         if judged.name is not None or self._one_note:
             confidence = _floats([a.confidence for a in judged.annotations])
             codes = self._codes(judged.annotations)
-            self._places.add(number, self._size, judged.places)
+            self._places.add(number, self._gathered.size, judged.places)
             note = self._entries.number(judged.name, number)
             self._take(judged.annotations, [note], [len(judged.annotations)], codes, confidence)
 
@@ -138,7 +136,7 @@ class AnnotationLoader:
         wrong = set(np.flatnonzero((sizes != length) & (note >= 0)).tolist())
         wrong.update(misplaced(notes, numbers, texts, starts, ends) if notes is not None else ())
         for i in sorted(wrong):
-            explain_text(self._report, self._size + i, int(note[i]), starts[i], int(length[i]), texts[i])
+            explain_text(self._report, self._gathered.size + i, int(note[i]), starts[i], int(length[i]), texts[i])
         part = Columns(
             note=note,
             start=_whole(starts),
@@ -148,11 +146,10 @@ class AnnotationLoader:
             text=_whole(self._dataset.intern(texts)) if notes is None else None,
             tokens=tokens_of(texts, sizes) if self._want_tokens else None,
         )
-        repeats, overlaps = clashes(part, self._size)
-        self._repeats += repeats
-        self._overlaps += overlaps
-        self._parts.append(part)
-        self._size += len(part)
+        repeats, overlaps = clashes(part, self._gathered.size)
+        self._repeats.append(repeats)
+        self._overlaps.append(overlaps)
+        self._gathered.add(part)
 
     def _pointer(self, record: int, *path: str | int) -> str:
         return pointer(path if self._one_note else (record, *path))
@@ -166,7 +163,7 @@ class AnnotationLoader:
     def _report_clashes(self, columns: Columns) -> None:
         """Blocks were looked at one by one, which is enough unless a note has several entries."""
         if self._findings.counts["duplicate-note"]:
-            self._repeats, self._overlaps = clashes(columns)
+            self._repeats, self._overlaps = ([found] for found in clashes(columns))
 
         def describe(annotation: int) -> Described:
             return self._report.describe(annotation, int(columns.note[annotation]))
