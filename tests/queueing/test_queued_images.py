@@ -81,7 +81,7 @@ def test_images_end_as_they_deserve(tmp_path: Path, client: "DockerClient", imag
 def test_a_worker_killed_in_the_middle_leaves_nothing_and_loses_nothing(
     tmp_path: Path, client: "DockerClient", images: "HostileImages"
 ) -> None:
-    workspace = queue(tmp_path, LIMITS)
+    workspace = queue(tmp_path, LIMITS, lease_seconds=4)
     slow = identity(client, images, "dripped-answer")
     submission_id = hand_in(workspace, image=slow)
     worker = work(workspace)
