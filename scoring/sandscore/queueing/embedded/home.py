@@ -1,13 +1,13 @@
-"""The queue in one SQLite file. Every call to the database happens in one thread of its own."""
+"""The queue in one SQLite file. Calls are short, and whoever waits for the file could do nothing without it: so they
+are made where they are asked for, and only mail and webhooks are sent in a thread of their own."""
 
 import asyncio
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import ParamSpec, TypeVar
 
 from sandscore.queueing.embedded.claims import Claims
 from sandscore.queueing.embedded.database import Database
@@ -19,81 +19,78 @@ from sandscore.queueing.submission import Claim, Committed, Notice, Signal, Stat
 from sandscore.queueing.workspace import Workspace
 from sandscore.records.errors import InfrastructureFault, ParticipantFault
 
-_Given = ParamSpec("_Given")
-_Done = TypeVar("_Done")
-
 
 class EmbeddedHome:
     """Keeps the promises of ``QueueHome`` for the folder of a workspace."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._thread = ThreadPoolExecutor(1, "queue")
         self._notices = ThreadPoolExecutor(1, "notices")
         self._database: Database | None = None
 
     async def open(self) -> None:
-        self._database = await self._run(Database, self._workspace.root)
+        self._database = Database(self._workspace.root)
         journal = Journal(self._workspace.root)
         self._claims = Claims(self._database, self._workspace.settings)
         self._orders = Orders(self._database, journal)
-        await self._run(self._database.check)
-        await self._run(_catch_up, self._database, journal)
+        self._database.check()
+        _catch_up(self._database, journal)
 
     async def close(self) -> None:
         if self._database is not None:
-            await self._run(self._database.close)
+            self._database.close()
             self._database = None
-        self._thread.shutdown()
         self._notices.shutdown()
 
     async def submissions(self) -> Sequence[Submission]:
-        return await self._run(self._orders.submissions)
+        return self._orders.submissions()
 
     async def claimable(self, most: int) -> Sequence[Submission]:
-        return await self._run(self._claims.claimable, most)
+        return self._claims.claimable(most)
 
     async def seconds_until_claimable(self) -> float | None:
-        return await self._run(self._claims.seconds_until_claimable)
+        return self._claims.seconds_until_claimable()
 
     async def claim(self, submission: Submission, owner: str, lease_seconds: float) -> Claim | None:
-        return await self._run(self._claims.claim, submission, owner, lease_seconds)
+        return self._claims.claim(submission, owner, lease_seconds)
 
     async def heartbeat(self, claim: Claim) -> Signal:
-        return await self._run(self._claims.heartbeat, claim)
+        return self._claims.heartbeat(claim)
 
     async def fetch_predictions(self, claim: Claim, target: Path, most_bytes: int) -> None:
-        await self._run(self._fetch, claim, target, most_bytes)
+        self._fetch(claim, target, most_bytes)
 
     async def advance(self, claim: Claim, status: Status) -> Signal:
-        return await self._run(self._claims.heartbeat, claim, status)
+        return self._claims.heartbeat(claim, status)
 
     async def commit(self, claim: Claim, verdict: Verdict) -> Committed:
         kept = None if verdict.folder is None else verdict.folder.relative_to(self._workspace.root)
-        return await self._run(self._claims.commit, claim, replace(verdict, folder=kept))
+        return self._claims.commit(claim, replace(verdict, folder=kept))
 
     async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
-        return await self._run(self._claims.release, claim, reason, our_fault)
+        return self._claims.release(claim, reason, our_fault)
 
     async def cancel(self, submission_id: str) -> bool:
-        return await self._run(self._orders.cancel, submission_id)
+        return self._orders.cancel(submission_id)
 
     async def requeue(self, submission_id: str) -> bool:
-        return await self._run(self._orders.requeue, submission_id)
+        return self._orders.requeue(submission_id)
 
     async def add_version(self, submission: Submission, version: Version) -> bool:
-        return await self._run(self._orders.add_version, submission.id, version)
+        return self._orders.add_version(submission.id, version)
 
     async def kept(self, submission: Submission) -> Path | None:
-        folder = await self._run(self._orders.folder_of, submission.id)
+        folder = self._orders.folder_of(submission.id)
         return folder if folder is None else self._workspace.root / folder
 
     async def publish_feedback(self, submission: Submission, feedback: Mapping[str, object]) -> None:
-        await self._run(self._orders.publish_feedback, submission, feedback)
+        self._orders.publish_feedback(submission, feedback)
 
     async def notify(self, notice: Notice) -> bool:
         settings = self._workspace.settings.notices
         ledger = Ledger(self._workspace.root)
+        if settings.smtp is None and settings.webhook is None:
+            return send(notice, settings, ledger)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._notices, send, notice, settings, ledger)
 
@@ -114,9 +111,6 @@ class EmbeddedHome:
                 shutil.copyfile(kept, target)
         except OSError as fault:
             raise InfrastructureFault(f"the submitted file {kept} cannot be had: {fault.strerror}") from None
-
-    async def _run(self, work: Callable[_Given, _Done], *given: _Given.args, **named: _Given.kwargs) -> _Done:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: work(*given, **named))
 
 
 def _catch_up(database: Database, journal: Journal) -> None:
