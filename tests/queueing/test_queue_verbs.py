@@ -206,3 +206,20 @@ def test_an_init_that_was_cut_short_can_be_repeated(tmp_path: Path) -> None:
     (Path(folder) / "settings.json").unlink()
     made(tmp_path)
     assert run(["queue", "submit", folder, "--task", "date", "--team", "A", "--predictions", given]) == 0
+
+
+def test_a_terminal_shows_a_table_and_a_pipe_shows_lines(tmp_path: Path) -> None:
+    workspace = queue(tmp_path)
+    program = "import sys; from sandscore.cli.main import main; main(sys.argv[1:])"
+    command = [sys.executable, "-c", program, "queue", "work", str(workspace.root), "--once"]
+    hand_in(workspace)
+    piped = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert piped.stderr.splitlines()[-1].endswith("date Team A attempt 1: SCORED")
+    hand_in(workspace, RIGHT, "Team B")
+    ours, theirs = os.openpty()
+    subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, env=os.environ | {"TERM": "xterm"}, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert "ended: 1 SCORED; under way: 0" in shown
+    assert "\x1b[J" in shown
