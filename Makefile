@@ -22,7 +22,7 @@ browser: environment
 	@tools/browser.sh
 
 peers: environment
-	@$(PYTHON) tools/peer_env.py presidio
+	@$(PYTHON) tools/peer_env.py presidio nlpsandbox-client neleval cwltool
 
 check: environment  ## lint, format, types, import arrows
 	@$(PYTHON) -m ruff check .

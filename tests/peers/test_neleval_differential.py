@@ -9,6 +9,8 @@ from peers.originals import answers_of
 
 from sandscore.measuring.profiles import neleval
 
+pytestmark = pytest.mark.peer
+
 GROUPS = {
     "none": None,
     "doc": ["docid"],

@@ -9,6 +9,8 @@ from peers.mentions import evaluate, spans
 
 from sandscore.measuring.profiles import semeval
 
+pytestmark = pytest.mark.peer
+
 KINDS = ("correct", "incorrect", "partial", "missed", "spurious")
 NUMBERS = (*KINDS, "precision", "recall", "f1", "actual", "possible")
 SCENARIOS = ("strict", "exact", "partial", "ent_type")

@@ -12,6 +12,8 @@ from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
 from sandscore.records.errors import OrganiserFault, ParticipantFault
 from sandscore.tasks import find_task
 
+pytestmark = pytest.mark.peer
+
 TASKS = ("date", "person-name", "location", "id", "contact")
 TYPES = {"person-name": "personType"}
 PIECES = (

@@ -22,6 +22,8 @@ from sandscore.measuring.profiles.presidio.spans import TaggedDocument
 from sandscore.measuring.profiles.presidio.tagging import ScoredSpan, tag
 from sandscore.measuring.profiles.presidio.tokens import tokens_of
 
+pytestmark = pytest.mark.peer
+
 ROOT = Path(__file__).resolve().parents[2]
 SEED = 20261118
 RUNS: tuple[dict[str, Any], ...] = (
