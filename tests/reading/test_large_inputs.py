@@ -2,6 +2,8 @@
 
 import json
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,13 @@ from cli.running import sandscore
 from corpora import labels_of, record
 
 from sandscore.tasks import TASKS, Task
+
+MEASURE = """
+import pathlib, sys
+from sandscore.cli.main import run
+assert run(sys.argv[1:]) == 0
+print([line.split()[1] for line in pathlib.Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line][0])
+"""
 
 
 def corpus(folder: Path, task: Task, notes: int, per_note: int, *, lines: bool = False) -> dict[str, Path]:
@@ -60,3 +69,19 @@ def test_a_fault_in_gold_is_told_whoever_read_it(tmp_path: Path) -> None:
     alone, together = score(TASKS["date"], files), score(TASKS["date"], files, "--jobs", 2)
     assert alone.code == 78
     assert (together.code, together.err) == (alone.code, alone.err)
+
+
+@pytest.mark.parametrize("lines", [False, True], ids=["array", "lines"])
+def test_memory_holds_columns_not_files(lines: bool, tmp_path: Path) -> None:
+    """What further annotations leave in memory is less than they take in the files; objects take five times that."""
+    task, peaks, sizes = TASKS["address"], [], []
+    for times in (1, 3):
+        folder = tmp_path / str(times)
+        folder.mkdir()
+        files = corpus(folder, task, 80 * times, 500, lines=lines)
+        paths = ["--gold", files["gold"], "--predictions", files["predictions"], "--notes", files["notes"]]
+        words = [sys.executable, "-c", MEASURE, "score", task.id, *map(str, paths), "-o", str(folder / "card")]
+        told = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+        peaks.append(int(told[-1]) * 1024)
+        sizes.append(sum(files[role].stat().st_size for role in ("gold", "predictions")))
+    assert 0 < peaks[1] - peaks[0] < sizes[1] - sizes[0]

@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 
+from sandscore.measuring.joining import repeats
 from sandscore.reading.columns import Ints, Mask
 
 Span = tuple[int, int]
@@ -22,7 +23,7 @@ def near_lengths(gold: Ints, predicted: Ints, radix: int, tolerance: int) -> Mas
     starts, p_starts = gold // radix, predicted // radix
     at = np.minimum(np.searchsorted(starts, p_starts), len(starts) - 1)
     shared = starts[at] == p_starts
-    crowded = shared & (_repeats(p_starts) | _repeats(starts)[at])
+    crowded = shared & (repeats(p_starts) | repeats(starts)[at])
     single = np.flatnonzero(shared & ~crowded)
     matched[single] = np.abs(gold[at[single]] - predicted[single]) <= tolerance
     which = np.flatnonzero(crowded)
@@ -33,21 +34,20 @@ def near_lengths(gold: Ints, predicted: Ints, radix: int, tolerance: int) -> Mas
     return matched
 
 
-def _repeats(keys: Ints) -> Mask:
-    same = keys[1:] == keys[:-1]
-    return np.concatenate((same, [False])) | np.concatenate(([False], same))
-
-
 def _walk(gold: list[int], predicted: Ints, which: Ints, matched: Mask, radix: int, tolerance: int) -> None:
-    j = 0
-    for place, key in zip(which.tolist(), predicted[which].tolist(), strict=True):
-        start = key - key % radix
-        least = max(key - tolerance, start)
-        while j < len(gold) and gold[j] < least:
+    keys = predicted[which]
+    start = keys - keys % radix
+    least = np.maximum(keys - tolerance, start).tolist()
+    most = np.minimum(keys + tolerance, start + radix - 1).tolist()
+    taken: list[int] = []
+    j, last = 0, len(gold)
+    for place, low, high in zip(which.tolist(), least, most, strict=True):
+        while j < last and gold[j] < low:
             j += 1
-        if j < len(gold) and gold[j] <= key + tolerance and gold[j] - gold[j] % radix == start:
-            matched[place] = True
+        if j < last and gold[j] <= high:
+            taken.append(place)
             j += 1
+    matched[taken] = True
 
 
 def near_boundaries(groups: Ints, split: int, starts: Ints, ends: Ints, n: int, tolerance: int) -> Ints:

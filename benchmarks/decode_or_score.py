@@ -1,0 +1,79 @@
+"""One piece of work on gold.json, predictions.json and notes.json of a folder, and what it took, as JSON.
+
+python benchmarks/decode_or_score.py orjson|msgspec|api|cli|two FOLDER
+"""
+
+import contextlib
+import gc
+import io
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import orjson
+
+import sandscore.cli.scoring  # noqa: F401 (what a command imports is not what is measured)
+from sandscore.cli.main import run
+from sandscore.measuring.cards import Question, score
+from sandscore.measuring.hipaa import load_hipaa_map
+from sandscore.reading.decoding import record_type
+from sandscore.reading.files import Inputs, load_files
+from sandscore.tasks import TASKS
+
+TASK = TASKS["address"]
+
+
+def works(folder: Path) -> dict[str, Callable[[], object]]:
+    """By name: what can be measured."""
+    gold, predictions, notes = (folder / f"{role}.json" for role in ("gold", "predictions", "notes"))
+    hipaa, decoder = load_hipaa_map(), msgspec.json.Decoder(list[record_type(TASK)])  # type: ignore[misc]
+    files = Inputs(gold, predictions, notes)
+    words = ["--gold", gold, "--predictions", predictions, "--notes", notes, "-o", folder / "card.json"]
+
+    def api() -> object:
+        loaded = load_files(TASK, files, want_hashes=False)
+        loaded.sha256.update(gold="", predictions="")
+        return score(Question(TASK, (), hipaa), loaded)
+
+    def cli(*more: str) -> object:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            return run(["score", TASK.id, *map(str, words), *more])
+
+    return {
+        "orjson": lambda: [orjson.loads(path.read_bytes()) for path in (gold, predictions)],
+        "msgspec": lambda: [decoder.decode(path.read_bytes()) for path in (gold, predictions)],
+        "api": api,
+        "cli": cli,
+        "two": lambda: cli("--jobs", "2"),
+    }
+
+
+def cpu() -> float:
+    """Seconds of this process and of its children that are done."""
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in spent)
+
+
+def held(what: str) -> int:
+    """Bytes of memory: VmRSS now, VmHWM at the peak."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith(what))
+
+
+def main() -> None:
+    work = works(Path(sys.argv[2]))[sys.argv[1]]
+    gc.collect()
+    gc.disable()
+    before, began, wall = held("VmRSS"), cpu(), time.perf_counter()
+    kept = work()
+    spent, passed = cpu() - began, time.perf_counter() - wall
+    print(json.dumps({"cpu": spent, "wall": passed, "peak": held("VmHWM") - before}))
+    del kept
+
+
+if __name__ == "__main__":
+    main()
