@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
+import numpy as np
 
-from sandscore.reading.strictjson import JsonFault, fault_at
+from sandscore.reading.strictjson import JsonFault
 
 BLOCK = 1 << 20
+_STRIDE, _NEWLINE = 1 << 24, 10
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _SECOND_LINE = re.compile(rb"\}[ \t\r]*\n[ \t\r\n]*\{")
 _RAW = msgspec.json.Decoder(msgspec.Raw)
@@ -39,7 +41,7 @@ def form_of(data: memoryview) -> Form:
     if first == b"[":
         return "array"
     if first != b"{":
-        raise JsonFault(_unexpected(bytes(data[start : start + 9])), *_line_column(data, start), start)
+        raise Whole(data).fault(_unexpected(bytes(data[start : start + 9])), start)
     try:
         _RAW.decode(data[start:])
     except RecursionError:
@@ -125,15 +127,38 @@ def _after_space(data: memoryview, at: int) -> int:
     return space.end() if space else at
 
 
-def moved(fault: JsonFault, whole: memoryview, offset: int) -> JsonFault:
-    """A fault found in a part, told in lines and columns of the whole."""
-    at = offset + fault.offset
-    return JsonFault(fault.what, *_line_column(whole, at), at)
+class Whole:
+    """A whole input, to tell lines and columns in; asking about places in order costs one pass over it."""
 
+    def __init__(self, data: memoryview) -> None:
+        self.data = data
+        self._at, self._line, self._column = 0, 1, 1
 
-def _line_column(whole: memoryview, at: int) -> tuple[int, int]:
-    fault = fault_at(bytes(whole[:at]) + b" ", at, "")
-    return fault.line, fault.column
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def fault(self, what: str, at: int) -> JsonFault:
+        """A fault at a byte."""
+        return JsonFault(what, *self._place(at), at)
+
+    def within(self, fault: JsonFault, offset: int) -> JsonFault:
+        """A fault found in a part that begins at a byte."""
+        line, column = self._place(offset)
+        column = fault.column if fault.line > 1 else column + fault.column - 1
+        return JsonFault(fault.what, line + fault.line - 1, column, offset + fault.offset)
+
+    def _place(self, at: int) -> tuple[int, int]:
+        if at < self._at:
+            self._at, self._line, self._column = 0, 1, 1
+        for start in range(self._at, at, _STRIDE):
+            passed = np.frombuffer(self.data[start : min(start + _STRIDE, at)], np.uint8)
+            newlines = np.flatnonzero(passed == _NEWLINE)
+            if len(newlines):
+                self._line, self._column = self._line + len(newlines), 1
+                passed = passed[newlines[-1] + 1 :]
+            self._column += int(np.count_nonzero(passed & 0xC0 != 0x80))
+        self._at = at
+        return self._line, self._column
 
 
 def _grammar(data: memoryview, fault: Exception) -> JsonFault:

@@ -13,6 +13,8 @@ from sandscore.reading.hints import offset_hint
 from sandscore.reading.places import Places
 
 PointTo = Callable[..., str]
+HINTED = 1000
+"""So many misplaced texts are looked for elsewhere in their notes; searching costs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def explain_text(reporter: Reporter, annotation: int, note: int, start: int, len
         told = f"length is {length}, but the text {shortened(text)} has {len(text)} characters"
     else:
         told = f"the text {shortened(text)} does not stand at {start} in the note"
-    if whole is not None and reporter.findings.room(code):
+    if whole is not None and reporter.findings.counts[code] < HINTED:
         told += offset_hint(whole, start, length, text)
     reporter.say(code, annotation, note, told)
 

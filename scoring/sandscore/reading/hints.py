@@ -21,7 +21,7 @@ def offset_hint(note: str, start: int, length: int, text: str) -> str:
 
 
 def _counted(note: str, start: int, length: int, text: str, encoding: str, width: int) -> bool:
-    encoded = note.encode(encoding, "surrogatepass")
+    encoded = note[: start + len(text)].encode(encoding, "surrogatepass")
     wanted = text.encode(encoding, "surrogatepass")
     here = encoded[start * width : start * width + len(wanted)]
     return here == wanted and length * width in (len(wanted), len(text) * width)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sandscore.reading.blocks import Block, moved
-from sandscore.reading.checking import Reporter, clashes, explain_text, misplaced
+from sandscore.reading.blocks import Block, Whole
+from sandscore.reading.checking import HINTED, Reporter, clashes, explain_text, misplaced
 from sandscore.reading.columns import Columns, Floats, Gathered, Ints, Small
 from sandscore.reading.datasets import DataSet
 from sandscore.reading.decoding import Decoder, quotes, record_type
@@ -83,13 +83,13 @@ class AnnotationLoader:
         self._take(annotations, numbers, ends, codes, confidence)
         return True
 
-    def explain(self, item: Block, whole: memoryview, number: int) -> None:
+    def explain(self, item: Block, whole: Whole, number: int) -> None:
         """One record by the book: strict JSON first, then the schema, keeping the annotations that are right."""
         try:
             value = loads(item.data)
         except JsonFault as fault:
             where = "" if len(item.data) == len(whole) else self._pointer(number)
-            self._findings.add("json", (number, -1), where, None, str(moved(fault, whole, item.offset)))
+            self._findings.add("json", (number, -1), where, None, str(whole.within(fault, item.offset)))
             return
         alone = len(item.data) == len(whole)
         self._one_note = alone and isinstance(value, dict) and "annotationSource" not in value
@@ -155,9 +155,10 @@ class AnnotationLoader:
         return pointer(path if self._one_note else (record, *path))
 
     def _report_unknown(self) -> None:
-        for name, count in self._unknown.items():
+        for number, (name, count) in enumerate(self._unknown.items()):
             times = "" if count == 1 else f" ({count} times)"
-            told = f"unknown property {shortened(name)}{times}{meant(name, self._task)}"
+            hint = meant(name, self._task) if number < HINTED else ""
+            told = f"unknown property {shortened(name)}{times}{hint}"
             self._findings.add("unknown-property", (0, 0), self._first_unknown[name], None, told)
 
     def _report_clashes(self, columns: Columns) -> None:

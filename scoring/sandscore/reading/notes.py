@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from sandscore.reading.blocks import Block, moved
+from sandscore.reading.blocks import Block, Whole
 from sandscore.reading.datasets import DataSet, Names
 from sandscore.reading.decoding import ClosedNote, Decoder, Note, quotes
 from sandscore.reading.explaining import note_complaints, shortened
@@ -45,12 +45,12 @@ class NotesLoader:
             self._texts += [note.text for note in records]
         return True
 
-    def explain(self, item: Block, whole: memoryview, number: int) -> None:
+    def explain(self, item: Block, whole: Whole, number: int) -> None:
         """One note by the book; properties we do not know are none of our business."""
         try:
             value = loads(item.data)
         except JsonFault as fault:
-            self._findings.add("json", (number, -1), pointer([number]), None, str(moved(fault, whole, item.offset)))
+            self._findings.add("json", (number, -1), pointer([number]), None, str(whole.within(fault, item.offset)))
             return
         try:
             self._add(msgspec.convert(value, Note), number)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any, Protocol
 
-from sandscore.reading.blocks import Block, array_blocks, form_of, items, line_blocks, lines, moved, rest_from
+from sandscore.reading.blocks import Block, Whole, array_blocks, form_of, items, line_blocks, lines, rest_from
 from sandscore.reading.decoding import Decoder
 from sandscore.reading.sources import forget
 from sandscore.reading.strictjson import JsonFault
@@ -24,7 +24,7 @@ class Taker(Protocol):
     def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
         """Take quickly decoded records; False, with nothing done, where their bytes hold more than was decoded."""
 
-    def explain(self, item: Block, whole: memoryview, number: int) -> None:
+    def explain(self, item: Block, whole: Whole, number: int) -> None:
         """Take one record that was refused, or say what is wrong with it."""
 
 
@@ -48,7 +48,7 @@ def walk(
     with collector_paused():
         form = form_of(data)
         if form == "single":
-            taker.explain(Block(data, 0), data, 0)
+            taker.explain(Block(data, 0), Whole(data), 0)
         elif form == "lines":
             for block in line_blocks(data):
                 walker.block(block, decoder.lines, lines)
@@ -59,6 +59,7 @@ def walk(
 class _Walker:
     def __init__(self, data: memoryview, decoder: Decoder, taker: Taker, progress: Progress) -> None:
         self._data, self._decoder, self._taker, self._progress = data, decoder, taker, progress
+        self._whole = Whole(data)
         self._number = self._forgotten = 0
 
     def array(self, first_keys: tuple[str, ...]) -> None:
@@ -74,7 +75,7 @@ class _Walker:
         try:
             self.block(rest, self._decoder.array, items)
         except JsonFault as fault:
-            raise moved(fault, self._data, rest.offset) from None
+            raise self._whole.fault(fault.what, rest.offset + fault.offset) from None
 
     def block(
         self,
@@ -90,7 +91,7 @@ class _Walker:
             for item in list(split(block)):
                 record = self._decoder.one(item.data)
                 if record is None or not self._taker.accept([record], item.data, self._number):
-                    self._taker.explain(item, self._data, self._number)
+                    self._taker.explain(item, self._whole, self._number)
                 self._number += 1
         self._progress(len(block.data))
         done = max(self._forgotten, (block.offset + len(block.data)) // mmap.PAGESIZE * mmap.PAGESIZE - mmap.PAGESIZE)
