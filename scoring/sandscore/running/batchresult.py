@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sandscore.reading.blocks import Block
+from sandscore.reading.blocks import Block, Whole
 from sandscore.reading.decoding import Decoder, record_type
 from sandscore.reading.strictjson import JsonFault, loads
 from sandscore.reading.walking import walk
@@ -54,7 +54,7 @@ class _Taker:
     def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
         return False
 
-    def explain(self, item: Block, whole: memoryview, number: int) -> None:
+    def explain(self, item: Block, whole: Whole, number: int) -> None:
         body = bytes(item.data)
         self._require_moderate(body, number)
         value = loads(body)
