@@ -108,8 +108,9 @@ def test_theme_is_switched_and_remembered(browser: Browser, site: Path) -> None:
         switch.click()
         dark = page.evaluate(background)
         assert dark != light
+        page.wait_for_timeout(500)  # the browser writes down what it is told in a process of its own
         page.reload()
-        assert page.evaluate(background) == dark
+        page.wait_for_function(f"{background} === {dark!r}", timeout=5000)
         page.emulate_media(media="print")
         assert page.evaluate(background) == light
     with opened(browser, board(site), color_scheme="dark") as page:

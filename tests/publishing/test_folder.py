@@ -90,7 +90,7 @@ def test_leaves_are_in_place_before_the_pages_that_link_to_them(
 
     monkeypatch.setattr(Path, "replace", watched)
     write_site(tmp_path, PAGES)
-    assert order == ["leaf.html", "index.html", MANIFEST]
+    assert order == [MANIFEST, "leaf.html", "index.html", MANIFEST], "announced, leaves, pages, settled"
 
 
 def test_a_folder_where_a_file_belongs_is_said(tmp_path: Path) -> None:
@@ -98,3 +98,23 @@ def test_a_folder_where_a_file_belongs_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageFault, match="a file stands where a folder is needed"):
         write_file(tmp_path / "report.html", b"report")
     assert list(tmp_path.iterdir()) == [tmp_path / "report.html"]
+
+
+def test_who_is_killed_half_way_may_begin_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moved: list[str] = []
+    move = Path.replace
+
+    def dying(self: Path, target: Path) -> Path:
+        moved.append(Path(target).name)
+        if len(moved) == 3:
+            raise KeyboardInterrupt
+        return move(self, target)
+
+    monkeypatch.setattr(Path, "replace", dying)
+    with pytest.raises(KeyboardInterrupt):
+        write_site(tmp_path, PAGES)
+    monkeypatch.undo()
+    assert moved[0] == MANIFEST
+    assert len(moved) == 3
+    assert write_site(tmp_path, PAGES).files == len(PAGES)
+    assert {name: (tmp_path / name).read_bytes() for name in PAGES} == PAGES

@@ -38,6 +38,7 @@ def write_site(site: Path, files: Mapping[str, bytes]) -> Written:
         changed = [name for name, content in files.items() if not _holds(site / name, content)]
         stale = sorted(known - files.keys())
         if changed or stale or not _holds(site / MANIFEST, manifest):
+            _replace(site, {MANIFEST: _announced(files, stale)})
             _replace(site, {name: files[name] for name in changed} | {MANIFEST: manifest})
         for name in stale:
             _remove(site, name)
@@ -80,7 +81,15 @@ def _holds(path: Path, content: bytes) -> bool:
 
 
 def _manifest(files: Mapping[str, bytes]) -> bytes:
-    sums = {name: hashlib.sha256(files[name]).hexdigest() for name in sorted(files)}
+    return _listed({name: hashlib.sha256(files[name]).hexdigest() for name in sorted(files)})
+
+
+def _announced(files: Mapping[str, bytes], stale: list[str]) -> bytes:
+    """All that is about to be ours, so that who is killed half-way finds it to be ours again."""
+    return _listed(dict.fromkeys(sorted({*files, *stale}), ""))
+
+
+def _listed(sums: Mapping[str, str]) -> bytes:
     return json.dumps({"files": sums}, indent=1).encode() + b"\n"
 
 
