@@ -17,7 +17,6 @@ from sandscore.tasks import SPAN_MEASURES, TASKS, Task
 
 _RELAX = (Parameter("relax", 2, least=0, most=1000), Parameter("boundary", "end", choices=("end", "both")))
 LABEL_MEASURES = tuple(dict.fromkeys(task.label_measure for task in TASKS.values() if task.label_measure))
-HIPAA_MEASURES = ("hipaa_phi", "hipaa_phi_only")
 
 MEASURES: dict[str, Definition] = {
     row.name: row

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from sandscore.records.documents import Annotation
 from sandscore.records.errors import ParticipantFault
 
-Item = TypeVar("Item")
 Watch = Callable[[Iterable[Any], int, str], Iterable[Any]]
 
 FLAT = "phi"
