@@ -49,6 +49,9 @@ class Settings(_Part):
     )
     first_wait_seconds: Annotated[float, Field(ge=0, le=3600)] = FIRST_SECONDS
     lease_seconds: Annotated[float, Field(ge=0.2, le=86_400)] = 30.0
+    spare_bytes: Annotated[int, Field(ge=0)] = Field(
+        default=32 << 20, description="Free on the disk of this folder; with less nothing is claimed."
+    )
     board_rows: Annotated[int, Field(ge=2, le=1000)] = Field(
         default=60, description="A board with more submissions than this shows each team's best."
     )

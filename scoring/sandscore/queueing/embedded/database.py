@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sandscore.queueing.room import full
 from sandscore.records.errors import InfrastructureFault, MissingFile, OrganiserFault
 
 FILE = "queue.sqlite"
@@ -166,6 +167,7 @@ def said(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as fault:
-        raise InfrastructureFault(f"{path}: {fault}") from None
+        told = "the disk is full" if full(path.parent) else str(fault)
+        raise InfrastructureFault(f"{path}: {told}") from None
     except sqlite3.DatabaseError as fault:
         raise OrganiserFault(f"{path} is damaged ({fault}); stop the workers and restore it from a backup") from None

@@ -1,6 +1,5 @@
 """A notice on its way through the channels the organiser chose."""
 
-import sys
 from collections.abc import Callable
 from http.client import HTTPException
 
@@ -8,6 +7,7 @@ from sandscore.queueing.notifying.channels import append_line, post, send_mail
 from sandscore.queueing.notifying.ledger import Ledger
 from sandscore.queueing.settings import Notices
 from sandscore.queueing.submission import Notice
+from sandscore.queueing.warning import warn
 
 Channel = Callable[[Notice], None]
 
@@ -24,7 +24,7 @@ def send(notice: Notice, settings: Notices, ledger: Ledger, beside: Channel | No
             channel(notice)
         except (OSError, ValueError, HTTPException) as fault:
             kind = type(fault).__name__
-            print(f"sandscore: a notice about {notice.submission.id} was not delivered ({kind})", file=sys.stderr)  # noqa: T201
+            warn(f"a notice about {notice.submission.id} was not delivered ({kind})")
     return True
 
 

@@ -1,6 +1,5 @@
 """What an attempt left, for the team and for the organisers."""
 
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -8,6 +7,7 @@ from sandscore.queueing.artifacts import LOG, PROBLEMS, RUN
 from sandscore.queueing.submission import Claim
 from sandscore.queueing.synapse.folders import Folders
 from sandscore.queueing.synapse.session import Session
+from sandscore.queueing.warning import warn
 from sandscore.records.errors import InfrastructureFault
 
 _TEAM = (LOG, PROBLEMS)
@@ -31,7 +31,7 @@ class Logs:
             if ours := _present(folder, _ORGANISERS):
                 await self._upload(claim, ours, await self._folders.locked(submitter))
         except (InfrastructureFault, OSError) as fault:
-            print(f"sandscore: the log of {claim.submission.id} was not uploaded: {fault}", file=sys.stderr)  # noqa: T201
+            warn(f"the log of {claim.submission.id} was not uploaded: {fault}")
 
     async def _upload(self, claim: Claim, files: list[Path], parent: str) -> None:
         from synapseclient.models import File

@@ -2,11 +2,11 @@
 
 import asyncio
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sandscore.queueing.synapse.session import Session
+from sandscore.queueing.warning import warn
 from sandscore.records.errors import InfrastructureFault
 
 _DRAIN_SECONDS = 45.0
@@ -41,7 +41,7 @@ class Mailbox:
             _, left = await asyncio.wait({self._task}, timeout=_DRAIN_SECONDS)
             for task in left:
                 task.cancel()
-                _warn(f"{self._waiting.qsize() + 1} messages were not sent")
+                warn(f"{self._waiting.qsize() + 1} messages were not sent")
 
     async def _work(self) -> None:
         while not self._waiting.empty():
@@ -49,7 +49,7 @@ class Mailbox:
             try:
                 await self._session.call("sending a message", self._send(message))
             except InfrastructureFault as fault:
-                _warn(f"a message to {', '.join(message.recipients)} may not have arrived: {fault}")
+                warn(f"a message to {', '.join(message.recipients)} may not have arrived: {fault}")
 
     async def _send(self, message: Message) -> None:
         from synapseclient.core.upload.multipart_upload_async import multipart_upload_string_async
@@ -58,7 +58,3 @@ class Mailbox:
         handle = await multipart_upload_string_async(client, message.text or message.subject, content_type="text/plain")
         body = {"recipients": list(message.recipients), "subject": message.subject, "fileHandleId": handle}
         await client.rest_post_async("/message", body=json.dumps(body), retry_policy=_POLICY)
-
-
-def _warn(sentence: str) -> None:
-    print(f"sandscore: {sentence}", file=sys.stderr)  # noqa: T201

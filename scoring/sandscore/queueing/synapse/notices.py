@@ -1,7 +1,6 @@
 """Notices to a team, each at most once: that it is being sent is written beside the status first."""
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ from sandscore.queueing.settings import Notices
 from sandscore.queueing.submission import Event, Notice
 from sandscore.queueing.synapse.mail import Mailbox, Message
 from sandscore.queueing.synapse.statuses import Change, Seen, Statuses
+from sandscore.queueing.warning import warn
 from sandscore.records.errors import InfrastructureFault
 
 
@@ -39,7 +39,7 @@ class Notifier:
             if not self._settings.events & notice.event or not await self._first(notice):
                 return False
         except InfrastructureFault as fault:
-            print(f"sandscore: a notice about {notice.submission.id} was not sent: {fault}", file=sys.stderr)  # noqa: T201
+            warn(f"a notice about {notice.submission.id} was not sent: {fault}")
             return False
         channel = beside if self._mailbox is not None else None
         return await asyncio.to_thread(send, notice, self._settings, self._ledger, channel)

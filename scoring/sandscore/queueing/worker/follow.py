@@ -2,7 +2,6 @@
 
 import asyncio
 import fcntl
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from sandscore.queueing.children.environment import scorer_environment
 from sandscore.queueing.interface import QueueHome
 from sandscore.queueing.submission import Status, Submission
 from sandscore.queueing.telling import outdated
+from sandscore.queueing.warning import warn
 from sandscore.queueing.worker import words
 from sandscore.queueing.workspace import Workspace
 from sandscore.ranking.configuration import rules_for
@@ -39,7 +39,7 @@ class Follower:
                     await self._rebuild()
                 return ours
         except (SandscoreError, OSError) as fault:
-            _warn(f"boards and site were not renewed: {fault}")
+            warn(f"boards and site were not renewed: {fault}")
         return True
 
     async def _rebuild(self) -> None:
@@ -56,7 +56,7 @@ class Follower:
         if answer["end"] != "published":
             raise InfrastructureFault(answer["reason"])
         for warning in answer["warnings"]:
-            _warn(warning)
+            warn(warning)
         by_id = {one.id: one for one in submissions}
         for submission_id, view in answer["feedback"].items():
             one = by_id[submission_id]
@@ -71,7 +71,7 @@ class Follower:
             self._kept[key] = await self._home.kept(one)
         folder = self._kept[key]
         if folder is None or not (folder / card_name(one.version)).exists():
-            _warn(f"the score card of {one.id} is gone; queue requeue has it scored again")
+            warn(f"the score card of {one.id} is gone; queue requeue has it scored again")
             return None
         rules, _ = rules_for(self._workspace.challenge, one.task, one.phase)
         return {
@@ -106,7 +106,3 @@ async def follow(follower: Follower, seconds: float, stopping: asyncio.Event) ->
             await asyncio.wait_for(stopping.wait(), seconds)
         except TimeoutError:
             await follower.refresh()
-
-
-def _warn(sentence: str) -> None:
-    print(f"sandscore: {sentence}", file=sys.stderr)  # noqa: T201

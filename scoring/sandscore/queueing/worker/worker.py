@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from sandscore.queueing.interface import QueueHome
 from sandscore.queueing.processes import own_name
+from sandscore.queueing.room import want_room
 from sandscore.queueing.submission import Claim, Kind, Submission
 from sandscore.queueing.times import uptime
+from sandscore.queueing.warning import warn
 from sandscore.queueing.worker.attempt import Attempts, Ending
 from sandscore.queueing.worker.follow import Follower, follow
 from sandscore.queueing.worker.hands import Hands
@@ -104,6 +106,7 @@ class Worker:
     async def _next(self, kinds: Set[Kind]) -> Claim | None:
         """The oldest submission of these kinds that can be had."""
         async with self._choosing:
+            want_room(self._workspace.root, self._workspace.settings.spare_bytes)
             self._candidates = self._candidates or list(await self._home.claimable(_LOOKED_AT))
             for candidate in [one for one in self._candidates if one.kind in kinds]:
                 self._candidates.remove(candidate)
@@ -121,7 +124,9 @@ class Worker:
 
     def _unreachable(self, fault: InfrastructureFault) -> float:
         """The queue cannot be had: wait, and after a while give up where nobody would notice otherwise."""
-        self._unreachable_since = self._unreachable_since or uptime()
+        if self._unreachable_since is None:
+            warn(f"{fault}; trying again")
+            self._unreachable_since = uptime()
         if self._plan.once and uptime() - self._unreachable_since > _GIVE_UP_SECONDS:
             raise fault
         return 2 * _IDLE_SECONDS

@@ -1,0 +1,8 @@
+"""What an organiser should hear of, although the work goes on."""
+
+import sys
+
+
+def warn(sentence: str) -> None:
+    """One line on standard error."""
+    print(f"sandscore: {sentence}", file=sys.stderr)  # noqa: T201

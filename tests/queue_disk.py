@@ -1,0 +1,188 @@
+"""A queue on a disk that really runs full: python queue_disk.py STORY FOLDER, in a mount namespace of its own.
+
+The disk is a small tmpfs, so the file system itself says ENOSPC; it goes away with the processes that see it.
+"""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from queue_samples import HALF, RIGHT, WRONG_PLACE, annotations, challenge_folder, hand_in, queue, with_home
+
+from sandscore.publishing.folder import MANIFEST
+from sandscore.queueing.embedded.database import FILE
+from sandscore.queueing.workspace import Workspace
+
+DRIVE = "from sandscore.cli.main import main; main()"
+BLOCK = b"x" * 4096
+WORST = (0, 12_288, 40_960, 163_840, 400_000)
+"""Bytes left: for nothing, not for the write-ahead log, not for a card, not for a board, not for a site."""
+FULL = ("No space left on device", "the disk is full", "is full: ")
+
+
+class Disk:
+    """Sixteen megabytes, and a file that takes up what is to be missing."""
+
+    def __init__(self, place: Path) -> None:
+        self.place, self._ballast = place, place / "ballast"
+        place.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "none", place], check=True)
+
+    def fill(self, leave: int) -> None:
+        self.clear()
+        with self._ballast.open("wb", buffering=0) as file:
+            written = 0
+            try:
+                while True:
+                    written += file.write(BLOCK)
+            except OSError:
+                file.truncate(max(0, written - leave))
+
+    def clear(self) -> None:
+        self._ballast.unlink(missing_ok=True)
+
+
+class Said:
+    """What the command line said, and its exit code. It never speaks in tracebacks."""
+
+    def __init__(self, *words: object, seconds: float | None = None) -> None:
+        command = [sys.executable, "-c", DRIVE, *map(str, words)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if seconds is not None:
+            time.sleep(seconds)
+            process.terminate()
+        self.out, self.err = process.communicate(timeout=120)
+        self.code = process.returncode
+        assert "Traceback" not in self.err, self.err
+
+    def wants_room(self) -> bool:
+        return any(words in self.err for words in FULL)
+
+
+def sound(workspace: Workspace) -> None:
+    """The database is whole, and no file is half written."""
+    with sqlite3.connect(workspace.root / FILE) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    connection.close()
+    assert not list(workspace.root.rglob("*.part"))
+    for path in workspace.root.rglob("*.json"):
+        json.loads(path.read_bytes())
+
+
+def working(disk: Disk) -> None:
+    """Workers on a disk with less and less amiss; nothing ends wrongly, and with room everything ends once."""
+    workspace = queue(disk.place, lease_seconds=1.0, most_failures=1000, spare_bytes=0)
+    spans = {1.0: RIGHT, 0.8: HALF, None: WRONG_PLACE}
+    expected = {
+        hand_in(workspace, given): score for given in spans.values() for score in spans if spans[score] is given
+    }
+    for number in range(6):
+        expected[hand_in(workspace, HALF, f"Team {number}")] = 0.8
+    complained = 0
+    for leave in WORST:
+        disk.fill(leave)
+        worker = Said("queue", "work", workspace.root, "--board-every", "0.3", "--grace", "0.1", seconds=1.6)
+        assert worker.code in (0, 75), worker.err
+        complained += worker.wants_room()
+        disk.clear()
+        sound(workspace)
+    assert complained >= 3, "it says what is wrong"
+    drained = Said("queue", "work", workspace.root, "--once")
+    assert drained.code == 0, drained.err
+    sound(workspace)
+    found = with_home(workspace, lambda home: home.submissions())
+    ended = {one.id: one.scores.get("instance_strict") for one in found}
+    assert ended == expected
+    assert {str(one.status) for one in found if expected[one.id] is None} == {"INVALID"}
+    with sqlite3.connect(workspace.root / FILE) as connection:
+        ends = connection.execute("SELECT submission FROM attempt WHERE outcome IN ('SCORED', 'INVALID')").fetchall()
+    connection.close()
+    assert sorted(ends) == sorted((one,) for one in expected), "each ended once"
+    assert len(json.loads((workspace.site / "date" / "board.json").read_bytes())["rows"]) == len(expected) - 1
+
+
+def waiting(disk: Disk) -> None:
+    """With less than the spare room nothing is begun, so that no submission uses up its tries."""
+    workspace = queue(disk.place, most_failures=2, spare_bytes=1 << 20)
+    ids = [hand_in(workspace, RIGHT, f"Team {number}") for number in range(3)]
+    disk.fill(900_000)
+    worker = Said("queue", "work", workspace.root, seconds=2.0)
+    assert (worker.code, worker.err.count("is full: ")) == (0, 1), worker.err
+    found = with_home(workspace, lambda home: home.submissions())
+    assert [(one.id, str(one.status), one.attempt, one.failures) for one in found] == [
+        (one, "RECEIVED", 0, 0) for one in ids
+    ]
+    disk.clear()
+    assert Said("queue", "work", workspace.root, "--once").code == 0
+    found = with_home(workspace, lambda home: home.submissions())
+    assert [(str(one.status), one.attempt) for one in found] == [("SCORED", 1)] * 3
+
+
+def submitting(disk: Disk) -> None:
+    """An id that was printed is kept; everything else was refused with 75 and has left nothing."""
+    workspace = queue(disk.place, spare_bytes=0)
+    spans = {name: [(at, text) for at, text in places] for name, places in RIGHT.items()}
+    given = disk.place.parent / "given.json"
+    promised = []
+    for number, leave in enumerate([0, 8_192, 24_576, 49_152, 131_072, 1 << 20]):
+        given.write_bytes(annotations(spans) + b" " * 10_000 * number)
+        disk.fill(leave)
+        said = Said("queue", "submit", workspace.root, "--task", "date", "--team", "A", "--predictions", given)
+        assert (said.code, bool(said.out.strip())) in ((0, True), (75, False)), said.err
+        assert said.code == 0 or said.wants_room(), said.err
+        promised += said.out.split()
+        disk.clear()
+        sound(workspace)
+    assert 0 < len(promised) < 6, "some went in, some did not"
+    found = with_home(workspace, lambda home: home.submissions())
+    assert [one.id for one in found] == promised
+    assert len(list(workspace.files.iterdir())) >= len(promised)
+    assert Said("queue", "work", workspace.root, "--once").code == 0
+    found = with_home(workspace, lambda home: home.submissions())
+    assert [str(one.status) for one in found] == ["SCORED"] * len(promised)
+
+
+def publishing(disk: Disk) -> None:
+    """A site that cannot be written stays as it was; a queue, an export or a rescoring that has no room says so."""
+    workspace = queue(disk.place, spare_bytes=0)
+    hand_in(workspace, RIGHT, "Team A")
+    assert Said("queue", "work", workspace.root, "--once").code == 0
+    board, site = workspace.boards / "date.json", disk.place / "site"
+    assert Said("publish", board, "-o", site).code == 0
+    shown = {path: path.read_bytes() for path in site.rglob("*") if path.is_file() and path.name != MANIFEST}
+    hand_in(workspace, HALF, "Team B")
+    assert Said("queue", "work", workspace.root, "--once").code == 0
+    (workspace.root / "challenge.toml").write_text('challenge = "other"\n', encoding="utf-8")
+    for leave in (0, 4_096, 49_152):
+        disk.fill(leave)
+        said = Said("publish", board, "-o", site)
+        assert (said.code, said.wants_room()) == (75, True), said.err
+        assert {path: path.read_bytes() for path in shown} == shown, "what was published stays whole"
+        for words in (
+            ("queue", "init", disk.place / "other", "--challenge", challenge_folder(disk.place.parent / "c")),
+            ("queue", "export", workspace.root, "-o", disk.place / "export"),
+            ("queue", "export", workspace.root, "--backup", "-o", disk.place / "backup.sqlite"),
+        ):
+            said = Said(*words)
+            assert said.code in (0, 75), said.err
+            assert said.code == 0 or said.wants_room(), said.err
+    disk.clear()
+    assert Said("publish", board, "-o", site).code == 0
+    assert all(path.read_bytes() != shown[path] for path in shown if path.name == "board.json"), "now it is new"
+    assert Said("verify", site / "date" / "board.json").code == 0
+
+
+STORIES: dict[str, Callable[[Disk], None]] = {
+    story.__name__: story for story in (working, waiting, submitting, publishing)
+}
+
+if __name__ == "__main__":
+    os.environ["SANDSCORE_SALT"] = "salt"
+    STORIES[sys.argv[1]](Disk(Path(sys.argv[2]) / "disk"))
