@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sandscore.records.run import ImageFacts, Limits, Outcome, RunFault
 from sandscore.running.arguments import container_arguments
+from sandscore.running.ending import ended_by_itself
 from sandscore.running.engine import asking
 from sandscore.running.logwatch import Attached, LogWatch
 from sandscore.running.replies import RefusedAnswer
@@ -108,6 +109,8 @@ class Sandbox:
         """What a state says about the run; None while all is well."""
         if (excess := self._excess(state)) is not None:
             return excess
+        if not state.running and not ended_by_itself(self.container):
+            return RunFault(Outcome.INFRASTRUCTURE, "the engine ended the container")
         if not state.running:
             return RunFault(Outcome.CRASHED, f"the container ended by itself with exit code {state.exit_code}")
         return None

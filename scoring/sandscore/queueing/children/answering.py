@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from sandscore.records.errors import OrganiserFault, ParticipantFault, SandscoreError
 
 Reply = dict[str, Any]
@@ -18,7 +20,7 @@ def serve(work: Work) -> None:
     """Answer every line until there are no more."""
     answers = _own_output()
     for line in sys.stdin.buffer:
-        answers.write(json.dumps(answered(work, json.loads(line))).encode() + b"\n")
+        answers.write(msgspec.json.encode(answered(work, msgspec.json.decode(line))) + b"\n")
         answers.flush()
 
 
@@ -30,6 +32,7 @@ def answer_once(work: Work) -> None:
     threading.Thread(target=_watch_parent, daemon=True).start()
     answers.write(json.dumps(answered(work, job)).encode() + b"\n")
     answers.flush()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def answered(work: Work, job: dict[str, Any]) -> Reply:
@@ -60,7 +63,9 @@ def _own_output() -> Any:
 
 
 def _watch_parent() -> None:
-    sys.stdin.buffer.read()
+    """By descriptor: a file object that is being read from cannot be put away when this process ends."""
+    while os.read(0, 1024):
+        pass
     os.kill(os.getpid(), signal.SIGTERM)
 
 
