@@ -37,26 +37,28 @@ class Queue:
         return asyncio.run(found())
 
     def claim(self, seconds: float = 60.0) -> Claim:
-        with opened(self.workspace) as database:
-            claim = Claims(database, self.workspace.settings).claim(self.one(), ALIVE, seconds)
+        one = self.one()
+        with opened(self.workspace) as database, database.writing() as connection:
+            claim = Claims(database, self.workspace.settings).claim(connection, one, ALIVE, seconds)
         assert claim is not None
         return claim
 
     def refused(self) -> bool:
-        with opened(self.workspace) as database:
-            return Claims(database, self.workspace.settings).claim(self.one(), ALIVE, 60.0) is None
+        one = self.one()
+        with opened(self.workspace) as database, database.writing() as connection:
+            return Claims(database, self.workspace.settings).claim(connection, one, ALIVE, 60.0) is None
 
     def commit(self, claim: Claim, verdict: Verdict = SCORED) -> Committed:
-        with opened(self.workspace) as database:
-            return Claims(database, self.workspace.settings).commit(claim, verdict)
+        with opened(self.workspace) as database, database.writing() as connection:
+            return Claims(database, self.workspace.settings).commit(connection, claim, verdict)
 
     def heartbeat(self, claim: Claim) -> Signal:
-        with opened(self.workspace) as database:
-            return Claims(database, self.workspace.settings).heartbeat(claim)
+        with opened(self.workspace) as database, database.writing() as connection:
+            return Claims(database, self.workspace.settings).heartbeat(connection, claim)
 
     def release(self, claim: Claim, our_fault: bool = True) -> bool:
-        with opened(self.workspace) as database:
-            return Claims(database, self.workspace.settings).release(claim, "no engine", our_fault)
+        with opened(self.workspace) as database, database.writing() as connection:
+            return Claims(database, self.workspace.settings).release(connection, claim, "no engine", our_fault)
 
     def order(self, name: str) -> bool:
         async def done() -> bool:

@@ -62,7 +62,7 @@ def test_a_child_does_not_even_know_the_others_code(module: str, never: tuple[st
 def test_a_child_that_dies_is_our_fault_and_is_replaced(tmp_path: Path) -> None:
     workspace = queue(tmp_path)
     submission_id = hand_in(workspace)
-    job = {"compare": True, "task": "date", "phase": None, "before": "0" * 12, "folders": {}}
+    job = {"jobs": [{"compare": True, "task": "date", "phase": None, "before": "0" * 12, "folders": {}}]}
 
     async def twice() -> dict[str, object]:
         child = Child("scorer", (str(workspace.root),), scorer_environment())
@@ -74,7 +74,7 @@ def test_a_child_that_dies_is_our_fault_and_is_replaced(tmp_path: Path) -> None:
         await child.stop()
         return answer
 
-    assert asyncio.run(twice()) == {"end": "compared", "changes": None}
+    assert asyncio.run(twice()) == {"answers": [{"end": "compared", "changes": None}]}
     assert submission_id
 
 

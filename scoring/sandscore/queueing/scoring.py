@@ -8,11 +8,12 @@ from sandscore.measuring.cards import Identity, Question, dumped, score
 from sandscore.measuring.hipaa import HipaaMap, load_hipaa_map
 from sandscore.queueing.artifacts import PREDICTIONS, PROBLEMS, RUN, card_name
 from sandscore.queueing.hygiene import public_problems, reason_of
+from sandscore.queueing.keeping import References
 from sandscore.queueing.telling import view_of
-from sandscore.queueing.workspace import Workspace, write_synced
+from sandscore.queueing.workspace import Workspace, write_synced, write_whole
 from sandscore.ranking.cards import Entry, file_content
 from sandscore.ranking.configuration import rules_for
-from sandscore.reading.files import Inputs, Loaded, load_files
+from sandscore.reading.files import Loaded
 from sandscore.records.errors import OrganiserFault
 from sandscore.tasks import find_task
 
@@ -21,28 +22,29 @@ if TYPE_CHECKING:
 
 
 class Scorer:
-    """Scores one attempt after another; rules and maps are read once."""
+    """Scores one attempt after another; rules and maps are read once, gold and notes when they change."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        self._references = References()
         self._hipaa: HipaaMap | None = None
 
     def score(self, job: dict[str, Any]) -> dict[str, Any]:
         """A job names the attempt's folder, and what the card says about its maker."""
         task, folder = find_task(job["task"]), Path(job["folder"])
         gold, notes = self._workspace.gold(task.id, job["phase"]), self._workspace.notes(job["phase"])
-        inputs = Inputs(gold, folder / PREDICTIONS, notes)
-        loaded = load_files(task, inputs, complete=self._workspace.settings.complete)
-        _refuse_faults_of_ours(loaded)
+        reference = self._references.find(task, gold, notes)
+        _refuse_faults_of_ours(reference.loaded)
+        loaded = reference.load(folder / PREDICTIONS, complete=self._workspace.settings.complete)
         if loaded.findings["predictions"].counts:
             problems = public_problems(loaded.findings["predictions"])
-            write_synced(folder / PROBLEMS, json.dumps(problems, indent=1).encode())
+            write_whole(folder / PROBLEMS, json.dumps(problems, indent=1).encode())
             if loaded.faulty("predictions"):
                 return {"end": "invalid", "reason": reason_of(problems)}
         self._keep_gold(gold, task.id, loaded.sha256["gold"])
         question = Question(task, (), self._map() if task.hipaa else None, _identity(job, folder, notes.parent.name))
         card = score(question, loaded)
-        write_synced(folder / card_name(job["version"]), dumped(card))
+        write_whole(folder / card_name(job["version"]), dumped(card))
         return {"end": "scored", "feedback": self._feedback(card, job["phase"])} | summary(card)
 
     def _feedback(self, card: "Scorecard", phase: str | None) -> dict[str, Any] | None:

@@ -57,6 +57,13 @@ class Vocabulary(dict[str | None, int]):
         self.names: list[str] = list(values or ())
         self._codes = {name: code for code, name in enumerate(self.names)}
 
+    def copy(self) -> "Vocabulary":
+        """One that goes on learning by itself."""
+        twin = Vocabulary(self._allowed, self._aliases)
+        twin.update(self)
+        twin.names, twin._codes = list(self.names), dict(self._codes)
+        return twin
+
     def learn(self, names: list[str]) -> None:
         """Number names in this order, unless they are known."""
         for name in names:

@@ -1,13 +1,14 @@
 """A parent's side of a child process: started with a clean environment, asked, stopped, and never left behind."""
 
 import asyncio
-import json
 import os
 import signal
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
+
+import msgspec
 
 from sandscore.records.errors import InfrastructureFault
 
@@ -34,10 +35,10 @@ class Child:
         if process.stdin is None or process.stdout is None:
             raise InfrastructureFault("a child process has no pipes")
         try:
-            process.stdin.write(json.dumps(job).encode() + b"\n")
+            process.stdin.write(msgspec.json.encode(job) + b"\n")
             await process.stdin.drain()
             line = await asyncio.wait_for(process.stdout.readline(), seconds)
-            answer: dict[str, Any] = json.loads(line)
+            answer: dict[str, Any] = msgspec.json.decode(line)
         except TimeoutError:
             await self.stop()
             raise InfrastructureFault(f"a child process gave no answer within {seconds:g} s") from None

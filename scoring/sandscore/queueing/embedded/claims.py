@@ -1,13 +1,12 @@
-"""Claims in the database: taken, renewed, fenced and ended, each in one transaction."""
+"""Claims in the database: taken, renewed, fenced and ended, each within one transaction."""
 
-import json
 import secrets
 import sqlite3
 from dataclasses import replace
 
 from sandscore.queueing.backoff import wait_after
 from sandscore.queueing.embedded.database import Database
-from sandscore.queueing.embedded.rows import seconds_left, submission_of
+from sandscore.queueing.embedded.rows import as_json, seconds_left, submission_of
 from sandscore.queueing.settings import Settings
 from sandscore.queueing.submission import CANCELLED, Claim, Committed, Signal, Status, Submission, Verdict
 from sandscore.queueing.times import boot, uptime, utc_now, written
@@ -19,7 +18,7 @@ WHERE status IN ('RECEIVED', 'EVALUATION_IN_PROGRESS', 'VALIDATED') AND needs_or
 
 
 class Claims:
-    """What workers do to the queue."""
+    """What workers do to the queue: each change within the transaction it is given."""
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database, self._settings = database, settings
@@ -35,81 +34,76 @@ class Claims:
         return found
 
     def seconds_until_claimable(self) -> float | None:
+        soonest: float | None = None
         with self._database.reading() as connection:
-            rows = connection.execute(_OPEN).fetchall()
-        return min(map(seconds_left, rows), default=None)
+            for row in connection.execute(_OPEN):
+                left = seconds_left(row)
+                soonest = left if soonest is None else min(left, soonest)
+                if not soonest:
+                    break
+        return soonest
 
-    def claim(self, submission: Submission, owner: str, lease_seconds: float) -> Claim | None:
-        nonce = secrets.token_hex(16)
-        with self._database.writing() as connection:
-            row = _row(connection, submission.id)
-            if row is None or Status(row["status"]).final or row["needs_organiser"] or seconds_left(row):
-                return None
-            if row["status"] != Status.RECEIVED and self._lost(connection, row):
-                return None
-            if row["cancel_requested"]:
-                _finish(connection, row, Verdict(Status.REJECTED, CANCELLED))
-                return None
-            attempt = row["attempt"] + 1
-            connection.execute(
-                "UPDATE submission SET status=?, attempt=?, owner=?, nonce=?, until=?, boot=?, reason=NULL WHERE id=?",
-                (
-                    Status.EVALUATION_IN_PROGRESS,
-                    attempt,
-                    owner,
-                    nonce,
-                    uptime() + lease_seconds,
-                    boot(),
-                    submission.id,
-                ),
-            )
-            connection.execute(
-                "INSERT OR REPLACE INTO attempt (submission, number, owner, begun) VALUES (?, ?, ?, ?)",
-                (submission.id, attempt, owner, written(utc_now())),
-            )
+    def claim(
+        self, connection: sqlite3.Connection, submission: Submission, owner: str, lease_seconds: float
+    ) -> Claim | None:
+        row = _row(connection, submission.id)
+        if row is None or Status(row["status"]).final or row["needs_organiser"] or seconds_left(row):
+            return None
+        if row["status"] != Status.RECEIVED and self._lost(connection, row):
+            return None
+        if row["cancel_requested"]:
+            _finish(connection, row, Verdict(Status.REJECTED, CANCELLED))
+            return None
+        nonce, attempt = secrets.token_hex(16), row["attempt"] + 1
+        lease = (uptime() + lease_seconds, boot(), submission.id)
+        connection.execute(
+            "UPDATE submission SET status=?, attempt=?, owner=?, nonce=?, reason=NULL, until=?, boot=? WHERE id=?",
+            (Status.EVALUATION_IN_PROGRESS, attempt, owner, nonce, *lease),
+        )
+        connection.execute(
+            "INSERT OR REPLACE INTO attempt (submission, number, owner, begun) VALUES (?, ?, ?, ?)",
+            (submission.id, attempt, owner, written(utc_now())),
+        )
         taken = replace(submission, status=Status.EVALUATION_IN_PROGRESS, attempt=attempt)
         return Claim(taken, attempt, owner, nonce, lease_seconds)
 
-    def heartbeat(self, claim: Claim, status: Status | None = None) -> Signal:
-        with self._database.writing() as connection:
-            row = _row(connection, claim.submission.id)
-            if not _held(row, claim):
-                return Signal.LOST
-            connection.execute(
-                "UPDATE submission SET until=?, boot=?, status=coalesce(?, status) WHERE id=?",
-                (uptime() + claim.lease_seconds, boot(), status, claim.submission.id),
-            )
-        return Signal.CANCEL if row is not None and row["cancel_requested"] else Signal.GO_ON
+    def heartbeat(self, connection: sqlite3.Connection, claim: Claim, status: Status | None = None) -> Signal:
+        row = _row(connection, claim.submission.id)
+        if row is None or not _held(row, claim):
+            return Signal.LOST
+        connection.execute(
+            "UPDATE submission SET until=?, boot=?, status=coalesce(?, status) WHERE id=?",
+            (uptime() + claim.lease_seconds, boot(), status, claim.submission.id),
+        )
+        return Signal.CANCEL if row["cancel_requested"] else Signal.GO_ON
 
-    def commit(self, claim: Claim, verdict: Verdict) -> Committed:
-        with self._database.writing() as connection:
-            row = _row(connection, claim.submission.id)
-            if row is None or (row["attempt"], row["nonce"]) != (claim.attempt, claim.nonce):
-                return Committed.STALE
-            if Status(row["status"]).final:
-                return Committed.CANCELLED if row["reason"] == CANCELLED else Committed.DONE
-            if not _held(row, claim):
-                return Committed.STALE
-            called_back = bool(row["cancel_requested"])
-            _finish(connection, row, Verdict(Status.REJECTED, CANCELLED) if called_back else verdict)
+    def commit(self, connection: sqlite3.Connection, claim: Claim, verdict: Verdict) -> Committed:
+        row = _row(connection, claim.submission.id)
+        if row is None or (row["attempt"], row["nonce"]) != (claim.attempt, claim.nonce):
+            return Committed.STALE
+        if Status(row["status"]).final:
+            return Committed.CANCELLED if row["reason"] == CANCELLED else Committed.DONE
+        if not _held(row, claim):
+            return Committed.STALE
+        called_back = bool(row["cancel_requested"])
+        _finish(connection, row, Verdict(Status.REJECTED, CANCELLED) if called_back else verdict)
         return Committed.CANCELLED if called_back or verdict.reason == CANCELLED else Committed.DONE
 
-    def release(self, claim: Claim, reason: str, our_fault: bool) -> bool:
-        with self._database.writing() as connection:
-            row = _row(connection, claim.submission.id)
-            if row is None or not _held(row, claim):
-                return False
-            if row["cancel_requested"]:
-                _finish(connection, row, Verdict(Status.REJECTED, CANCELLED))
-                return True
-            failures = row["failures"] + our_fault
-            wait = wait_after(failures, self._settings.first_wait_seconds) if our_fault else 0.0
-            helpless = our_fault and failures >= self._settings.most_failures
-            _put_back(connection, row, reason, outcome="failed" if our_fault else "handed back")
-            connection.execute(
-                "UPDATE submission SET failures=?, losses=0, needs_organiser=?, until=?, boot=? WHERE id=?",
-                (failures, helpless, uptime() + wait, boot(), row["id"]),
-            )
+    def release(self, connection: sqlite3.Connection, claim: Claim, reason: str, our_fault: bool) -> bool:
+        row = _row(connection, claim.submission.id)
+        if row is None or not _held(row, claim):
+            return False
+        if row["cancel_requested"]:
+            _finish(connection, row, Verdict(Status.REJECTED, CANCELLED))
+            return True
+        failures = row["failures"] + our_fault
+        wait = wait_after(failures, self._settings.first_wait_seconds) if our_fault else 0.0
+        helpless = our_fault and failures >= self._settings.most_failures
+        _put_back(connection, row, reason, outcome="failed" if our_fault else "handed back")
+        connection.execute(
+            "UPDATE submission SET failures=?, losses=0, needs_organiser=?, until=?, boot=? WHERE id=?",
+            (failures, helpless, uptime() + wait, boot(), row["id"]),
+        )
         return True
 
     def _lost(self, connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
@@ -126,9 +120,9 @@ def _row(connection: sqlite3.Connection, submission_id: str) -> sqlite3.Row | No
     return row
 
 
-def _held(row: sqlite3.Row | None, claim: Claim) -> bool:
+def _held(row: sqlite3.Row, claim: Claim) -> bool:
     """A lease that ran out but that nobody took over is still ours to renew."""
-    if row is None or row["status"] not in (Status.EVALUATION_IN_PROGRESS, Status.VALIDATED):
+    if row["status"] not in (Status.EVALUATION_IN_PROGRESS, Status.VALIDATED):
         return False
     return (row["attempt"], row["nonce"]) == (claim.attempt, claim.nonce)
 
@@ -136,8 +130,7 @@ def _held(row: sqlite3.Row | None, claim: Claim) -> bool:
 def _finish(connection: sqlite3.Connection, row: sqlite3.Row, verdict: Verdict) -> None:
     now = written(utc_now())
     scored = verdict.status is Status.SCORED
-    scores = json.dumps(dict(verdict.scores))
-    feedback = None if verdict.feedback is None else json.dumps(verdict.feedback)
+    scores, feedback = as_json(dict(verdict.scores)), as_json(verdict.feedback)
     connection.execute(
         "UPDATE submission SET status=?, reason=?, finished=?, scores=?, feedback=?, version=?, folder=?, "
         "until=NULL, failures=0, losses=0 WHERE id=?",

@@ -13,6 +13,7 @@ from sandscore.queueing.embedded.claims import Claims
 from sandscore.queueing.embedded.database import Database
 from sandscore.queueing.embedded.journal import Journal
 from sandscore.queueing.embedded.orders import Orders
+from sandscore.queueing.embedded.writer import Writer
 from sandscore.queueing.notifying.ledger import Ledger
 from sandscore.queueing.notifying.sending import send
 from sandscore.queueing.submission import Claim, Committed, Notice, Signal, Status, Submission, Verdict, Version
@@ -31,6 +32,7 @@ class EmbeddedHome:
     async def open(self) -> None:
         self._database = Database(self._workspace.root)
         journal = Journal(self._workspace.root)
+        self._writer = Writer(self._database)
         self._claims = Claims(self._database, self._workspace.settings)
         self._orders = Orders(self._database, journal)
         self._database.check()
@@ -52,23 +54,23 @@ class EmbeddedHome:
         return self._claims.seconds_until_claimable()
 
     async def claim(self, submission: Submission, owner: str, lease_seconds: float) -> Claim | None:
-        return self._claims.claim(submission, owner, lease_seconds)
+        return await self._writer.write(lambda to: self._claims.claim(to, submission, owner, lease_seconds))
 
     async def heartbeat(self, claim: Claim) -> Signal:
-        return self._claims.heartbeat(claim)
+        return await self._writer.write(lambda to: self._claims.heartbeat(to, claim))
 
     async def fetch_predictions(self, claim: Claim, target: Path, most_bytes: int) -> None:
         self._fetch(claim, target, most_bytes)
 
     async def advance(self, claim: Claim, status: Status) -> Signal:
-        return self._claims.heartbeat(claim, status)
+        return await self._writer.write(lambda to: self._claims.heartbeat(to, claim, status))
 
     async def commit(self, claim: Claim, verdict: Verdict) -> Committed:
         kept = None if verdict.folder is None else verdict.folder.relative_to(self._workspace.root)
-        return self._claims.commit(claim, replace(verdict, folder=kept))
+        return await self._writer.write(lambda to: self._claims.commit(to, claim, replace(verdict, folder=kept)))
 
     async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
-        return self._claims.release(claim, reason, our_fault)
+        return await self._writer.write(lambda to: self._claims.release(to, claim, reason, our_fault))
 
     async def cancel(self, submission_id: str) -> bool:
         return self._orders.cancel(submission_id)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sandscore.queueing.embedded.database import Database
 from sandscore.queueing.embedded.journal import Journal
-from sandscore.queueing.embedded.rows import seconds_left, submission_of
+from sandscore.queueing.embedded.rows import as_json, seconds_left, submission_of
 from sandscore.queueing.submission import CANCELLED, Status, Submission, Version
 from sandscore.queueing.times import utc_now, written
 
@@ -76,7 +76,7 @@ class Orders:
         return True
 
     def add_version(self, submission_id: str, version: Version) -> bool:
-        scores, feedback = json.dumps(dict(version.scores)), _json(version.feedback)
+        scores, feedback = as_json(dict(version.scores)), as_json(version.feedback)
         with self._database.writing() as connection:
             changed = connection.execute(
                 "UPDATE submission SET scores=?, feedback=?, version=? WHERE id=? AND version=? AND status='SCORED'",
@@ -98,7 +98,7 @@ class Orders:
         return bool(changed)
 
     def publish_feedback(self, submission: Submission, feedback: Mapping[str, object]) -> None:
-        told = _json(feedback)
+        told = as_json(feedback)
         with self._database.writing() as connection:
             for table, key in (("submission", "id"), ("version", "submission")):
                 number = "version" if table == "submission" else "number"
@@ -115,7 +115,3 @@ class Orders:
 def _row(connection: sqlite3.Connection, submission_id: str) -> sqlite3.Row | None:
     row: sqlite3.Row | None = connection.execute("SELECT * FROM submission WHERE id=?", (submission_id,)).fetchone()
     return row
-
-
-def _json(value: Mapping[str, object] | None) -> str | None:
-    return None if value is None else json.dumps(value)

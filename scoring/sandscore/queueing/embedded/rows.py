@@ -1,8 +1,11 @@
 """Rows of the database as submissions."""
 
 import datetime
-import json
 import sqlite3
+from collections.abc import Mapping
+from typing import overload
+
+import msgspec
 
 from sandscore.queueing.processes import gone
 from sandscore.queueing.submission import Kind, Status, Submission
@@ -31,8 +34,8 @@ def submission_of(row: sqlite3.Row) -> Submission:
         reason=row["reason"],
         finished=row["finished"],
         version=row["version"],
-        scores=json.loads(row["scores"]),
-        feedback=None if row["feedback"] is None else json.loads(row["feedback"]),
+        scores=msgspec.json.decode(row["scores"]),
+        feedback=None if row["feedback"] is None else msgspec.json.decode(row["feedback"]),
     )
 
 
@@ -43,3 +46,12 @@ def seconds_left(row: sqlite3.Row) -> float:
     if row["status"] != Status.RECEIVED and gone(row["owner"]):
         return 0.0
     return max(0.0, float(row["until"]) - uptime())
+
+
+@overload
+def as_json(value: Mapping[str, object]) -> str: ...
+@overload
+def as_json(value: None) -> None: ...
+def as_json(value: Mapping[str, object] | None) -> str | None:
+    """For a column; what is not known is NULL."""
+    return None if value is None else msgspec.json.encode(value).decode()

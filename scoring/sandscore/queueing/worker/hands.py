@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from sandscore.queueing.children.child import Child
 from sandscore.queueing.children.environment import runner_environment, scorer_environment
+from sandscore.queueing.children.together import Together
 from sandscore.records.errors import InfrastructureFault
 
 SCORING_SECONDS = 3600.0
@@ -31,7 +32,7 @@ class LocalHands:
     """Child processes of this one: a scorer that stays, and a runner for each run."""
 
     def __init__(self, root: Path) -> None:
-        self._scorer = Child("scorer", (str(root),), scorer_environment())
+        self._scorer = Together(Child("scorer", (str(root),), scorer_environment()), SCORING_SECONDS)
 
     async def run(self, job: Mapping[str, Any]) -> dict[str, Any]:
         runner = Child("runner", (), runner_environment())
@@ -43,10 +44,10 @@ class LocalHands:
                 await self._sweep()
 
     async def score(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        return await self._scorer.ask(job, SCORING_SECONDS)
+        return await self._scorer.ask(job)
 
     async def close(self) -> None:
-        await self._scorer.stop()
+        await self._scorer.close()
 
     async def _sweep(self) -> None:
         """A runner that had to be killed could not clean up."""
