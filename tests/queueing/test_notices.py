@@ -4,6 +4,7 @@ import json
 import socketserver
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -123,3 +124,28 @@ def test_a_mail_header_cannot_be_smuggled_in(tmp_path: Path, capsys: pytest.Capt
     hostile = notice(submitter="a@example.org\nBcc: all@example.org")
     assert send(hostile, Notices(file=False, smtp=smtp), Ledger(tmp_path))
     assert "not delivered (ValueError)" in capsys.readouterr().err
+
+
+def test_many_at_once_send_each_notice_once(tmp_path: Path) -> None:
+    ledgers = [Ledger(tmp_path) for _ in range(4)]
+    asked = [(ledger, notice(attempt=attempt)) for attempt in range(25) for ledger in ledgers]
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda one: one[0].first(one[1]), asked))
+    assert sum(answers) == 25
+    assert not any(Ledger(tmp_path).first(notice(attempt=attempt)) for attempt in range(25))
+
+
+def test_a_line_cut_short_spoils_no_other(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    assert ledger.first(notice(attempt=1))
+    with ledger.path.open("ab") as file:
+        file.write(b"cut sho")
+    assert ledger.first(notice(attempt=2))
+    assert not any(Ledger(tmp_path).first(notice(attempt=attempt)) for attempt in (1, 2))
+
+
+def test_a_ledger_put_back_is_read_anew(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    assert [ledger.first(notice(attempt=attempt)) for attempt in (1, 2)] == [True, True]
+    ledger.path.write_bytes(ledger.path.read_bytes().splitlines(keepends=True)[0])
+    assert [ledger.first(notice(attempt=attempt)) for attempt in (1, 2)] == [False, True]

@@ -26,6 +26,7 @@ class EmbeddedHome:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        self._ledger = Ledger(workspace.root)
         self._notices = ThreadPoolExecutor(1, "notices")
         self._database: Database | None = None
 
@@ -90,11 +91,10 @@ class EmbeddedHome:
 
     async def notify(self, notice: Notice) -> bool:
         settings = self._workspace.settings.notices
-        ledger = Ledger(self._workspace.root)
         if settings.smtp is None and settings.webhook is None:
-            return send(notice, settings, ledger)
+            return send(notice, settings, self._ledger)
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._notices, send, notice, settings, ledger)
+        return await loop.run_in_executor(self._notices, send, notice, settings, self._ledger)
 
     async def publish(self, boards: Sequence[Path], site: Path) -> None:
         """They are shown from where they lie."""

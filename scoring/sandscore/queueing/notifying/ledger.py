@@ -4,30 +4,54 @@ So a notice is sent at most once, whatever dies between the two, and a database 
 again.
 """
 
+import errno
+import fcntl
 import os
 from pathlib import Path
 
 from sandscore.queueing.submission import Event, Notice
 from sandscore.records.errors import InfrastructureFault
 
-FOLDER = "notices"
+FILE = "notices.sent"
+_READ = 1 << 20
 
 
 class Ledger:
-    """One empty file a notice."""
+    """A line a notice. Whoever adds one has the file alone, and has read what others have added."""
 
     def __init__(self, root: Path) -> None:
-        self.folder = root / FOLDER
+        self.path = root / FILE
+        self._known: set[bytes] = set()
+        self._read = 0
+        self._begun = b""
+        """What follows the last whole line: the rest of a line whose writer died, or was out of room."""
 
     def first(self, notice: Notice) -> bool:
         """True for the first who asks, and for nobody after."""
+        line = identity(notice).encode()
         try:
-            self.folder.mkdir(exist_ok=True)
-            os.close(os.open(self.folder / identity(notice), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        except FileExistsError:
-            return False
+            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                return self._added(file, line)
+            finally:
+                os.close(file)
         except OSError as fault:
-            raise InfrastructureFault(f"{self.folder} cannot be written: {fault.strerror}") from None
+            raise InfrastructureFault(f"{self.path} cannot be written: {fault.strerror}") from None
+
+    def _added(self, file: int, line: bytes) -> bool:
+        size = os.fstat(file).st_size
+        if size < self._read:
+            self._known, self._read, self._begun = set(), 0, b""
+        while size > self._read and (found := os.pread(file, _READ, self._read)):
+            self._read += len(found)
+            *lines, self._begun = (self._begun + found).split(b"\n")
+            self._known.update(lines)
+        if line in self._known:
+            return False
+        written = (b"\n" if self._begun else b"") + line + b"\n"
+        if os.write(file, written) < len(written):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return True
 
 

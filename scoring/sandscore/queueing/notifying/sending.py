@@ -32,7 +32,7 @@ def chosen(settings: Notices, ledger: Ledger) -> list[Channel]:
     """The channels of the settings."""
     found: list[Channel] = []
     if settings.file:
-        found.append(lambda notice: append_line(ledger.folder.with_suffix(".jsonl"), notice))
+        found.append(lambda notice: append_line(ledger.path.with_suffix(".jsonl"), notice))
     if (smtp := settings.smtp) is not None:
         found.append(lambda notice: send_mail(smtp, notice))
     if (url := settings.webhook) is not None:

@@ -15,21 +15,13 @@ from sandscore.queueing.interface import QueueHome
 from sandscore.queueing.submission import CANCELLED, Claim, Committed, Kind, Notice, Signal, Status, Verdict
 from sandscore.queueing.worker import words
 from sandscore.queueing.worker.hands import Hands
-from sandscore.queueing.worker.lease import keep
+from sandscore.queueing.worker.lease import Interrupted, Leases
 from sandscore.queueing.workspace import Workspace
 from sandscore.records.errors import InfrastructureFault, ParticipantFault, SandscoreError
 from sandscore.records.run import Outcome
 
 _Done = TypeVar("_Done")
 _RETRY_SECONDS = 0.2
-
-
-class Interrupted(Exception):
-    """The attempt was stopped from outside."""
-
-    def __init__(self, signal: Signal | None) -> None:
-        super().__init__()
-        self.signal = signal
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +34,19 @@ class Ending:
 
 
 class Attempts:
-    """Carries out attempts, one after another. ``halt`` being set makes it hand back what it has."""
+    """Carries out attempts, as many at a time as it is asked to."""
 
-    def __init__(self, home: QueueHome, workspace: Workspace, hands: Hands, halt: asyncio.Event) -> None:
-        self._home, self._workspace, self._hands, self._halt = home, workspace, hands, halt
+    def __init__(self, home: QueueHome, workspace: Workspace, hands: Hands, leases: Leases) -> None:
+        self._home, self._workspace, self._hands, self._leases = home, workspace, hands, leases
 
     async def carry_out(self, claim: Claim) -> Ending:
         folder = self._workspace.attempt(claim.submission.id, claim.attempt, claim.nonce)
         try:
-            folder.mkdir(parents=True)
-            await self._tell(words.started(claim))
-            verdict = await self._guarded(claim, self._verdict(claim, folder))
+            async with self._leases.watching(claim):
+                folder.parent.mkdir(parents=True, exist_ok=True)
+                folder.mkdir()
+                await self._tell(words.started(claim))
+                verdict = await self._verdict(claim, folder)
         except ParticipantFault as fault:
             verdict = Verdict(Status.INVALID, str(fault), folder=folder)
         except Interrupted as interrupted:
@@ -60,21 +54,6 @@ class Attempts:
         except (SandscoreError, OSError) as fault:
             return await self._failed(claim, folder, _sentence(fault))
         return await self._commit(claim, folder, verdict)
-
-    async def _guarded(self, claim: Claim, work: Awaitable[Verdict]) -> Verdict:
-        """The work, unless its lease is lost, its team cancels, or the worker has to stop."""
-        working = asyncio.ensure_future(work)
-        beating = asyncio.ensure_future(keep(self._home, claim))
-        halting = asyncio.ensure_future(self._halt.wait())
-        try:
-            await asyncio.wait({working, beating, halting}, return_when=asyncio.FIRST_COMPLETED)
-            if working.done():
-                return working.result()
-            raise Interrupted(beating.result() if beating.done() else None)
-        finally:
-            for task in (working, beating, halting):
-                task.cancel()
-            await asyncio.gather(working, beating, halting, return_exceptions=True)
 
     async def _verdict(self, claim: Claim, folder: Path) -> Verdict:
         submission, settings = claim.submission, self._workspace.settings

@@ -1,25 +1,23 @@
 """The worker: takes submissions from a queue, whichever home it has, until it is told to stop or nothing is left."""
 
 import asyncio
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sandscore.queueing.interface import QueueHome
-from sandscore.queueing.processes import own_name
-from sandscore.queueing.room import want_room
-from sandscore.queueing.submission import Claim, Kind, Submission
-from sandscore.queueing.times import uptime
-from sandscore.queueing.warning import warn
+from sandscore.queueing.submission import Claim
 from sandscore.queueing.worker.attempt import Attempts, Ending
+from sandscore.queueing.worker.choosing import Chooser
 from sandscore.queueing.worker.follow import Follower, follow
 from sandscore.queueing.worker.hands import Hands
+from sandscore.queueing.worker.job import Job, Shared
+from sandscore.queueing.worker.lease import Leases
+from sandscore.queueing.worker.pace import Reach
 from sandscore.queueing.worker.tidying import tidy
 from sandscore.queueing.workspace import Workspace
-from sandscore.records.errors import InfrastructureFault
+from sandscore.records.errors import SandscoreError
 
-_IDLE_SECONDS = 1.0
-_LOOKED_AT = 16
-_GIVE_UP_SECONDS = 120.0
+_LOOK_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,100 +44,60 @@ class Worker:
     ) -> None:
         self._home, self._workspace, self._plan, self._hands, self._seen = home, workspace, plan, hands, seen
         self._follower = Follower(home, workspace)
-        self._stopping, self._halt = asyncio.Event(), asyncio.Event()
-        self._moved = asyncio.Event()
-        self._candidates: list[Submission] = []
-        self._choosing = asyncio.Lock()
-        self._unreachable_since: float | None = None
+        self._leases = Leases(home, workspace.settings.lease_seconds)
+        self._stopping = asyncio.Event()
+        self._jobs: list[Job] = []
 
     def stop(self) -> None:
         """Claim nothing more; what is under way may finish within the grace. Called again: hand it back now."""
         if self._stopping.is_set():
-            self._halt.set()
+            self._leases.halt()
         else:
             self._stopping.set()
-            self._moved.set()
-            asyncio.get_running_loop().call_later(self._plan.grace, self._halt.set)
+            self._moved()
+            asyncio.get_running_loop().call_later(self._plan.grace, self._leases.halt)
 
     async def run(self) -> None:
         """Until stopped, or (``once``) until nothing is waiting, backing off or in progress anywhere."""
         await tidy(self._home, self._workspace, self._hands())
         following = asyncio.ensure_future(follow(self._follower, self._plan.board_seconds, self._stopping))
+        beating = asyncio.ensure_future(self._leases.beat())
+        chooser = Chooser(self._home, self._workspace, self._plan.once)
+        shared = Shared(chooser, Reach(not self._plan.once), self._stopping, self._moved, self._seen)
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._plan.jobs):
-                    group.create_task(self._job())
-        except* InfrastructureFault as faults:
-            raise faults.exceptions[0] from None
+                    group.create_task(self._job(shared))
+        except* SandscoreError as faults:
+            raise _first(faults) from None
         finally:
-            following.cancel()
-            await asyncio.gather(following, return_exceptions=True)
+            for task in (following, beating):
+                task.cancel()
+            await asyncio.gather(following, beating, return_exceptions=True)
         if not self._stopping.is_set():
             await self._last_board()
 
-    async def _job(self) -> None:
-        """One pair of hands; a second claim, for files alone, is made ready while the first is being scored."""
+    async def _job(self, shared: Shared) -> None:
         hands = self._hands()
-        attempts = Attempts(self._home, self._workspace, hands, self._halt)
+        job = Job(Attempts(self._home, self._workspace, hands, self._leases), shared)
+        self._jobs.append(job)
         try:
-            await asyncio.gather(self._slot(attempts, set(Kind)), self._slot(attempts, {Kind.PREDICTIONS}))
+            await job.work()
         finally:
             await hands.close()
 
-    async def _slot(self, attempts: Attempts, kinds: Set[Kind]) -> None:
-        while not self._stopping.is_set():
-            try:
-                claim = await self._next(kinds)
-                pause = 0.0 if claim else await self._pause()
-                self._unreachable_since = None
-            except InfrastructureFault as fault:
-                claim, pause = None, self._unreachable(fault)
-            if claim is not None:
-                self._seen(claim)
-                self._seen(await attempts.carry_out(claim))
-                self._moved.set()
-            elif pause is None:
-                return
-            else:
-                await self._rest(pause)
-
-    async def _next(self, kinds: Set[Kind]) -> Claim | None:
-        """The oldest submission of these kinds that can be had."""
-        async with self._choosing:
-            want_room(self._workspace.root, self._workspace.settings.spare_bytes)
-            self._candidates = self._candidates or list(await self._home.claimable(_LOOKED_AT))
-            for candidate in [one for one in self._candidates if one.kind in kinds]:
-                self._candidates.remove(candidate)
-                claim = await self._home.claim(candidate, own_name(), self._workspace.settings.lease_seconds)
-                if claim is not None:
-                    return claim
-        return None
-
-    async def _pause(self) -> float | None:
-        """How long to wait where nothing could be had; None if that is for ever."""
-        seconds = await self._home.seconds_until_claimable()
-        if seconds is None:
-            return None if self._plan.once else _IDLE_SECONDS
-        return min(max(seconds, 0.05), _IDLE_SECONDS)
-
-    def _unreachable(self, fault: InfrastructureFault) -> float:
-        """The queue cannot be had: wait, and after a while give up where nobody would notice otherwise."""
-        if self._unreachable_since is None:
-            warn(f"{fault}; trying again")
-            self._unreachable_since = uptime()
-        if self._plan.once and uptime() - self._unreachable_since > _GIVE_UP_SECONDS:
-            raise fault
-        return 2 * _IDLE_SECONDS
-
-    async def _rest(self, seconds: float) -> None:
-        """Until then, or until there is reason to look again: a stop, or an attempt of ours that ended."""
-        self._moved.clear()
-        try:
-            await asyncio.wait_for(self._moved.wait(), seconds)
-        except TimeoutError:
-            return
+    def _moved(self) -> None:
+        for job in self._jobs:
+            job.moved.set()
 
     async def _last_board(self) -> None:
         """After a drain the boards are complete, whoever makes them."""
         while not await self._follower.refresh():
-            await asyncio.sleep(_IDLE_SECONDS / 4)
+            await asyncio.sleep(_LOOK_SECONDS)
+
+
+def _first(fault: BaseException) -> BaseException:
+    """Of faults that several jobs met, one."""
+    while isinstance(fault, BaseExceptionGroup):
+        fault = fault.exceptions[0]
+    return fault
