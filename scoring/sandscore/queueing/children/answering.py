@@ -70,5 +70,6 @@ def _watch_parent() -> None:
 
 
 def _ended(_signal: int, _frame: object) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    """Once: whoever asks again, and the end of the parent's pipe asks too, must not cut the cleaning short."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise SystemExit(75)
