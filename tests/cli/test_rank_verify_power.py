@@ -19,6 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for i in range(3):
         content = card_content(f"s{i}", drawn_rows(0.7 + 0.1 * i, 40, i))
         (tmp_path / f"s{i}.json").write_text(json.dumps(content))
+    (tmp_path / "empty.json").write_text('{"textDateAnnotations": []}')
     (tmp_path / "challenge.toml").write_text(CHALLENGE)
     (tmp_path / "token.toml").write_text('challenge = "ours"\nheadline = "token"\n')
     return tmp_path
@@ -77,6 +78,7 @@ def test_a_blind_phase_shows_nothing_unless_everything_is_asked_for(
         (["power", "date", "--gap", "0.02", "--gold", "none.json"], 66, "none.json"),
         (["power", "nothing", "--gap", "0.02", "--gold", "s0.json"], 2, "unknown task"),
         (["power", "date", "--gap", "0.02", "--gold", "s0.json"], 78, "gold or notes have errors"),
+        (["power", "date", "--gap", "0.02", "--gold", "empty.json"], 78, "no annotations"),
         (["power", "date", "--gap", "-1", "--gold", "s0.json"], 2, "gap"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

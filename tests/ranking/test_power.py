@@ -5,7 +5,7 @@ import pytest
 
 from sandscore.ranking.power import DRAWS, Plan, patients_needed, power_at, randomisation_p_of, simulated
 from sandscore.ranking.randomisation import randomisation_p
-from sandscore.records.errors import UsageFault
+from sandscore.records.errors import OrganiserFault, UsageFault
 
 SIZES = np.array([3, 5, 0, 8, 2, 6, 4])
 
@@ -51,5 +51,5 @@ def test_impossible_plans(plan: dict[str, float]) -> None:
 
 
 def test_gold_without_annotations() -> None:
-    with pytest.raises(UsageFault, match="no annotations"):
+    with pytest.raises(OrganiserFault, match="no annotations"):
         patients_needed([0, 0], Plan(0.1), 1)

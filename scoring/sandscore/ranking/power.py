@@ -17,7 +17,7 @@ from sandscore.ranking.bootstrap import Floats
 from sandscore.ranking.draws import coins, exact_dtype, rows_for
 from sandscore.ranking.randomisation import TOLERANCE
 from sandscore.ranking.separation import ALPHA
-from sandscore.records.errors import UsageFault
+from sandscore.records.errors import OrganiserFault, UsageFault
 
 DRAWS = 999
 HARDNESS = 4.0
@@ -58,7 +58,7 @@ def patients_needed(annotations: Sequence[int], plan: Plan, seed: int, progress:
     """
     sizes = np.asarray(annotations, np.int64)
     if not sizes.any():
-        raise UsageFault("gold has no annotations: there is nothing to simulate from")
+        raise OrganiserFault("gold has no annotations: there is nothing to simulate from")
     tried: dict[int, float] = {}
     spare = math.sqrt(plan.power * (1 - plan.power) / plan.simulations)
 
