@@ -24,8 +24,8 @@ class QueueGroup(click.Group):
 def command() -> None:
     """The submission queue: in a folder of this machine, or on Synapse.
 
-    Verbs take the queue's DIR; for a Synapse evaluation queue they take --synapse EVALUATION_ID and --state DIR
-    instead.
+    Verbs take the queue's DIR; for a Synapse evaluation queue they take --state DIR instead, the folder that
+    queue init --synapse EVALUATION_ID has made.
 
     \b
     Example:

@@ -28,7 +28,7 @@ _OPTIONS = (
         "--state",
         type=click.Path(path_type=Path, file_okay=False),
         metavar="DIR",
-        help="With --synapse: local state (caches, logs, attempts), made by queue init.",
+        help="Local state of a Synapse queue (caches, logs, attempts), made by queue init --synapse.",
     ),
 )
 
@@ -75,16 +75,37 @@ def home_options(command: _Command) -> _Command:
 def place_of(words: tuple[str, ...], where: dict[str, Any], after: int) -> tuple[Place, tuple[str, ...]]:
     """The queue, and the ``after`` words that follow its DIR; a negative number means any."""
     evaluation, config, state = where["synapse"], where["synapse_config"], where["state"]
-    if evaluation is None:
-        if state is not None or config is not None:
-            raise UsageFault("--state and --synapse-config go with --synapse")
-        if not words:
-            raise UsageFault("name the queue's DIR, or a Synapse queue with --synapse and --state")
-        root, words = Path(words[0]), words[1:]
-    elif state is None:
-        raise UsageFault("--synapse needs --state DIR, a folder made by: sandscore queue init DIR --challenge FILE")
-    else:
+    if state is not None:
         root = state
+    elif evaluation is not None:
+        made = f"sandscore queue init --synapse {evaluation} --state DIR --challenge FILE"
+        raise UsageFault(f"--synapse needs --state DIR, a folder made by: {made}")
+    elif not words:
+        raise UsageFault("name the queue's DIR, or the state of a Synapse queue with --state")
+    else:
+        root, words = Path(words[0]), words[1:]
     if 0 <= after != len(words):
         raise UsageFault(f"{after} argument{'' if after == 1 else 's'} expected after the queue, {len(words)} given")
-    return Place(open_workspace(root), evaluation, config), words
+    return _of(open_workspace(root), evaluation, config, "--state" if state is not None else None), words
+
+
+def synapse_queue(root: Path) -> str | None:
+    """The evaluation queue whose state the folder is; None for a queue of its own."""
+    from sandscore.queueing.synapse.options import read_options
+
+    return read_options(root).evaluation
+
+
+def _of(workspace: Workspace, evaluation: str | None, config: Path | None, named: str | None) -> Place:
+    """What the command says and what the folder says must agree."""
+    from sandscore.queueing.synapse.options import read_options
+
+    options = read_options(workspace.root)
+    if evaluation is not None and options.evaluation not in (None, evaluation):
+        raise UsageFault(f"{workspace.root} is the state of the queue {options.evaluation}, not of {evaluation}")
+    evaluation = evaluation or options.evaluation
+    if evaluation is None and (named or config):
+        raise UsageFault(
+            f"{named or '--synapse-config'} goes with --synapse: {workspace.root} does not say which queue"
+        )
+    return Place(workspace, evaluation, config or (Path(options.config) if options.config else None))

@@ -6,6 +6,8 @@ from pathlib import Path
 import click
 
 from sandscore.cli.options import format_option
+from sandscore.cli.queue.places import synapse_queue
+from sandscore.records.errors import UsageFault
 
 
 @click.command("submit")
@@ -43,6 +45,8 @@ def command(
     from sandscore.queueing.workspace import open_workspace
 
     workspace = open_workspace(folder)
+    if (evaluation := synapse_queue(folder)) is not None:
+        raise UsageFault(f"submissions to the Synapse queue {evaluation} are made on Synapse")
     database = Database(folder)
     try:
         entry = Entry(task, team, image, predictions, phase, notify)

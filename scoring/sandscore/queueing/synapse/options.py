@@ -16,6 +16,10 @@ class SynapseOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    evaluation: Annotated[str, Field(pattern=r"^[0-9]+$")] | None = Field(
+        default=None, description="The queue whose state this is; null: --synapse says it."
+    )
+    config: str | None = Field(default=None, description="A .synapseConfig; null: --synapse-config, or the usual one.")
     task: str | None = Field(default=None, description="Of every submission; null: the only one, else as named.")
     phase: str | None = Field(default=None, description="Of every submission; null: the only one.")
     logs: Entity | None = Field(default=None, description="Project or folder of the log folders; null: the queue's.")
