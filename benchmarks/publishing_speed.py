@@ -1,6 +1,7 @@
 """How long a large board takes to publish, and how large its main page is.
 
-500 submissions, 8 measures, every pair compared, a score card of 72 notes behind each row. Prints CPU seconds of
+500 submissions, 8 measures, every pair compared, a score card of 72 notes and a
+confidence curve of 30 points behind each row. Prints CPU seconds of
 the whole command, start of Python included, and exits 1 where the limits are passed.
 """
 
@@ -107,7 +108,12 @@ def card(name: str, measures: dict[str, Any], dice: random.Random) -> dict[str, 
         "predicted_annotations": 940,
         "measures": measures,
         "per_label": {f"LABEL-{n}": {"measure_0": {"tp": 90, "fp": dice.randrange(9), "fn": 6}} for n in range(20)},
-        "errors": {"missed": 40, "spurious": 20, "boundary": 20, "wrong_label": 7},
+        "errors": {kind: dice.randrange(60) for kind in ("missed", "spurious", "boundary", "wrong_label")},
+        "confidence": {
+            "average_precision": 0.9,
+            "best_threshold": 15.0,
+            "curve": [[float(30 - n), 1 - n * dice.random() / 90, n / 30] for n in range(30)],
+        },
         "note_leak": 0.4,
         "per_note": {note: {key: [13, 1, 1] for key in measures} for note in notes},
         "units": {note: note for note in notes},

@@ -7,52 +7,60 @@ import json
 import math
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from sandscore.publishing.plots import palette
+from sandscore.publishing.plots.canvas import Canvas
+from sandscore.publishing.plots.svg import document
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-WIDTH, HEIGHT, LEFT, TOP = 640, 360, 70, 24
+WIDTH, HEIGHT, LEFT, TOP = 640, 360, 60, 14
 RIGHT, BOTTOM = WIDTH - 150, HEIGHT - 50
 LINES = {
-    "orjson": ("orjson.loads", "#777777", "4 3"),
-    "msgspec": ("msgspec, typed", "#999999", "1 3"),
-    "api": ("validate + score", "#0b62a4", ""),
-    "cli": ("sandscore score", "#b5461a", ""),
+    "orjson": ("orjson.loads", palette.SOFT, (0, (4, 2))),
+    "msgspec": ("msgspec, typed", palette.SOFT, (0, (1, 1.5))),
+    "api": ("validate + score", palette.DOT, "-"),
+    "cli": ("sandscore score", palette.KINDS["missed"], "-"),
 }
 MARKS = "<!-- measured -->", "<!-- end -->"
 
 
-def drawn(results: list[dict[str, Any]]) -> str:
-    """CPU time against size on logarithmic scales."""
+def drawn(results: list[dict[str, Any]]) -> Canvas:
+    """CPU time against size on logarithmic scales, every line called by its name where it ends."""
+    canvas = Canvas(WIDTH, HEIGHT)
+    axes = canvas.axes(LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP)
     sizes = [row["notes"] for row in results]
-    times = [row["medians"][work]["cpu"] for row in results for work in LINES]
-    low, high = math.floor(math.log10(min(times))), math.ceil(math.log10(max(times)))
-    least, most = math.log10(sizes[0]), math.log10(sizes[-1])
+    axes.set(xscale="log", yscale="log")
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axes.yaxis.set_major_formatter(lambda seconds, _: f"{seconds:g} s")
+    axes.minorticks_off()
+    axes.grid(True, axis="y", color=palette.RULE, clip_on=False)
+    for work, (_, colour, dashes) in LINES.items():
+        times = [row["medians"][work]["cpu"] for row in results]
+        axes.plot(sizes, times, color=colour, linewidth=2, linestyle=dashes, clip_on=False)
+    powers = [math.log10(row["medians"][work]["cpu"]) for row in results for work in LINES]
+    axes.set(xlim=(sizes[0], sizes[-1]), ylim=(10 ** math.floor(min(powers)), 10 ** math.ceil(max(powers))))
+    for work, height in apart({work: last(axes, results, work) for work in LINES}).items():
+        canvas.write(RIGHT + 8, height, LINES[work][0], color=LINES[work][1])
+    canvas.write((LEFT + RIGHT) / 2, HEIGHT - 12, "notes, 20 annotations each", ha="center", color=palette.SOFT)
+    return canvas
 
-    def x(notes: float) -> float:
-        return LEFT + (math.log10(notes) - least) / (most - least or 1) * (RIGHT - LEFT)
 
-    def y(seconds: float) -> float:
-        return BOTTOM - (math.log10(seconds) - low) / (high - low) * (BOTTOM - TOP)
+def last(axes: "Axes", results: list[dict[str, Any]], work: str) -> float:
+    """How far below the upper edge the line of this work ends."""
+    row = results[-1]
+    return HEIGHT - float(axes.transData.transform((row["notes"], row["medians"][work]["cpu"]))[1])
 
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
-        'font-size="12" role="img" aria-label="CPU seconds against number of notes">',
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-    ]
-    for power in range(low, high + 1):
-        level = y(10.0**power)
-        parts.append(f'<path d="M{LEFT} {level:.1f}H{RIGHT}" stroke="#dddddd"/>')
-        parts.append(f'<text x="{LEFT - 8}" y="{level + 4:.1f}" text-anchor="end">{10.0**power:g} s</text>')
-    parts += [f'<text x="{x(notes):.1f}" y="{BOTTOM + 20}" text-anchor="middle">{notes:,}</text>' for notes in sizes]
-    middle = (LEFT + RIGHT) / 2
-    parts.append(f'<text x="{middle}" y="{BOTTOM + 40}" text-anchor="middle">notes, 20 annotations each</text>')
-    for work, (name, colour, dashes) in LINES.items():
-        points = [(x(row["notes"]), y(row["medians"][work]["cpu"])) for row in results]
-        path = "L".join(f"{a:.1f} {b:.1f}" for a, b in points)
-        parts.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dashes}"/>')
-        offset = {"cli": -4, "api": 10, "orjson": 18, "msgspec": 14}[work]
-        parts.append(f'<text x="{RIGHT + 8}" y="{points[-1][1] + offset:.1f}" fill="{colour}">{name}</text>')
-    return "\n".join([*parts, "</svg>", ""])
+
+def apart(heights: dict[str, float]) -> dict[str, float]:
+    """The same heights, no two closer than a line of text."""
+    moved: dict[str, float] = {}
+    for work in sorted(heights, key=heights.__getitem__):
+        moved[work] = max([heights[work], *(height + 15 for height in moved.values())])
+    return moved
 
 
 def table(told: dict[str, Any]) -> str:
@@ -70,7 +78,8 @@ def table(told: dict[str, Any]) -> str:
 
 def main() -> None:
     told = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    (DOCS / "speed.svg").write_text(drawn(told["results"]), encoding="utf-8")
+    label = "CPU seconds against number of notes"
+    (DOCS / "speed.svg").write_text(document(lambda: drawn(told["results"]), label), encoding="utf-8")
     page = DOCS / "speed.md"
     before, _, rest = page.read_text(encoding="utf-8").partition(MARKS[0])
     after = rest.partition(MARKS[1])[2]

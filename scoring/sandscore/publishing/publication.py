@@ -7,6 +7,7 @@ from pathlib import Path
 from sandscore.publishing.folder import Written, write_site
 from sandscore.publishing.naming import board_names, file_name
 from sandscore.publishing.pages import page
+from sandscore.publishing.plots.library import as_it_comes
 from sandscore.publishing.reading import ReadBoard, read_board, references
 from sandscore.publishing.site import BoardPage, Overview, board_page, submission_pages
 from sandscore.ranking.exports import as_csv, as_json, as_markdown
@@ -39,7 +40,9 @@ def publish(boards: Sequence[Path], site: Path, settings: Settings | None = None
     slugs = [shown.slug for shown in pages]
     if len({*slugs}) < len(slugs):
         raise UsageFault("two boards have names that make the same folder; rename a phase")
-    return write_site(site, dict(_files(Overview(pages, chosen.challenge))))
+    with as_it_comes():
+        files = dict(_files(Overview(pages, chosen.challenge)))
+    return write_site(site, files)
 
 
 def _versions(boards: Sequence[ReadBoard]) -> list[list[ReadBoard]]:

@@ -10,8 +10,8 @@ from sandscore.publishing.folder import write_file
 from sandscore.publishing.judging import Sheet, judge
 from sandscore.publishing.labels import LabelTable, label_table
 from sandscore.publishing.pages import page
-from sandscore.publishing.plots.confidence import CurvePlot, curve_plot
-from sandscore.publishing.plots.errors import Part, error_parts
+from sandscore.publishing.plots.confidence import Curve, curve_of
+from sandscore.publishing.plots.errors import ErrorProfile, error_profile
 from sandscore.records.counts import Counts
 from sandscore.records.documents import Document
 from sandscore.records.scorecard import MeasureScore, Scorecard
@@ -49,10 +49,10 @@ class Report:
     card: Scorecard
     headline: str
     extras: Mapping[str, Mapping[str, float]]
-    errors: Sequence[Part]
+    errors: ErrorProfile | None
     labels: LabelTable | None
     confusion: Confusion | None
-    curve: CurvePlot | None
+    curve: Curve | None
     worst: Sequence[WorstNote]
     sheets: Sequence[Sheet]
     left_out: int
@@ -79,10 +79,10 @@ def report_of(card: Scorecard, documents: Sequence[Document] | None, *, allow_te
         card=card,
         headline=headline,
         extras={name: found for name, score in card.measures.items() if (found := _extras(score))},
-        errors=error_parts(counts.tp, card.errors) if counts and card.errors else [],
+        errors=error_profile(counts.tp, card.errors) if counts and card.errors else None,
         labels=label_table(card.per_label, task.label_measure or headline),
         confusion=_confusion(documents, task) if documents and task.label else None,
-        curve=curve_plot(card.confidence),
+        curve=curve_of(card.confidence),
         worst=_worst(card, headline, {sheet.note: at for at, sheet in enumerate(sheets, 1)}),
         sheets=sheets,
         left_out=left_out,

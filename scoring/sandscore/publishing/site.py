@@ -8,7 +8,10 @@ from sandscore.publishing.naming import file_name
 from sandscore.publishing.pages import page
 from sandscore.publishing.plots.heatmap import HeatMap, heat_map, pairs_by_name
 from sandscore.publishing.plots.history import History, history
-from sandscore.publishing.plots.stability import StabilityPlot, stability_plot
+from sandscore.publishing.plots.intervals import interval_plot
+from sandscore.publishing.plots.stability import Stability, stability_of
+from sandscore.publishing.plots.svg import Plot
+from sandscore.publishing.plots.timeline import history_plot
 from sandscore.publishing.reading import Card
 from sandscore.publishing.standings import Bar, Line, Standings, aggregates, bar, scale_over, standings_of
 from sandscore.publishing.submission import submission_view
@@ -29,7 +32,7 @@ class BoardPage:
     columns: Sequence[Column]
     standings: Standings
     heat: HeatMap | None
-    stability: StabilityPlot | None
+    stability: Stability | None
     history: History | None
 
     @property
@@ -49,6 +52,14 @@ class BoardPage:
         lines = self.standings.lines[:FIRST]
         scale = scale_over([(line.score, line.interval) for line in lines])
         return [(line, bar(scale, line.score, line.interval)) for line in lines]
+
+    @property
+    def intervals(self) -> Plot | None:
+        return interval_plot(self.standings.lines)
+
+    @property
+    def past(self) -> Plot | None:
+        return history_plot(self.history) if self.history else None
 
     @property
     def score(self) -> str:
@@ -97,7 +108,7 @@ def board_page(
         columns,
         standings_of(board, columns),
         heat_map(board),
-        stability_plot(board),
+        stability_of(board),
         history(board, earlier),
     )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sandscore.publishing.columns import Cell, Column
 from sandscore.publishing.naming import file_name
-from sandscore.publishing.plots.scale import Scale, scale_of
+from sandscore.publishing.scale import Scale, scale_of
 from sandscore.records.board import Board, Row
 
 Scored = tuple[float | None, tuple[float, float] | None]

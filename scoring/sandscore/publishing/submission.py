@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from sandscore.publishing.columns import cost_of
 from sandscore.publishing.labels import LabelTable, label_table
-from sandscore.publishing.plots.confidence import CurvePlot, curve_plot
-from sandscore.publishing.plots.errors import Part, error_parts
-from sandscore.publishing.plots.scale import Scale, scale_of
+from sandscore.publishing.plots.confidence import Curve, curve_of
+from sandscore.publishing.plots.errors import ErrorProfile, error_profile
 from sandscore.publishing.reading import Card, CardFacts
+from sandscore.publishing.scale import Scale, scale_of
 from sandscore.publishing.standings import Bar, Line, bar
 from sandscore.records.board import Board, Pair, RankedMeasure, Row
 
@@ -32,8 +32,8 @@ class Detail:
     dataset: str
     facts: CardFacts
     labels: LabelTable | None
-    errors: Sequence[Part]
-    curve: CurvePlot | None
+    errors: ErrorProfile | None
+    curve: Curve | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,6 @@ def _comparison(row: Row, other: Line, pairs: Mapping[tuple[str, str], Pair]) ->
 def _detail(name: str, facts: CardFacts, headline: str) -> Detail:
     strict = facts.measures.get("instance_strict")
     counts = strict.counts if strict else None
-    parts = error_parts(counts.tp, facts.errors) if facts.errors and counts else []
+    errors = error_profile(counts.tp, facts.errors) if facts.errors and counts else None
     labels = label_table(facts.per_label, headline)
-    return Detail(name or facts.dataset or "", facts, labels, parts, curve_plot(facts.confidence))
+    return Detail(name or facts.dataset or "", facts, labels, errors, curve_of(facts.confidence))

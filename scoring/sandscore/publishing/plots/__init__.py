@@ -1,6 +1,6 @@
-"""Numbers to places on a drawing.
+"""Numbers to drawings, by a plotting library, once, when a page is made.
 
-Drawings are SVG made by our own templates. Their horizontal places are per cents, so a drawing grows with the
-page while its text keeps its size on a phone; their colours are those of the page, so it follows light, dark
-and print; and it needs no style of its own, which the page's policy would refuse.
+Each module lays out the numbers of one drawing and draws them: onto a canvas measured in pixels, in a form for a wide
+page and in one for a phone, and written down as SVG that stands in the page. Colours are the page's, so a drawing
+follows light, dark and print; and it needs no style of its own, which the page's policy would refuse.
 """

@@ -1,21 +1,25 @@
-"""What became of the annotations, as parts of one bar."""
+"""Where points were lost: how many errors there are of each kind."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
+from sandscore.publishing.plots import palette
+from sandscore.publishing.plots.canvas import SMALL, Canvas, Form
+from sandscore.publishing.plots.svg import Plot, plot
 from sandscore.records.scorecard import ErrorKinds
+
+_ROW, _VALUE = 24, 52
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """``kind`` names the part for the style sheet, ``title`` and ``meaning`` for a reader."""
+class Kind:
+    """``key`` names the kind for the style sheet, ``title`` and ``meaning`` for a reader."""
 
-    kind: str
+    key: str
     title: str
     meaning: str
     count: int
-    x: str
-    width: str
 
 
 _KINDS = (
@@ -27,13 +31,55 @@ _KINDS = (
 )
 
 
-def error_parts(strict_matches: int, errors: ErrorKinds) -> Sequence[Part]:
+@dataclass(frozen=True, slots=True)
+class ErrorProfile:
+    """What became of the annotations; what is right comes first and is not drawn."""
+
+    kinds: Sequence[Kind]
+
+    @property
+    def wrong(self) -> Sequence[Kind]:
+        return self.kinds[1:]
+
+    def plot(self, name: str) -> Plot | None:
+        """None where there is no error."""
+        if not any(kind.count for kind in self.wrong):
+            return None
+        label = "Errors: " + ", ".join(f"{kind.count} {kind.title}" for kind in self.wrong)
+        return plot(lambda form: _drawn(form, self.wrong), name, label, SMALL)
+
+
+def error_profile(strict_matches: int, errors: ErrorKinds) -> ErrorProfile:
     """Strict matches without those under a wrong label, and the four kinds of error."""
     right = strict_matches - errors.wrong_label
     counts = (right, errors.wrong_label, errors.boundary, errors.missed, errors.spurious)
-    total = sum(counts) or 1
-    parts, before = [], 0
-    for (kind, title, meaning), count in zip(_KINDS, counts, strict=True):
-        parts.append(Part(kind, title, meaning, count, f"{100 * before / total:.2f}%", f"{100 * count / total:.2f}%"))
-        before += count
-    return parts
+    return ErrorProfile([Kind(*kind, count) for kind, count in zip(_KINDS, counts, strict=True)])
+
+
+def _drawn(form: Form, kinds: Sequence[Kind]) -> Canvas:
+    """Straight onto the figure: a site has a drawing like this on every page, and axes would be most of the work."""
+    from matplotlib.patches import Rectangle
+
+    titles = _titles(form)
+    canvas = Canvas(titles.width, titles.height, titles)
+    room = form.width - form.label - _VALUE
+    most = max(kind.count for kind in kinds)
+    for at, kind in enumerate(kinds):
+        middle = _ROW * (at + 0.5)
+        length = room * kind.count / most
+        corner = form.label / canvas.width, 1 - (middle + 8) / canvas.height
+        colour = palette.KINDS[kind.key]
+        canvas.figure.add_artist(
+            Rectangle(corner, length / canvas.width, 16 / canvas.height, facecolor=colour, linewidth=0)
+        )
+        canvas.write(form.label + length + 6, middle, str(kind.count), weight="bold")
+    return canvas
+
+
+@cache
+def _titles(form: Form) -> Canvas:
+    wrong = _KINDS[1:]
+    canvas = Canvas(form.width, _ROW * len(wrong))
+    for at, (_, title, _) in enumerate(wrong):
+        canvas.write(form.label - 8, _ROW * (at + 0.5), title, ha="right")
+    return canvas

@@ -3,70 +3,133 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sandscore.publishing.plots.scale import Scale
+from sandscore.publishing.plots import palette
+from sandscore.publishing.plots.canvas import NARROW, WIDE, Canvas, Form
+from sandscore.publishing.plots.svg import Plot, plot
+from sandscore.publishing.wording import percent, places
 from sandscore.records.board import Board, Row
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 SHOWN = 25
-_LARGEST = 11.0
-
-
-@dataclass(frozen=True, slots=True)
-class Blob:
-    """A share of the resamples, drawn as an area."""
-
-    share: float
-    radius: str
+_LARGEST = 9.0
+_ROW, _TOP, _BOTTOM = 26, 24, 24
+_BLOB = {WIDE: 92, NARROW: 68}
+_TOPS = {WIDE: 4, NARROW: 2}
 
 
 @dataclass(frozen=True, slots=True)
 class Podium:
-    """One row: the ends of its set of places and its own place in per cent, and its blobs by "first how many"."""
+    """One row, and the shares of resamples in which it is among the first, by "first how many"."""
 
     row: Row
-    low: str | None
-    high: str | None
-    at: str | None
-    blobs: Sequence[Blob | None]
+    shares: Sequence[float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class StabilityPlot:
-    """``tops`` heads the blobs: among the first how many; ``ticks`` are places with their position."""
+class Stability:
+    """``tops`` heads the shares: among the first how many; ``rows`` counts all the board's."""
 
     tops: Sequence[int]
     podiums: Sequence[Podium]
-    ticks: Sequence[tuple[str, str]]
-    left_out: int
+    rows: int
+
+    @property
+    def headings(self) -> Sequence[str]:
+        return ["First" if top == 1 else f"First {top}" for top in self.tops]
+
+    @property
+    def left_out(self) -> int:
+        return self.rows - len(self.podiums)
+
+    @property
+    def plot(self) -> Plot:
+        label = "Places that each submission may hold, and how often it comes first; the table below has the numbers"
+        return plot(lambda form: _drawn(form, self), "stability", label, WIDE, NARROW)
 
 
-def stability_plot(board: Board) -> StabilityPlot | None:
+def stability_of(board: Board) -> Stability | None:
     """None where the board says nothing of resamples or of places."""
     if board.stability is None or len(board.rows) < 2:
         return None
-    tops = sorted({int(top) for shares in board.stability.p_top.values() for top in shares})
+    shares = board.stability.p_top
+    tops = sorted({int(top) for named in shares.values() for top in named})
     tops = [top for top in tops if top < len(board.rows)]
-    scale = Scale(0.5, len(board.rows) + 0.5)
-    podiums = [_podium(board, row, tops, scale) for row in board.rows[:SHOWN]]
-    return StabilityPlot(tops, podiums, _ticks(scale, len(board.rows)), len(board.rows) - len(podiums))
+    podiums = [
+        Podium(row, [shares.get(row.submission, {}).get(str(top)) for top in tops]) for row in board.rows[:SHOWN]
+    ]
+    return Stability(tops, podiums, len(board.rows))
 
 
-def _podium(board: Board, row: Row, tops: Sequence[int], scale: Scale) -> Podium:
-    shares = board.stability.p_top.get(row.submission, {}) if board.stability else {}
-    low, high = (None, None) if row.rank_set is None else (row.rank_set[0] - 0.4, row.rank_set[1] + 0.4)
-    return Podium(
-        row,
-        None if low is None else scale.at(low),
-        None if high is None else scale.at(high),
-        None if row.rank is None else scale.at(row.rank),
-        [_blob(shares.get(str(top))) for top in tops],
+def _drawn(form: Form, stability: Stability) -> Canvas:
+    height = _ROW * len(stability.podiums)
+    canvas = Canvas(form.width, _TOP + height + _BOTTOM)
+    headings = stability.headings[: _TOPS[form]]
+    right = form.width - _BLOB[form] * len(headings)
+    axes = canvas.axes(form.label, _TOP, right - form.label - 14, height)
+    axes.set(xlim=(0.5, stability.rows + 0.5), ylim=(len(stability.podiums) - 0.5, -0.5), yticks=[])
+    axes.set_xticks(_ticks(stability.rows))
+    axes.grid(True, axis="x", color=palette.RULE, linewidth=1, clip_on=False)
+    _draw_places(axes, canvas, stability.podiums)
+    canvas.write(form.label, 10, "Places", color=palette.SOFT)
+    for at, podium in enumerate(stability.podiums):
+        canvas.name(0, _TOP + _ROW * (at + 0.5), podium.row.submission, form.label - 12)
+    for column, heading in enumerate(headings):
+        left = right + _BLOB[form] * column
+        canvas.write(left, 10, heading, color=palette.SOFT)
+        _draw_blobs(canvas, left + _LARGEST, [podium.shares[column] for podium in stability.podiums])
+    return canvas
+
+
+def _draw_places(axes: "Axes", canvas: Canvas, podiums: Sequence[Podium]) -> None:
+    spans = [(at, *podium.row.rank_set) for at, podium in enumerate(podiums) if podium.row.rank_set]
+    axes.hlines(
+        [at for at, _, _ in spans],
+        [low - 0.4 for _, low, _ in spans],
+        [high + 0.4 for _, _, high in spans],
+        color=palette.SPAN,
+        linewidth=9,
+        alpha=0.6,
+        clip_on=False,
+    )
+    ranked = [(at, podium.row, podium.row.rank) for at, podium in enumerate(podiums) if podium.row.rank is not None]
+    axes.scatter(
+        [rank for _, _, rank in ranked],
+        [at for at, _, _ in ranked],
+        s=64,
+        color=palette.DOT,
+        edgecolor=palette.RAISED,
+        linewidth=1.5,
+        urls=[canvas.key(f"rank {rank:g}, places {places(row.rank_set)}") for _, row, rank in ranked],
+        clip_on=False,
+        zorder=3,
     )
 
 
-def _blob(share: float | None) -> Blob | None:
-    return None if share is None else Blob(share, f"{_LARGEST * math.sqrt(share):.2f}")
+def _draw_blobs(canvas: Canvas, x: float, shares: Sequence[float | None]) -> None:
+    """Circles as large as the shares, in a column."""
+    axes = canvas.axes(x - _LARGEST, _TOP, 2 * _LARGEST, _ROW * len(shares))
+    axes.set(xlim=(-1, 1), ylim=(len(shares) - 0.5, -0.5))
+    axes.set_axis_off()
+    known = [(at, share) for at, share in enumerate(shares) if share]
+    axes.scatter(
+        [0] * len(known),
+        [at for at, _ in known],
+        s=[(2 * _LARGEST * math.sqrt(share)) ** 2 for _, share in known],
+        color=palette.SPAN,
+        linewidth=0,
+        clip_on=False,
+    )
+    for at, share in enumerate(shares):
+        canvas.write(x + _LARGEST + 5, _TOP + _ROW * (at + 0.5), percent(share))
 
 
-def _ticks(scale: Scale, rows: int) -> list[tuple[str, str]]:
-    wanted = [1, *(int(tick) for tick in scale.ticks if 1 < tick < rows and tick == int(tick)), rows]
-    return [(str(place), scale.at(place)) for place in dict.fromkeys(wanted)]
+def _ticks(rows: int) -> list[int]:
+    """The first place, the last, and round ones between that crowd neither."""
+    from matplotlib.ticker import MaxNLocator
+
+    between = MaxNLocator(5, integer=True).tick_values(1, rows)
+    return [1, *(int(tick) for tick in between if 1 + rows * 0.1 < tick < rows * 0.9), rows]

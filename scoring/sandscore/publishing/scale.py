@@ -1,10 +1,8 @@
-"""From values to per cents of a drawing's width, with round numbers to mark on the way."""
+"""From values to per cents of the width of the small drawings that stand in tables."""
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_STEPS = (1, 2, 2.5, 5, 10)
 _ROOM = 0.06
 
 
@@ -22,20 +20,6 @@ class Scale:
     def share(self, value: float) -> float:
         """The place of a value, 0 to 1."""
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
-
-    @property
-    def ticks(self) -> list[float]:
-        """Three to eight round values inside."""
-        step = round_step((self.high - self.low) / 5)
-        first = math.ceil(self.low / step - 1e-9)
-        last = math.floor(self.high / step + 1e-9)
-        return [round(i * step, 10) for i in range(first, last + 1)]
-
-
-def round_step(rough: float) -> float:
-    """The round number nearest above."""
-    power = 10.0 ** math.floor(math.log10(rough))
-    return next(factor * power for factor in _STEPS if factor * power >= rough * 0.999)
 
 
 def scale_of(values: Iterable[float], least: float | None = 0.0, most: float | None = 1.0) -> Scale:
