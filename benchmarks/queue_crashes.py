@@ -1,30 +1,71 @@
 """The crash suite at length: python benchmarks/queue_crashes.py [KILLS] [SEED]
 
-At least 500 workers die by force over a queue that goes on being filled: at random moments, two at once among them, at
-a random touch of a file, with wall clocks that jump by days, disks that are full for a while, and databases that are
-set back to a backup. In the end every submission must have ended exactly once, with the right score.
+At least 500 workers die by force over queues that go on being filled: at random moments, two at once among them; in the
+embedded queue at a random touch of a file as well, with wall clocks that jump by days, files that cannot grow, and
+databases that are set back to a backup; on Synapse (a stand-in) while it throttles and loses answers; on a Dask cluster
+whose workers and scheduler die too. In the end every submission must have ended exactly once, with the right score.
 """
 
 import sys
 import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from queue_siege import Siege
+from queue_band import Band
+from queue_siege import DaskSiege, Siege
+from queueing.synapse_standin import synapse
+from synapse_siege import SynapseSiege
+
+SHARES = {"embedded": 0.68, "Synapse": 0.16, "Dask": 0.16}
+
+
+def embedded(folder: Path, seed: int, kills: int) -> tuple[Band, Counter[str]]:
+    siege = Siege(folder, seed, submissions=100)
+    siege.attack(kills)
+    siege.drain()
+    ended = siege.check()
+    print(f"{siege.restores} restored backups; {siege.lost()} attempts lost with their worker and made again")
+    return siege.band, ended
+
+
+def on_synapse(folder: Path, seed: int, kills: int) -> tuple[Band, Counter[str]]:
+    with synapse(folder) as queue:
+        siege = SynapseSiege(queue, seed, submissions=20)
+        siege.attack(kills)
+        siege.drain()
+        return siege.band, siege.check()
+
+
+def on_dask(folder: Path, seed: int, kills: int) -> tuple[Band, Counter[str]]:
+    siege = DaskSiege(folder, seed, submissions=60)
+    siege.attack(kills)
+    siege.drain()
+    return siege.band, siege.check()
+
+
+SIEGES: dict[str, Callable[[Path, int, int], tuple[Band, Counter[str]]]] = {
+    "embedded": embedded,
+    "Synapse": on_synapse,
+    "Dask": on_dask,
+}
 
 
 def main(kills: int, seed: int) -> None:
     """Lay siege, drain, check, and say what was survived."""
-    with tempfile.TemporaryDirectory(prefix="sandscore-siege-") as folder:
-        siege = Siege(Path(folder), seed, submissions=100)
-        siege.attack(kills)
-        siege.drain()
-        ended = siege.check()
-        lost = siege.lost()
-    print(f"seed {seed}: {siege.kills} kills, {siege.doubles} of them two at once, {siege.restores} restored backups")
-    print(f"{len(siege.handed_in)} submissions: {dict(sorted(ended.items()))}, each exactly once")
-    print(f"{lost} attempts were lost with their worker and made again by another")
+    total = 0
+    for name, siege in SIEGES.items():
+        begun = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="sandscore-siege-") as folder:
+            band, ended = siege(Path(folder), seed, round(SHARES[name] * kills))
+        total += band.kills
+        took = time.monotonic() - begun
+        print(f"{name}: {band.kills} kills, {band.doubles} times two at once, in {took:.0f} s")
+        print(f"  {sum(ended.values())} submissions: {dict(sorted(ended.items()))}, each exactly once", flush=True)
+    print(f"seed {seed}: {total} kills in all")
 
 
 if __name__ == "__main__":

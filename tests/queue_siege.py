@@ -7,7 +7,6 @@ Used short by the tests and long by benchmarks/queue_crashes.py.
 
 import json
 import random
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -17,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dask_cluster import Cluster
+from queue_band import Band
 from queue_samples import HALF, RIGHT, WRONG_PLACE, hand_in, opened, queue, with_home
 
 from sandscore.queueing.embedded.database import FILE, back_up
@@ -63,8 +64,6 @@ class Siege:
     workspace: Workspace = field(init=False)
     handed_in: dict[str, str] = field(default_factory=dict)
     cancelled: set[str] = field(default_factory=set)
-    kills: int = 0
-    doubles: int = 0
     restores: int = 0
 
     def __post_init__(self) -> None:
@@ -72,7 +71,7 @@ class Siege:
         self.workspace = queue(self.root, lease_seconds=2.0, most_failures=1000, most_losses=1000)
         for number in range(self.submissions):
             self._hand_in(number)
-        self.workers: list[subprocess.Popen[bytes]] = []
+        self.band = Band(self.random, self.start)
 
     def _hand_in(self, number: int) -> None:
         kind = ("right", "half", "wrong")[number % 3]
@@ -93,11 +92,10 @@ class Siege:
         """Until that many workers have died by force."""
         backup = self.root / "backup.sqlite"
         back_up(self.workspace.root, backup)
-        while self.kills < kills:
-            while len(self.workers) < workers:
-                self.workers.append(self.start())
+        while self.band.kills < kills:
+            self.band.muster(workers)
             time.sleep(self.random.uniform(0.0, 1.2))
-            self._strike()
+            self.strike()
             for _ in range(self.random.randrange(12)):
                 self._hand_in(len(self.handed_in))
             if self.random.random() < 0.1:
@@ -106,7 +104,10 @@ class Siege:
                 back_up(self.workspace.root, backup)
             if self.random.random() < 0.04:
                 self.restore(backup)
-        self._end_all()
+        self.band.end()
+
+    def strike(self) -> None:
+        self.band.strike()
 
     def drain(self) -> None:
         """Two workers, unharmed, until nothing is left."""
@@ -118,20 +119,6 @@ class Siege:
         lines = (self.root / "said.txt").read_text(encoding="utf-8", errors="replace").splitlines()
         return "\n".join([line for line in lines if line.startswith("sandscore:") or "Error" in line][-20:])
 
-    def _strike(self) -> None:
-        died = [worker for worker in self.workers if worker.poll() is not None]
-        self.kills += sum(worker.returncode == -signal.SIGKILL for worker in died)
-        alive = [worker for worker in self.workers if worker.poll() is None]
-        victims = self.random.sample(alive, min(len(alive), self.random.choice([1, 1, 2])))
-        for worker in victims:
-            worker.kill()
-        self.kills += len(victims)
-        self.doubles += len(victims) > 1
-        for worker in [*died, *victims]:
-            if worker in self.workers:
-                worker.wait()
-                self.workers.remove(worker)
-
     def _cancel_one(self) -> None:
         chosen = self.random.choice(sorted(self.handed_in))
         if with_home(self.workspace, lambda home: home.cancel(chosen)):
@@ -139,18 +126,11 @@ class Siege:
 
     def restore(self, backup: Path) -> None:
         """As the organiser's guide says: stop the workers, put the copy in place, start again."""
-        self._end_all()
+        self.band.end()
         for ending in ("", "-wal", "-shm"):
             (self.workspace.root / f"{FILE}{ending}").unlink(missing_ok=True)
         (self.workspace.root / FILE).write_bytes(backup.read_bytes())
         self.restores += 1
-
-    def _end_all(self) -> None:
-        for worker in self.workers:
-            worker.kill()
-            self.kills += 1
-            worker.wait()
-        self.workers.clear()
 
     def lost(self) -> int:
         """Attempts whose worker died over them."""
@@ -226,3 +206,31 @@ def _read(path: Path) -> str | None:
         return path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
     except OSError:
         return None
+
+
+class DaskSiege(Siege):
+    """The same with the work done on a cluster, parts of which die as well."""
+
+    def __init__(self, root: Path, seed: int, submissions: int) -> None:
+        self.cluster = Cluster(root)
+        super().__init__(root, seed, submissions)
+
+    def start(self, *options: str) -> subprocess.Popen[bytes]:
+        return super().start("--dask", self.cluster.address, *options)
+
+    def strike(self) -> None:
+        """A driver or two; and a worker of the cluster, or its scheduler and with it both workers."""
+        super().strike()
+        part = self.random.randrange(4)
+        if part < 2:
+            self.cluster.kill_worker(part)
+            self.band.kills += 1
+        elif part == 2:
+            self.cluster.kill_scheduler()
+            self.band.kills += 3
+
+    def drain(self) -> None:
+        try:
+            super().drain()
+        finally:
+            self.cluster.close()

@@ -73,7 +73,7 @@ def test_commands_that_contradict_the_folder(queue: Queue, tmp_path: Path) -> No
     state, plain = tmp_path / "state", tmp_path / "plain"
     assert init(queue, state, "task=date").code == 0
     assert sandscore("queue", "init", plain, "--challenge", CHALLENGE).code == 0
-    faults = [
+    faults: list[tuple[list[Any], str]] = [
         (["init", state, "--challenge", CHALLENGE], f"the state of the Synapse queue {queue.id} already"),
         (["init", "--synapse", queue.id, "--challenge", CHALLENGE], "needs --state DIR"),
         (["init", plain, "--synapse", queue.id, "--state", state, "--challenge", CHALLENGE], "no other folder"),
