@@ -1,10 +1,14 @@
 """A board as a reader meets it: with a mouse, with keys only, on a phone, without JavaScript, in a frame."""
 
+import re
 from pathlib import Path
 
 import pytest
+from board_samples import Sample, write_board
 from playwright.sync_api import Browser, Page
 from published_pages import opened
+
+from sandscore.publishing.publication import publish
 
 pytestmark = pytest.mark.browser
 PHONE = {"width": 375, "height": 740}
@@ -108,9 +112,12 @@ def test_theme_is_switched_and_remembered(browser: Browser, site: Path) -> None:
         switch.click()
         dark = page.evaluate(background)
         assert dark != light
-        page.wait_for_timeout(500)  # the browser writes down what it is told in a process of its own
-        page.reload()
-        page.wait_for_function(f"{background} === {dark!r}", timeout=5000)
+        for _ in range(20):  # the browser writes down what it is told in a process of its own
+            page.wait_for_timeout(250)
+            page.reload()
+            if page.evaluate(background) == dark:
+                break
+        assert page.evaluate(background) == dark
         page.emulate_media(media="print")
         assert page.evaluate(background) == light
     with opened(browser, board(site), color_scheme="dark") as page:
@@ -172,3 +179,73 @@ def test_every_link_leads_somewhere(browser: Browser, site: Path) -> None:
                 assert Path(link.removeprefix("file://")).is_file()
     pages = {path.as_uri() for path in site.rglob("*.html")} - {(site / "report.html").as_uri()}
     assert seen == pages
+
+
+SIZES = "(svg) => [...svg.querySelectorAll('text')].map((text) => text.getBoundingClientRect().height)"
+
+
+@pytest.mark.parametrize(("width", "shown"), [(1280, "wide"), (801, "wide"), (799, "narrow"), (375, "narrow")])
+def test_every_drawing_shows_in_the_form_that_fits(browser: Browser, site: Path, width: int, shown: str) -> None:
+    with opened(browser, board(site), viewport={"width": width, "height": 740}) as page:
+        drawings = page.locator("svg.plot:visible")
+        assert drawings.count() == 4
+        for drawing in drawings.all():
+            assert (drawing.get_attribute("class") or "").split() == ["plot", shown]
+            box = drawing.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+            assert min(drawing.evaluate(SIZES)) >= 12  # a line of letters of ten pixels or more
+        page.emulate_media(media="print")
+        assert page.locator("svg.plot.wide:visible").count() == 4
+
+
+def test_letters_of_drawings_stay_inside_and_apart(browser: Browser, site: Path) -> None:
+    inside = """(svg) => {
+        const frame = svg.getBoundingClientRect();
+        const boxes = [...svg.querySelectorAll("text")].map((text) => text.getBoundingClientRect());
+        const out = boxes.filter((box) => box.left < frame.left - 1 || box.right > frame.right + 1);
+        const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+            && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+        return out.length + boxes.filter((a, at) => boxes.slice(at + 1).some((b) => over(a, b))).length;
+    }"""
+    for width in (1280, 375):
+        with opened(browser, board(site), viewport={"width": width, "height": 740}) as page:
+            for name in ("address/index.html", "address/system-0.html", "date/index.html", "report.html"):
+                page.goto((site / name).as_uri())
+                for drawing in page.locator("svg.plot:visible").all():
+                    assert drawing.evaluate(inside) == 0, (name, width, drawing.get_attribute("aria-label"))
+
+
+def test_drawings_follow_the_theme(browser: Browser, site: Path) -> None:
+    ink = "getComputedStyle(document.querySelector('svg.plot text[font-weight]')).fill"
+    with opened(browser, board(site), color_scheme="light") as page:
+        light = page.evaluate(ink)
+        page.emulate_media(color_scheme="dark")
+        dark = page.evaluate(ink)
+        page.emulate_media(media="print")
+        assert (light, dark, page.evaluate(ink)) == ("rgb(29, 35, 40)", "rgb(230, 232, 230)", light)
+
+
+def test_who_points_at_a_mark_is_told_what_it_is(browser: Browser, site: Path) -> None:
+    with opened(browser, board(site)) as page:
+        told = page.evaluate(
+            """() => {
+                const use = document.querySelector('svg.plot.wide title').parentNode.querySelector('use, path');
+                use.scrollIntoView({behavior: "instant", block: "center"});
+                const box = use.getBoundingClientRect();
+                const hit = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+                return hit.closest('g:has(> title)').querySelector('title').textContent;
+            }"""
+        )
+        assert re.fullmatch(r"system-\d: 0\.\d{3}, interval 0\.\d{3} to 0\.\d{3}", told)
+
+
+def test_the_heading_of_a_long_table_stays_in_sight(browser: Browser, tmp_path: Path) -> None:
+    entrants = [Sample(f"s{at}", 0.9 - 0.02 * at) for at in range(30)]
+    publish([write_board(tmp_path / "board", entrants)], tmp_path / "site")
+    with opened(browser, board(tmp_path / "site")) as page:
+        region = page.get_by_role("region", name="The table")
+        top = page.get_by_role("columnheader", name="Rank").bounding_box()
+        assert region.evaluate("(element) => (element.scrollBy(0, 400), element.scrollTop)") == 400
+        assert page.get_by_role("columnheader", name="Rank").bounding_box() == top
