@@ -20,13 +20,15 @@ LOST, LOST_503 = "answer lost after the change", "503 after the change"
 
 @dataclass
 class Fault:
-    """What goes wrong with the next ``times`` requests that fit; ``kind`` is LOST, LOST_503 or a status code."""
+    """What goes wrong with the next ``times`` requests that fit; ``kind`` is LOST, LOST_503 or a status code.
+    ``retry_after`` is that header, where an answer has it."""
 
     method: str
     path: str
     kind: str | int
     times: int = 1
     after: int = 0
+    retry_after: str | None = None
 
     def fits(self, method: str, path: str) -> bool:
         if self.times <= 0 or method != self.method or not re.search(self.path, path):
@@ -87,7 +89,8 @@ class _Handler(BaseHTTPRequestHandler):
                 if standin.world.unreasoned
                 else _error("Please slow down." if fault.kind == 429 else "a fault of the test")
             )
-            return self._send(request, Answer(fault.kind, body))
+            headers = {} if fault.retry_after is None else {"Retry-After": fault.retry_after}
+            return self._send(request, Answer(fault.kind, body, headers=headers))
         given = self._answer(request)
         if fault is not None and fault.kind == LOST:
             standin.log.append((request.method, request.path, 0))

@@ -72,7 +72,8 @@ class Session:
 
         _bound_retries(self._options.retry_seconds)
         limits = httpx.Limits(max_connections=CONNECTIONS)
-        hooks = {"request": [Pace(self._options.requests_per_minute).wait]}
+        pace = Pace(self._options.requests_per_minute)
+        hooks: dict[str, list[Callable[..., Any]]] = {"request": [pace.wait], "response": [pace.heed]}
         session = httpx.AsyncClient(limits=limits, timeout=httpx.Timeout(60.0, pool=None), event_hooks=hooks)
         storage, plain = httpx.Client(timeout=60.0), requests.Session()
         self._http = [session, storage, plain]
