@@ -103,7 +103,8 @@ def test_a_throttled_list_is_whole(tmp_path: Path) -> None:
 
 def test_the_task_of_a_queue_for_several_is_said_by_each_submission(tmp_path: Path) -> None:
     async def test(queue: Queue) -> None:
-        named, annotated, silent = (queue.submit_file(b"{}") for _ in range(3))
+        named, annotated, filed = (queue.submit_file(b"{}", fileName=f"my_{one}-2.json") for one in ("x", "x", "date"))
+        silent = queue.submit_file(b"{}")
         world = queue.world.submissions
         world[named]["name"] = "our person-name run 3"
         bundle = world[annotated]["entityBundleJSON"]
@@ -112,8 +113,8 @@ def test_the_task_of_a_queue_for_several_is_said_by_each_submission(tmp_path: Pa
         world[silent]["name"] = "run 4"
         async with opened(queue, options={"task": None}) as home:
             listed = {one.id: one for one in await home.submissions()}
-            assert (listed[named].task, listed[annotated].task) == ("person-name", "address")
-            assert [(await claimed(home)).submission.id for _ in range(2)] == [named, annotated]
+            assert [listed[one].task for one in (named, annotated, filed)] == ["person-name", "address", "date"]
+            assert [(await claimed(home)).submission.id for _ in range(3)] == [named, annotated, filed]
             with pytest.raises(ParticipantFault, match="does not say its task"):
                 await home.fetch_predictions(await claimed(home), tmp_path / "out.json", 10)
 

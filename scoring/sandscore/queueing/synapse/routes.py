@@ -10,7 +10,7 @@ from sandscore.queueing.synapse.options import FILE, SynapseOptions
 from sandscore.queueing.workspace import Workspace
 from sandscore.records.errors import OrganiserFault, ParticipantFault
 
-_WORD = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_BETWEEN = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class Routes:
     fixed: str | None
 
     def task(self, name: str | None, bundle: Mapping[str, Any]) -> str:
-        """Of one submission: the queue's, else what its entity is annotated with, else what its name says."""
-        return self.fixed or self._annotated(bundle) or mentioned(name, self.tasks) or self.tasks[0]
+        """Of one submission: the queue's, else what its entity is annotated with, else what its names say."""
+        return self.fixed or self._said(name, bundle) or self.tasks[0]
 
     def refuse_unknown(self, name: str | None, bundle: Mapping[str, Any]) -> None:
         """A submission that does not say its task in a queue for several."""
@@ -33,7 +33,12 @@ class Routes:
             )
 
     def known(self, name: str | None, bundle: Mapping[str, Any]) -> bool:
-        return bool(self.fixed or self._annotated(bundle) or mentioned(name, self.tasks))
+        return bool(self.fixed or self._said(name, bundle))
+
+    def _said(self, name: str | None, bundle: Mapping[str, Any]) -> str | None:
+        """By an annotation; else by the first of its names that names a task."""
+        found = (mentioned(one, self.tasks) for one in (name, *_names(bundle)))
+        return self._annotated(bundle) or next(filter(None, found), None)
 
     def _annotated(self, bundle: Mapping[str, Any]) -> str | None:
         try:
@@ -45,9 +50,22 @@ class Routes:
 
 def mentioned(text: str | None, tasks: Sequence[str]) -> str | None:
     """The one task that a text names; None if it names none, or several."""
-    words = set(_WORD.findall((text or "").lower()))
-    found = [task for task in tasks if task in words]
+    words = f"-{_BETWEEN.sub('-', (text or '').lower())}-"
+    found = [task for task in tasks if f"-{task}-" in words]
     return found[0] if len(found) == 1 else None
+
+
+def _names(bundle: Mapping[str, Any]) -> list[str]:
+    """Of the entity, of its repository, and of the file itself."""
+    entity, handles = bundle.get("entity"), bundle.get("fileHandles")
+    entity = entity if isinstance(entity, Mapping) else {}
+    own = [
+        handle.get("fileName")
+        for handle in (handles if isinstance(handles, list) else [])
+        if isinstance(handle, Mapping) and str(handle.get("id")) == str(entity.get("dataFileHandleId"))
+    ]
+    repository = str(entity.get("repositoryName") or "").rpartition("/")[2]
+    return [one for one in (entity.get("name"), repository, *own) if isinstance(one, str)]
 
 
 def routes(workspace: Workspace, options: SynapseOptions, queue_name: str | None) -> Routes:
