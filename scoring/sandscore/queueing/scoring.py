@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from sandscore.measuring.cards import Identity, Question, dumped, score
 from sandscore.measuring.hipaa import HipaaMap, load_hipaa_map
 from sandscore.queueing.artifacts import PREDICTIONS, PROBLEMS, RUN, card_name
+from sandscore.queueing.drafts import Drafts
 from sandscore.queueing.hygiene import public_problems, reason_of
 from sandscore.queueing.keeping import References
 from sandscore.queueing.telling import view_of
-from sandscore.queueing.workspace import Workspace, write_synced, write_whole
+from sandscore.queueing.workspace import Workspace, write_synced
 from sandscore.ranking.cards import Entry, file_content
 from sandscore.ranking.configuration import rules_for
 from sandscore.reading.files import Loaded
@@ -18,6 +19,7 @@ from sandscore.records.errors import OrganiserFault
 from sandscore.tasks import find_task
 
 if TYPE_CHECKING:
+    from sandscore.records.board import BoardRules
     from sandscore.records.scorecard import Scorecard
 
 
@@ -27,10 +29,11 @@ class Scorer:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._references = References()
+        self._rules: dict[tuple[str, str | None], BoardRules] = {}
         self._hipaa: HipaaMap | None = None
 
-    def score(self, job: dict[str, Any]) -> dict[str, Any]:
-        """A job names the attempt's folder, and what the card says about its maker."""
+    def score(self, job: dict[str, Any], drafts: Drafts) -> dict[str, Any]:
+        """A job names the attempt's folder, and what the card says about its maker. Files go to ``drafts``."""
         task, folder = find_task(job["task"]), Path(job["folder"])
         gold, notes = self._workspace.gold(task.id, job["phase"]), self._workspace.notes(job["phase"])
         reference = self._references.find(task, gold, notes)
@@ -38,17 +41,20 @@ class Scorer:
         loaded = reference.load(folder / PREDICTIONS, complete=self._workspace.settings.complete)
         if loaded.findings["predictions"].counts:
             problems = public_problems(loaded.findings["predictions"])
-            write_whole(folder / PROBLEMS, json.dumps(problems, indent=1).encode())
+            drafts.write(folder / PROBLEMS, json.dumps(problems, indent=1).encode())
             if loaded.faulty("predictions"):
                 return {"end": "invalid", "reason": reason_of(problems)}
         self._keep_gold(gold, task.id, loaded.sha256["gold"])
         question = Question(task, (), self._map() if task.hipaa else None, _identity(job, folder, notes.parent.name))
         card = score(question, loaded)
-        write_whole(folder / card_name(job["version"]), dumped(card))
+        drafts.write(folder / card_name(job["version"]), dumped(card))
         return {"end": "scored", "feedback": self._feedback(card, job["phase"])} | summary(card)
 
     def _feedback(self, card: "Scorecard", phase: str | None) -> dict[str, Any] | None:
-        rules, _ = rules_for(self._workspace.challenge, card.task, phase)
+        key = card.task, phase
+        if key not in self._rules:
+            self._rules[key], _ = rules_for(self._workspace.challenge, *key)
+        rules = self._rules[key]
         if rules.feedback == "ladder" and not rules.ended:
             return None
         name = str(card.submission)

@@ -1,5 +1,6 @@
 """What a team is told of a score, as the phase's feedback mode has it."""
 
+from dataclasses import replace
 from typing import Any
 
 from sandscore.ranking.cards import Entry
@@ -15,6 +16,9 @@ def view_of(
     entry: Entry, rules: BoardRules, state: LadderState | None = None
 ) -> tuple[dict[str, Any], LadderState | None]:
     """The view, and the team's Ladder state after it."""
+    if rules.ended or rules.feedback == "full":
+        bare = entry.card.model_copy(update={"per_note": {}, "units": {}, "confidence": None})
+        entry = replace(entry, card=bare)  # what is left out need not be made plain first
     view, after = participant_view(entry, rules, state, ended=rules.ended)
     return {name: value for name, value in view.items() if name not in _TOO_LONG}, after
 

@@ -2,12 +2,12 @@
 
 import os
 import secrets
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from sandscore.queueing.drafts import sync_folders
 from sandscore.queueing.settings import Settings
 from sandscore.ranking.configuration import read_challenge
 from sandscore.records.challenge import Challenge
@@ -129,12 +129,6 @@ def make_salt(path: Path) -> None:
 def write_synced(path: Path, content: bytes) -> None:
     """One file, whole and on disk under its name, or not there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, content)
-    sync_folders([path.parent])
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """The same in a folder that is there; that the name is on disk too, ``sync_folders`` sees to."""
     part = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(3)}.part")
     try:
         with part.open("wb") as file:
@@ -142,19 +136,7 @@ def write_whole(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
+        sync_folders([path.parent])
     except OSError as fault:
         part.unlink(missing_ok=True)
         raise InfrastructureFault(f"{path} cannot be written: {fault.strerror}") from None
-
-
-def sync_folders(folders: Iterable[Path]) -> None:
-    """What was made in these folders is there after a power cut too."""
-    for folder in folders:
-        try:
-            opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(opened)
-            finally:
-                os.close(opened)
-        except OSError as fault:
-            raise InfrastructureFault(f"{folder} cannot be written: {fault.strerror}") from None

@@ -46,13 +46,18 @@ def answered(work: Work, job: dict[str, Any]) -> Reply:
     except SandscoreError as fault:
         return {"end": "infrastructure", "reason": str(fault)}
     except OSError as fault:
-        return {"end": "infrastructure", "reason": f"the operating system refused: {fault.strerror}"}
+        return refused(fault)
     except MemoryError:
         return {"end": "infrastructure", "reason": "out of memory"}
     except Exception as fault:
         if os.environ.get("SANDSCORE_DEBUG"):
             raise
         return {"end": "infrastructure", "reason": f"a bug of ours ({type(fault).__name__})"}
+
+
+def refused(fault: OSError) -> Reply:
+    """A fault of the operating system as a reply."""
+    return {"end": "infrastructure", "reason": f"the operating system refused: {fault.strerror}"}
 
 
 def _own_output() -> Any:

@@ -4,11 +4,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sandscore.queueing.children.answering import Reply, answered, serve
+from sandscore.queueing.children.answering import Reply, answered, refused, serve
+from sandscore.queueing.drafts import Drafts
 from sandscore.queueing.goldchanges import changes
 from sandscore.queueing.scoring import Scorer
-from sandscore.queueing.workspace import Workspace, open_workspace, sync_folders
-from sandscore.records.errors import InfrastructureFault
+from sandscore.queueing.workspace import Workspace, open_workspace
+
+_LEVELS = 3
+"""An attempt's folder, and those it was made in."""
 
 
 class Desk:
@@ -19,27 +22,16 @@ class Desk:
 
     def work(self, asked: dict[str, Any]) -> Reply:
         """Each job's own answer; what was made for it is on disk when it comes."""
-        jobs = asked["jobs"]
-        answers = [answered(self._one, job) for job in jobs]
-        synced: set[Path] = set()
-        return {"answers": [_secured(job, answer, synced) for job, answer in zip(jobs, answers, strict=True)]}
+        drafts = Drafts()
+        answers = [answered(lambda job: self._one(job, drafts), job) for job in asked["jobs"]]
+        faults = drafts.settle(_LEVELS)
+        for number, job in enumerate(asked["jobs"]):
+            if "folder" in job and (fault := faults.get(Path(job["folder"]))) is not None:
+                answers[number] = refused(fault)
+        return {"answers": answers}
 
-    def _one(self, job: dict[str, Any]) -> Reply:
-        return changes(self._workspace, job) if job.get("compare") else self._scorer.score(job)
-
-
-def _secured(job: dict[str, Any], answer: Reply, synced: set[Path]) -> Reply:
-    """The attempt's folder and those that were made with it; for several attempts hardly more work than for one."""
-    if "folder" not in job:
-        return answer
-    folder = Path(job["folder"])
-    new = {folder, folder.parent, folder.parent.parent} - synced
-    try:
-        sync_folders(new)
-    except InfrastructureFault as fault:
-        return {"end": "infrastructure", "reason": str(fault)}
-    synced |= new
-    return answer
+    def _one(self, job: dict[str, Any], drafts: Drafts) -> Reply:
+        return changes(self._workspace, job) if job.get("compare") else self._scorer.score(job, drafts)
 
 
 if __name__ == "__main__":

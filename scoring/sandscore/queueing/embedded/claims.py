@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sandscore.queueing.backoff import wait_after
 from sandscore.queueing.embedded.database import Database
-from sandscore.queueing.embedded.rows import as_json, seconds_left, submission_of
+from sandscore.queueing.embedded.rows import Gone, as_json, seconds_left, submission_of
 from sandscore.queueing.settings import Settings
 from sandscore.queueing.submission import CANCELLED, Claim, Committed, Signal, Status, Submission, Verdict
 from sandscore.queueing.times import boot, uptime, utc_now, written
@@ -24,20 +24,20 @@ class Claims:
         self._database, self._settings = database, settings
 
     def claimable(self, most: int) -> list[Submission]:
-        found: list[Submission] = []
+        found, known = list[Submission](), Gone()
         with self._database.reading() as connection:
             for row in connection.execute(_OPEN):
                 if len(found) >= most:
                     break
-                if not seconds_left(row):
+                if not seconds_left(row, known):
                     found.append(submission_of(row))
         return found
 
     def seconds_until_claimable(self) -> float | None:
-        soonest: float | None = None
+        soonest, known = None, Gone()
         with self._database.reading() as connection:
             for row in connection.execute(_OPEN):
-                left = seconds_left(row)
+                left = seconds_left(row, known)
                 soonest = left if soonest is None else min(left, soonest)
                 if not soonest:
                     break

@@ -11,6 +11,7 @@ from sandscore.records.errors import InfrastructureFault, MissingFile, Organiser
 FILE = "queue.sqlite"
 _FORMAT = 1
 _BUSY_SECONDS = 60.0
+_CHECKPOINT_PAGES = 4000
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
@@ -158,6 +159,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute(f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}")
     return connection
 
 

@@ -39,11 +39,19 @@ def submission_of(row: sqlite3.Row) -> Submission:
     )
 
 
-def seconds_left(row: sqlite3.Row) -> float:
+class Gone(dict[str, bool]):
+    """Which owners are gone, each looked for once."""
+
+    def __missing__(self, owner: str) -> bool:
+        self[owner] = gone(owner)
+        return self[owner]
+
+
+def seconds_left(row: sqlite3.Row, known: Gone | None = None) -> float:
     """Of a lease (EVALUATION_IN_PROGRESS, VALIDATED) or a back-off (RECEIVED): 0 once it may be claimed."""
     if row["until"] is None or row["boot"] != boot():
         return 0.0
-    if row["status"] != Status.RECEIVED and gone(row["owner"]):
+    if row["status"] != Status.RECEIVED and (Gone() if known is None else known)[row["owner"]]:
         return 0.0
     return max(0.0, float(row["until"]) - uptime())
 

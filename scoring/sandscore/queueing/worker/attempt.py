@@ -164,7 +164,7 @@ def score_job(claim: Claim, folder: Path) -> dict[str, Any]:
 
 def sweep(folder: Path) -> None:
     """Attempts that died without a run to look into leave nothing behind."""
-    for other in folder.parent.glob("*"):
+    for other in folder.parent.iterdir():
         if other != folder and not (other / RUN).exists():
             shutil.rmtree(other, ignore_errors=True)
 

@@ -18,6 +18,7 @@ class Chooser:
 
     def __init__(self, home: QueueHome, workspace: Workspace, once: bool) -> None:
         self._home, self._workspace, self._once = home, workspace, once
+        self._owner = own_name()
         self._candidates: list[Submission] = []
         self._choosing = asyncio.Lock()
 
@@ -25,10 +26,16 @@ class Chooser:
         """Claims of at most so many of each kind; none where nothing can be had just now."""
         async with self._choosing:
             want_room(self._workspace.root, self._workspace.settings.spare_bytes)
-            self._candidates = self._candidates or list(await self._home.claimable(_LOOKED_AT))
-            while chosen := self._chosen(room):
-                if claims := await self._claimed(chosen):
-                    return claims
+            claims = await self._taken(room)
+            if not claims:  # others may have taken all that was listed
+                self._candidates = list(await self._home.claimable(_LOOKED_AT))
+                claims = await self._taken(room)
+        return claims
+
+    async def _taken(self, room: Mapping[Kind, int]) -> Sequence[Claim]:
+        while chosen := self._chosen(room):
+            if claims := await self._claimed(chosen):
+                return claims
         return ()
 
     async def pause(self) -> float | None:
@@ -50,7 +57,7 @@ class Chooser:
     async def _claimed(self, chosen: Sequence[Submission]) -> list[Claim]:
         """What was got is kept, whatever became of the rest."""
         seconds = self._workspace.settings.lease_seconds
-        asked = [self._home.claim(one, own_name(), seconds) for one in chosen]
+        asked = [self._home.claim(one, self._owner, seconds) for one in chosen]
         answers = await asyncio.gather(*asked, return_exceptions=True)
         claims = [answer for answer in answers if isinstance(answer, Claim)]
         faults = [answer for answer in answers if isinstance(answer, BaseException)]

@@ -2,25 +2,29 @@
 
 import asyncio
 import fcntl
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sandscore import __version__
 from sandscore.queueing.artifacts import card_name
 from sandscore.queueing.children.child import Child
 from sandscore.queueing.children.environment import scorer_environment
 from sandscore.queueing.interface import QueueHome
 from sandscore.queueing.submission import Status, Submission
 from sandscore.queueing.telling import outdated
+from sandscore.queueing.times import boot, uptime
 from sandscore.queueing.warning import warn
 from sandscore.queueing.worker import words
 from sandscore.queueing.workspace import Workspace
 from sandscore.ranking.configuration import rules_for
+from sandscore.records.board import BoardRules
 from sandscore.records.errors import InfrastructureFault, SandscoreError
 
 _PATIENCE_SECONDS = 3600.0
-_LOCK = ".publishing.lock"
+_LOCK, _PUBLISHED = ".publishing.lock", ".published"
 
 
 class Follower:
@@ -29,6 +33,8 @@ class Follower:
     def __init__(self, home: QueueHome, workspace: Workspace) -> None:
         self._home, self._workspace = home, workspace
         self._kept: dict[tuple[str, int], Path | None] = {}
+        self._rules: dict[tuple[str, str | None], BoardRules] = {}
+        self._begun = uptime()
         self._before: object = None
 
     async def refresh(self) -> bool:
@@ -45,7 +51,7 @@ class Follower:
     async def _rebuild(self) -> None:
         submissions = [one for one in await self._home.submissions() if one.status is Status.SCORED]
         state = [(one.id, one.version, one.feedback is None) for one in submissions]
-        if not submissions or state == self._before:
+        if not submissions or state == self._before or self._published(state):
             return
         job = {"submissions": [record for one in submissions if (record := await self._record(one)) is not None]}
         child = Child("publisher", (str(self._workspace.root),), scorer_environment())
@@ -64,6 +70,21 @@ class Follower:
             await self._home.publish_feedback(one, view)
         await self._home.publish([Path(board) for board in answer["boards"]], self._workspace.site)
         self._before = [(one.id, one.version, False) for one in submissions] if not answer["warnings"] else None
+        if self._before is not None:
+            (self._workspace.root / _PUBLISHED).write_text(f"{self._digest(self._before)} {uptime()}", encoding="ascii")
+
+    def _published(self, state: object) -> bool:
+        """Whether another worker has published just this since this one began."""
+        try:
+            digest, moment = (self._workspace.root / _PUBLISHED).read_text(encoding="ascii").split()
+        except (OSError, ValueError):
+            return False
+        return float(moment) >= self._begun and digest == self._digest(state)
+
+    def _digest(self, state: object) -> str:
+        """Of all that boards and site are made from, on this start of the machine."""
+        configured = (self._workspace.challenge.model_dump_json(), self._workspace.settings.model_dump_json())
+        return hashlib.sha256(repr((boot(), __version__, configured, state)).encode()).hexdigest()
 
     async def _record(self, one: Submission) -> dict[str, Any] | None:
         key = (one.id, one.version)
@@ -73,7 +94,10 @@ class Follower:
         if folder is None or not (folder / card_name(one.version)).exists():
             warn(f"the score card of {one.id} is gone; queue requeue has it scored again")
             return None
-        rules, _ = rules_for(self._workspace.challenge, one.task, one.phase)
+        asked = one.task, one.phase
+        if asked not in self._rules:
+            self._rules[asked], _ = rules_for(self._workspace.challenge, *asked)
+        rules = self._rules[asked]
         return {
             "id": one.id,
             "team": one.team,
