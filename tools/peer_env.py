@@ -65,6 +65,10 @@ TABLE = {
         "from nlpsandboxclient.evaluation import LocationEvaluation",
         built=pinned("nlpsandbox-client 4.3.0"),
     ),
+    "groovy-parser": Peer(
+        pinned("groovy-parser 0.2.2  lark 1.3.1  Pygments 2.21.0"),
+        "from groovy_parser.parser import parse_and_digest_groovy_content",
+    ),
     "cwltool": Peer(
         pinned("""
             cwltool 3.3.20260925135507  argcomplete 3.7.2  CacheControl 0.14.4  certifi 2026.10.18

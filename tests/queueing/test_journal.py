@@ -44,6 +44,12 @@ def test_what_came_after_the_backup_is_not_lost(tmp_path: Path) -> None:
         ("REJECTED", 0),
     ]
     assert (workspace.root / "notices.jsonl").read_bytes() == told
+    kept = {folder.name: [path.name for path in folder.iterdir()] for folder in workspace.attempts.iterdir()}
+    assert {name: len(folders) for name, folders in kept.items()} == {before: 1, after: 1}, (
+        "the newer attempts are gone"
+    )
+    board = json.loads((workspace.boards / "date.json").read_bytes())
+    assert sorted(row["submission"] for row in board["rows"]) == sorted([before, after])
 
 
 def test_a_line_cut_short_was_promised_to_nobody(tmp_path: Path) -> None:
