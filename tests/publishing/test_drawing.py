@@ -184,3 +184,19 @@ def test_a_file_of_its_own_is_in_the_colours_of_the_day() -> None:
     assert f'fill="{INK}"' in made
     assert ">a &lt; b</text>" in made
     assert 'aria-label="said &#34;so&#34;"' in made
+
+
+def test_without_a_place_for_temporary_files_the_machine_is_at_fault(tmp_path: Path) -> None:
+    board = write_board(tmp_path / "board", [Sample("a", 0.9), Sample("b", 0.7)])
+    program = (
+        "import sys, tempfile; tempfile.tempdir = '/proc/nowhere'; "
+        "from sandscore.cli.main import run; sys.exit(run(['publish', *sys.argv[1:]]))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, board, "-o", tmp_path / "site"],
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert ran.returncode == 75
+    assert "no folder for temporary files" in ran.stderr
+    assert "Traceback" not in ran.stderr

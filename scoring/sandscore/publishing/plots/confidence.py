@@ -64,7 +64,7 @@ def _drawn(form: Form, curve: Curve) -> Canvas:
     canvas.figure.add_artist(line)
     kinds = [
         (CircleCollection((49,)), [p for p in curve.points if p.confidence != curve.best_threshold]),
-        (RegularPolyCollection(4, sizes=(160,)), [p for p in curve.points if p.confidence == curve.best_threshold]),
+        (RegularPolyCollection(4, sizes=(220,)), [p for p in curve.points if p.confidence == curve.best_threshold]),
     ]
     for marks, points in kinds if len(curve.points) <= _MOST_DOTS else kinds[1:]:
         marks.set(

@@ -101,7 +101,7 @@ def _drawn(form: Form, heat: HeatMap) -> Canvas:
         if cell >= _LEGIBLE or at == 0 or at % 5 == 4:
             canvas.write(label + cell * (at + 0.5), _TOP - 12, str(at + 1), ha="center", color=palette.SOFT)
     for i, j, one in known:
-        _marked(canvas, one, label + cell * (j + 0.5), _TOP + row * (i + 0.5), legible=cell >= _LEGIBLE)
+        _marked(canvas, one, label + cell * (j + 0.5), _TOP + row * (i + 0.5), cell)
     return canvas
 
 
@@ -111,10 +111,9 @@ def _box(x: float, y: float) -> "Path":
     return Path([(-x, -y), (x, -y), (x, y), (-x, y), (-x, -y)], closed=True)
 
 
-def _marked(canvas: Canvas, one: HeatCell, x: float, y: float, *, legible: bool) -> None:
-    weight = "bold" if one.apart else "normal"
-    if legible:
-        canvas.write(x, y, f"{100 * one.wins:.0f}", ha="center", size=SIZE - 1, weight=weight)
+def _marked(canvas: Canvas, one: HeatCell, x: float, y: float, cell: float) -> None:
+    if cell >= _LEGIBLE:
+        canvas.write(x, y, f"{100 * one.wins:.0f}", ha="center", size=SIZE - (1 if cell > 30 else 2))
     elif one.apart:
         canvas.write(x, y, "▲" if one.wins > 0.5 else "▼", ha="center", size=7)
 

@@ -14,6 +14,8 @@ from importlib import import_module
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from sandscore.records.errors import InfrastructureFault
+
 _OURS: Mapping[str, Any] = {
     "font.family": ["DejaVu Sans"],
     "path.simplify": False,
@@ -52,13 +54,19 @@ def _settings() -> Mapping[str, Any]:
 def _bring_in() -> None:
     """Its list of fonts is made of those it ships with, in a folder that goes again; of files it stumbles over on the
     way nobody need hear."""
+    try:
+        folder = TemporaryDirectory(prefix="sandscore-")
+    except OSError as fault:
+        raise InfrastructureFault(f"there is no folder for temporary files to draw plots with: {fault}") from None
     log = logging.getLogger("matplotlib")
-    with TemporaryDirectory(prefix="sandscore-") as folder, _environment(folder):
-        level = log.level
+    level = log.level
+    with folder as name, _environment(name):
         log.setLevel(logging.CRITICAL)
-        for name in ("matplotlib.figure", "matplotlib.backends.backend_svg"):
-            import_module(name)
-        log.setLevel(level)
+        try:
+            for module in ("matplotlib.figure", "matplotlib.backends.backend_svg"):
+                import_module(module)
+        finally:
+            log.setLevel(level)
 
 
 @contextmanager

@@ -71,7 +71,7 @@ def _drawn(form: Form, stability: Stability) -> Canvas:
     right = form.width - _BLOB[form] * len(headings)
     axes = canvas.axes(form.label, _TOP, right - form.label - 14, height)
     axes.set(xlim=(0.5, stability.rows + 0.5), ylim=(len(stability.podiums) - 0.5, -0.5), yticks=[])
-    axes.set_xticks(_ticks(stability.rows))
+    axes.set_xticks(_ticks(stability.rows, form.width // 110))
     axes.grid(True, axis="x", color=palette.RULE, linewidth=1, clip_on=False)
     _draw_places(axes, canvas, stability.podiums)
     canvas.write(form.label, 10, "Places", color=palette.SOFT)
@@ -127,9 +127,9 @@ def _draw_blobs(canvas: Canvas, x: float, shares: Sequence[float | None]) -> Non
         canvas.write(x + _LARGEST + 5, _TOP + _ROW * (at + 0.5), percent(share))
 
 
-def _ticks(rows: int) -> list[int]:
+def _ticks(rows: int, most: int) -> list[int]:
     """The first place, the last, and round ones between that crowd neither."""
     from matplotlib.ticker import MaxNLocator
 
-    between = MaxNLocator(5, integer=True).tick_values(1, rows)
+    between = MaxNLocator(most, integer=True).tick_values(1, rows)
     return [1, *(int(tick) for tick in between if 1 + rows * 0.1 < tick < rows * 0.9), rows]
