@@ -65,6 +65,7 @@ TABLE = {
         "from nlpsandboxclient.evaluation import LocationEvaluation",
         built=pinned("nlpsandbox-client 4.3.0"),
     ),
+    "compose": Peer(pinned("docker-compose 1.29.2  PyYAML 6.0.3"), "import compose, yaml"),
     "groovy-parser": Peer(
         pinned("groovy-parser 0.2.2  lark 1.3.1  Pygments 2.21.0"),
         "from groovy_parser.parser import parse_and_digest_groovy_content",
