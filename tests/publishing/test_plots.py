@@ -91,6 +91,15 @@ def test_stability_knows_places_and_shares() -> None:
     assert [podium.shares for podium in made.podiums] == [[1.0], [0.0]]
     assert list(made.headings) == ["First"]
     assert made.left_out == 0
+    assert made.last == 2
+
+
+def test_places_end_where_the_rows_that_are_shown_may_end() -> None:
+    long = board(*range(1, 8))
+    rows = tuple(row.model_copy(update={"rank": i + 1, "rank_set": (1, i + 3)}) for i, row in enumerate(long.rows * 10))
+    made = stability_of(long.model_copy(update={"rows": rows}))
+    assert made is not None
+    assert (len(made.podiums), made.left_out, made.last) == (25, 45, 27)
 
 
 def test_history_steps_up_when_a_better_one_comes() -> None:

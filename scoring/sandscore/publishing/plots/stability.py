@@ -38,6 +38,13 @@ class Stability:
     rows: int
 
     @property
+    def last(self) -> int:
+        """The last place that one of these rows may hold."""
+        rows = [podium.row for podium in self.podiums]
+        held = [row.rank for row in rows if row.rank] + [row.rank_set[1] for row in rows if row.rank_set]
+        return math.ceil(max(held, default=len(rows)))
+
+    @property
     def headings(self) -> Sequence[str]:
         return ["First" if top == 1 else f"First {top}" for top in self.tops]
 
@@ -70,8 +77,9 @@ def _drawn(form: Form, stability: Stability) -> Canvas:
     headings = stability.headings[: _TOPS[form]]
     right = form.width - _BLOB[form] * len(headings)
     axes = canvas.axes(form.label, _TOP, right - form.label - 14, height)
-    axes.set(xlim=(0.5, stability.rows + 0.5), ylim=(len(stability.podiums) - 0.5, -0.5), yticks=[])
-    axes.set_xticks(_ticks(stability.rows, form.width // 110))
+    last = stability.last
+    axes.set(xlim=(0.5, last + 0.5), ylim=(len(stability.podiums) - 0.5, -0.5), yticks=[])
+    axes.set_xticks(_ticks(last, form.width // 110))
     axes.grid(True, axis="x", color=palette.RULE, linewidth=1, clip_on=False)
     _draw_places(axes, canvas, stability.podiums)
     canvas.write(form.label, 10, "Places", color=palette.SOFT)
@@ -127,9 +135,9 @@ def _draw_blobs(canvas: Canvas, x: float, shares: Sequence[float | None]) -> Non
         canvas.write(x + _LARGEST + 5, _TOP + _ROW * (at + 0.5), percent(share))
 
 
-def _ticks(rows: int, most: int) -> list[int]:
+def _ticks(last: int, most: int) -> list[int]:
     """The first place, the last, and round ones between that crowd neither."""
     from matplotlib.ticker import MaxNLocator
 
-    between = MaxNLocator(most, integer=True).tick_values(1, rows)
-    return [1, *(int(tick) for tick in between if 1 + rows * 0.1 < tick < rows * 0.9), rows]
+    between = MaxNLocator(most, integer=True).tick_values(1, last)
+    return [1, *(int(tick) for tick in between if 1 + last * 0.1 < tick < last * 0.9), last]
