@@ -1,7 +1,8 @@
 """A Docker engine of a test's own, which may be killed, stopped and started again while others use theirs.
 
-containerd and dockerd as on any host, but with data, state and socket in one folder, and no bridge. Both are killed by
-the kernel should the test die; whatever they mounted is taken away in the end.
+containerd and dockerd as on any host, but with data, state and socket in one folder, and dockerd in a network of its own,
+because without a bridge it takes the machine's away. Both are killed by the kernel should the test die; whatever they
+mounted is taken away in the end.
 """
 
 import os
@@ -43,7 +44,7 @@ class PrivateEngine:
         places = {"data-root": "data", "exec-root": "run", "pidfile": "pid", "containerd": "containerd.sock"}
         where = [word for option, name in places.items() for word in (f"--{option}", str(self._folder / name))]
         alone = ("--bridge=none", "--iptables=false", "--ip6tables=false")
-        self._dockerd = self._run("dockerd", *where, "--host", self.host, *alone)
+        self._dockerd = self._run("unshare", "--net", "dockerd", *where, "--host", self.host, *alone)
         self._await(self._folder / "engine.sock", "GET /_ping HTTP/1.0\r\nHost: engine\r\n\r\n")
 
     def kill(self) -> None:

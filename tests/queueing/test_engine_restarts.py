@@ -36,12 +36,14 @@ SLOW = {"note/harmless": "sleep 1\nnothing\n"}
 @pytest.fixture
 def private(monkeypatch: pytest.MonkeyPatch) -> Iterator[PrivateEngine]:
     """Socket addresses are short: not under pytest's folder."""
-    folder = Path(tempfile.mkdtemp(prefix="engine-"))
+    folder, bridge = Path(tempfile.mkdtemp(prefix="engine-")), Path("/sys/class/net/docker0")
+    before = bridge.exists()
     made = PrivateEngine(folder / "e")
     monkeypatch.setenv("DOCKER_HOST", made.host)
     yield made
     made.close()
     shutil.rmtree(folder)
+    assert bridge.exists() == before, "the machine's own engine keeps its bridge"
 
 
 @pytest.fixture
