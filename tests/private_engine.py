@@ -1,8 +1,8 @@
 """A Docker engine of a test's own, which may be killed, stopped and started again while others use theirs.
 
-containerd and dockerd as on any host, but with data, state and socket in one folder, and dockerd in a network of its own,
-because without a bridge it takes the machine's away. Both are killed by the kernel should the test die; whatever they
-mounted is taken away in the end.
+containerd and dockerd as on any host, but with data, state and socket in one folder, and dockerd in a network of its
+own, because without a bridge it takes the machine's away. Both are killed by the kernel should the test die; whatever
+they mounted is taken away in the end.
 """
 
 import os
