@@ -1,16 +1,24 @@
 """What a team is told of predictions on hidden data: code, place, count and its own value; nothing of note or gold."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
-from queue_samples import annotations, hand_in, queue
+from queue_samples import annotations, hand_in, queue, with_home
 
 from sandscore.cli.main import run
+from sandscore.queueing.embedded.home import EmbeddedHome
 from sandscore.queueing.hygiene import LISTED, public_problems, reason_of, told, without_clues
+from sandscore.queueing.worker.hands import LocalHands
+from sandscore.queueing.worker.worker import Plan, Worker
 from sandscore.reading.files import Inputs, load_files
 from sandscore.reading.findings import Findings
 from sandscore.records.problems import Problem
+from sandscore.records.run import Limits
+from sandscore.running.notes import Note
+from sandscore.running.replies import Answers, RefusedAnswer
 from sandscore.tasks import find_task
 
 SECRET = "Zo\u00eb Vandermeulen was seen in the Brackwater clinic on 10/26/2020 by Dr. Ngo."
@@ -106,15 +114,47 @@ def test_a_fault_of_ours_is_no_business_of_the_teams(tmp_path: Path, capsys: pyt
     assert run(["queue", "show", str(workspace.root), submission_id, "--team-view"]) == 0
     assert "gold" not in capsys.readouterr().out
     notices = [json.loads(line) for line in (workspace.root / "notices.jsonl").read_text().splitlines()]
-    assert [(one["event"], "gold" in one["text"]) for one in notices if one["event"] != "started"] == [
-        ("failed", False),
-        ("needs_organiser", True),
-    ]
+    told = [(one["event"], "gold" in one["text"], "gold" in one["detail"]) for one in notices if "detail" in one]
+    assert told == [("failed", False, True), ("needs_organiser", False, True)], "the detail is for organisers alone"
 
 
 def test_how_long_a_hidden_note_is_stays_hidden_when_a_run_fails() -> None:
     said = "note n1: /textDateAnnotations/0 ends at 99, past the end of the note, which has 80 characters"
     assert without_clues(said).endswith("past the end of the note")
+
+
+@pytest.mark.parametrize(
+    ("span", "clue"),
+    [
+        pytest.param((75, 10), f"{len(SECRET)} characters", id="how long the note is"),
+        pytest.param((DATE + 3, 10), str(DATE), id="where the text stands"),
+    ],
+)
+def test_a_refused_answer_of_an_image_tells_its_team_nothing_of_the_note(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], span: tuple[int, int], clue: str
+) -> None:
+    """The words are those of a real refusal; they reach the team by the status, the team's view and the notices."""
+    answer = {"textDateAnnotations": [{"start": span[0], "length": span[1], "text": "10/26/2020"}]}
+    with pytest.raises(RefusedAnswer) as refused:
+        Answers(find_task("date"), Limits()).accepted(Note("n1", "n1", SECRET), json.dumps(answer).encode())
+    workspace = queue(tmp_path)
+    submission_id = hand_in(workspace, image="sha256:" + "0" * 64)
+
+    class Runs(LocalHands):
+        async def run(self, job: Mapping[str, Any]) -> dict[str, Any]:
+            return {"end": "invalid_output", "reason": str(refused.value)} if "image" in job else {"end": "swept"}
+
+    async def work(home: EmbeddedHome) -> None:
+        await Worker(home, workspace, Plan(once=True), lambda: Runs(workspace.root)).run()
+
+    with_home(workspace, work)
+    assert run(["queue", "show", str(workspace.root), submission_id, "--team-view", "--format", "json"]) == 0
+    notices = (workspace.root / "notices.jsonl").read_text(encoding="utf-8").splitlines()
+    for said in (json.loads(capsys.readouterr().out)["reason"], json.loads(notices[-1])["text"]):
+        assert "/textDateAnnotations/0" in said, "the reason is told"
+        assert clue not in said
+        assert not any(word in said for word in ("Vandermeulen", "Brackwater", "Ngo", "10/26/2020"))
+    assert len(notices) == 2
 
 
 def test_when_a_phase_ends_teams_are_told_what_was_hidden(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,26 @@ def test_a_mail_header_cannot_be_smuggled_in(tmp_path: Path, capsys: pytest.Capt
     hostile = notice(submitter="a@example.org\nBcc: all@example.org")
     assert send(hostile, Notices(file=False, smtp=smtp), Ledger(tmp_path))
     assert "not delivered (ValueError)" in capsys.readouterr().err
+
+
+def test_what_exactly_failed_is_for_the_organisers_alone(tmp_path: Path) -> None:
+    Mailbox.letters, Hook.bodies = [], []
+    with (
+        serving(socketserver.ThreadingTCPServer(("127.0.0.1", 0), Mailbox)) as smtp_port,
+        serving(HTTPServer(("127.0.0.1", 0), Hook)) as hook_port,
+    ):
+        smtp = Smtp(host="127.0.0.1", port=smtp_port, sender="queue@example.org", organiser="boss@example.org")
+        settings = Notices(smtp=smtp, webhook=f"http://127.0.0.1:{hook_port}/")
+        for event in (Event.FAILED, Event.NEEDS_ORGANISER):
+            assert send(replace(notice(event), detail="/srv/gold is gone"), settings, Ledger(tmp_path))
+    to_both, to_the_boss = Mailbox.letters
+    assert "team@example.org" in to_both
+    assert "/srv/gold" not in to_both
+    assert "team@example.org" not in to_the_boss
+    assert "/srv/gold is gone" in to_the_boss
+    assert "/srv/gold" not in json.dumps(Hook.bodies)
+    lines = [json.loads(line) for line in (tmp_path / "notices.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [one["detail"] for one in lines] == ["/srv/gold is gone"] * 2
 
 
 def test_many_at_once_send_each_notice_once(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from sandscore.cli.main import run
 from sandscore.queueing.allowance import limits_of
 from sandscore.queueing.backoff import LONGEST_SECONDS, wait_after
 from sandscore.queueing.boards import Group, shown
-from sandscore.queueing.processes import gone, own_name
 from sandscore.records.board import BoardRules
 from sandscore.records.challenge import Limits
+from sandscore.running.processes import gone, own_name
 
 
 @pytest.mark.parametrize(("failures", "seconds"), [(1, 5), (2, 10), (4, 40), (50, LONGEST_SECONDS)])
@@ -35,7 +35,7 @@ def test_what_the_challenge_leaves_out_stays() -> None:
 
 
 def test_a_process_is_gone_only_when_that_is_certain() -> None:
-    program = "from sandscore.queueing.processes import own_name; print(own_name())"
+    program = "from sandscore.running.processes import own_name; print(own_name())"
     dead = subprocess.check_output([sys.executable, "-c", program], text=True).strip()
     assert not gone(own_name())
     assert gone(dead)

@@ -9,10 +9,10 @@ from queueing.synapse_homes import STATUS, claimed, opened, run, scored
 from queueing.synapse_standin import LOST, LOST_503, Fault, Queue
 
 from sandscore.queueing.interface import QueueHome
-from sandscore.queueing.processes import own_name
 from sandscore.queueing.submission import Committed, Signal, Status
 from sandscore.queueing.synapse.record import Record, read_record
 from sandscore.records.errors import InfrastructureFault
+from sandscore.running.processes import own_name
 
 BEGUN = "EVALUATION_IN_PROGRESS"
 

@@ -148,10 +148,13 @@ class Event(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One message. ``text`` may be shown to the team; (submission, attempt, event) is its identity."""
+    """One message. (submission, attempt, event) is its identity."""
 
     submission: Submission
     attempt: int
     event: Event
     subject: str
     text: str
+    """May be shown to the team."""
+    detail: str | None = None
+    """What exactly failed: for the organisers' own file and mail, for nobody else."""

@@ -1,13 +1,11 @@
 """Two clocks: one for people and quotas (UTC), one for leases and waiting (seconds since this machine's start).
 
 Leases never look at the wall clock, so that setting it back or forth neither frees nor freezes a claim. The other
-clock is shared by all processes of a machine and starts anew with it; ``boot`` tells one start from the next.
+clock is shared by all processes of a machine and starts anew with it.
 """
 
 import datetime
 import time
-from functools import cache
-from pathlib import Path
 
 DAY = datetime.timedelta(days=1)
 
@@ -34,12 +32,3 @@ def uptime() -> float:
     """Seconds since the machine's start, time asleep included where the system counts it."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if clock is None else time.clock_gettime(clock)
-
-
-@cache
-def boot() -> str:
-    """Names this start of the machine; where the system has no name for it, all starts are one."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    except OSError:
-        return "unknown"

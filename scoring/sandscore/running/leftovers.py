@@ -1,13 +1,12 @@
 """Labels that say who made a container, network or volume, and the removal of what a killed run left."""
 
-import os
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sandscore.running.engine import asking
 from sandscore.running.firewall import take_back
+from sandscore.running.processes import fate, own_name
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -15,14 +14,13 @@ if TYPE_CHECKING:
 RUN, OWNER, EXPIRES = "sandscore.run", "sandscore.owner", "sandscore.expires"
 BRIDGE = "com.docker.network.bridge.name"
 _MARGIN_SECONDS = 600
-_ELSEWHERE = "elsewhere"
 _TRIES, _PAUSE_SECONDS = 20, 0.1
 
 
 def labels(run_id: str, total_seconds: float) -> dict[str, str]:
     """For everything a run makes on the engine."""
     expires = int(time.time() + total_seconds + _MARGIN_SECONDS)
-    return {RUN: run_id, OWNER: _owner(os.getpid()), EXPIRES: str(expires)}
+    return {RUN: run_id, OWNER: own_name(), EXPIRES: str(expires)}
 
 
 def remove_leftovers(client: "DockerClient") -> int:
@@ -58,7 +56,7 @@ def remove_abandoned_images(client: "DockerClient") -> None:
 
 def remaining(client: "DockerClient") -> list[str]:
     """Names of what this process has made on the engine and not yet removed."""
-    return [found.name for found in _labelled(client, f"{OWNER}={_owner(os.getpid())}")]
+    return [found.name for found in _labelled(client, f"{OWNER}={own_name()}")]
 
 
 def _labelled(client: "DockerClient", label: str = RUN) -> list[Any]:
@@ -90,25 +88,8 @@ def _remove(found: Any) -> int:
 
 def _abandoned(marks: dict[str, str]) -> bool:
     """Its maker is gone; on another machine, which cannot be asked, its time is up."""
-    place, _, _ = _owner(os.getpid()).rpartition("/")
-    owner = marks.get(OWNER, "")
-    maker_place, _, process = owner.rpartition("/")
-    if maker_place == place != _ELSEWHERE:
-        pid = process.partition("@")[0]
-        return not pid.isdigit() or _owner(int(pid)) != owner
+    there = fate(marks.get(OWNER, ""))
+    if there is not None:
+        return not there
     expires = marks.get(EXPIRES, "0")
     return not expires.isdigit() or int(expires) < time.time()
-
-
-def _owner(pid: int) -> str:
-    """Machine since its start, process name space, process, and when that process began."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        space = os.stat("/proc/self/ns/pid").st_ino  # noqa: PTH116 (a magic link, followed)
-    except OSError:
-        return f"{_ELSEWHERE}/{pid}@"
-    try:
-        began = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19]
-    except OSError:
-        began = "gone"
-    return f"{boot}/{space}/{pid}@{began}"

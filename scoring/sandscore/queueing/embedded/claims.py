@@ -9,7 +9,8 @@ from sandscore.queueing.embedded.database import Database
 from sandscore.queueing.embedded.rows import Gone, as_json, seconds_left, submission_of
 from sandscore.queueing.settings import Settings
 from sandscore.queueing.submission import CANCELLED, Claim, Committed, Signal, Status, Submission, Verdict
-from sandscore.queueing.times import boot, uptime, utc_now, written
+from sandscore.queueing.times import uptime, utc_now, written
+from sandscore.running.processes import boot
 
 _OPEN = """
 SELECT * FROM submission

@@ -7,9 +7,9 @@ from typing import overload
 
 import msgspec
 
-from sandscore.queueing.processes import gone
 from sandscore.queueing.submission import Kind, Status, Submission
-from sandscore.queueing.times import boot, uptime, utc_now, written
+from sandscore.queueing.times import uptime, utc_now, written
+from sandscore.running.processes import boot, gone
 
 
 def submission_of(row: sqlite3.Row) -> Submission:

@@ -15,7 +15,7 @@ _PASSWORD = "SANDSCORE_SMTP_PASSWORD"  # noqa: S105 (the variable's name)
 
 
 def as_record(notice: Notice) -> dict[str, Any]:
-    """A notice for programs."""
+    """A notice for programs: what a team may see of it."""
     submission = notice.submission
     return {
         "event": str(notice.event.name).lower(),
@@ -32,9 +32,10 @@ def as_record(notice: Notice) -> dict[str, Any]:
 
 
 def append_line(path: Path, notice: Notice) -> None:
-    """One JSON object a line; lines of several workers do not mix."""
+    """The organisers' own file: one JSON object a line; lines of several workers do not mix."""
     with path.open("ab", buffering=0) as file:
-        file.write(json.dumps(as_record(notice), ensure_ascii=False).encode() + b"\n")
+        record = as_record(notice) | ({} if notice.detail is None else {"detail": notice.detail})
+        file.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
 
 
 def send_mail(settings: Smtp, notice: Notice) -> None:
@@ -50,7 +51,8 @@ def send_mail(settings: Smtp, notice: Notice) -> None:
         return
     message = EmailMessage()
     message["From"], message["To"], message["Subject"] = settings.sender, ", ".join(to), notice.subject
-    message.set_content(notice.text)
+    for_organisers = notice.event is Event.NEEDS_ORGANISER and notice.detail
+    message.set_content(f"{notice.text}\n\n{notice.detail}" if for_organisers else notice.text)
     with smtplib.SMTP(settings.host, settings.port, timeout=_TIMEOUT_SECONDS) as server:
         if settings.starttls:
             server.starttls()

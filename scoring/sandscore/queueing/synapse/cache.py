@@ -4,8 +4,8 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 
-from sandscore.queueing.processes import gone, own_name
 from sandscore.records.errors import InfrastructureFault
+from sandscore.running.processes import gone, own_name
 
 FOLDER = "synapse-cache"
 _SLASH, _END = "_", "+"

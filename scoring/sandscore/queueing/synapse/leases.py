@@ -3,10 +3,10 @@
 import datetime
 
 from sandscore.queueing.backoff import LONGEST_SECONDS
-from sandscore.queueing.processes import gone
 from sandscore.queueing.submission import Status
 from sandscore.queueing.synapse.statuses import Seen
 from sandscore.queueing.times import read, uptime, utc_now
+from sandscore.running.processes import gone
 
 
 class Leases:

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from sandscore.queueing.interface import QueueHome
-from sandscore.queueing.processes import own_name
 from sandscore.queueing.room import want_room
 from sandscore.queueing.submission import Claim, Kind, Submission
 from sandscore.queueing.workspace import Workspace
+from sandscore.running.processes import own_name
 
 _LOOKED_AT = 32
 _IDLE_SECONDS, _SHORTEST_SECONDS = 1.0, 0.05

@@ -15,13 +15,14 @@ from sandscore.queueing.children.environment import scorer_environment
 from sandscore.queueing.interface import QueueHome
 from sandscore.queueing.submission import Status, Submission
 from sandscore.queueing.telling import outdated
-from sandscore.queueing.times import boot, uptime
+from sandscore.queueing.times import uptime
 from sandscore.queueing.warning import warn
 from sandscore.queueing.worker import words
 from sandscore.queueing.workspace import Workspace
 from sandscore.ranking.configuration import rules_for
 from sandscore.records.board import BoardRules
 from sandscore.records.errors import InfrastructureFault, SandscoreError
+from sandscore.running.processes import boot
 
 _PATIENCE_SECONDS = 3600.0
 _LOCK, _PUBLISHED = ".publishing.lock", ".published"

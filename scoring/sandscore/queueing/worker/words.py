@@ -1,6 +1,7 @@
 """What teams are told, in sentences. Nothing here comes from gold or notes but what the feedback mode lets out."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from sandscore.queueing.submission import Claim, Event, Notice, Submission, Verdict
 
@@ -32,10 +33,10 @@ def scored(submission: Submission, attempt: int, feedback: Mapping[str, object])
 
 def failed(claim: Claim, reason: str, helpless: bool) -> Notice:
     """A fault of ours costs the team nothing; what it was is for the organisers alone."""
-    if helpless:
-        return _notice(claim.submission, claim.attempt, Event.NEEDS_ORGANISER, f"Not the team's fault: {reason}")
-    told = "This was not your fault. It costs nothing and will be tried again."
-    return _notice(claim.submission, claim.attempt, Event.FAILED, told)
+    event = Event.NEEDS_ORGANISER if helpless else Event.FAILED
+    what_next = "The organisers will look into it." if helpless else "It will be tried again."
+    told = f"This was not your fault, and it costs nothing. {what_next}"
+    return replace(_notice(claim.submission, claim.attempt, event, told), detail=reason)
 
 
 def _lines(feedback: Mapping[str, object]) -> list[str]:
