@@ -21,7 +21,8 @@ from sandscore.queueing.submission import Claim, Committed, Notice, Signal, Stat
 
 
 class QueueHome(Protocol):
-    """Async, one event loop. Every method may be called again after a crash with the same arguments."""
+    """Async, one event loop; calls for different claims may be under way at once. Every method may be called again
+    after a crash with the same arguments."""
 
     async def open(self) -> None:
         """Connect and check that the queue is there and may be written."""
