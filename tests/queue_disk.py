@@ -8,14 +8,19 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from queue_samples import HALF, RIGHT, WRONG_PLACE, annotations, challenge_folder, hand_in, queue, with_home
+from queueing.synapse_homes import finals, state
+from queueing.synapse_standin import synapse
 
+from sandscore.content import submissions
 from sandscore.publishing.folder import MANIFEST
 from sandscore.queueing.embedded.database import FILE
 from sandscore.queueing.workspace import Workspace
@@ -50,20 +55,39 @@ class Disk:
 
 
 class Said:
-    """What the command line said, and its exit code. It never speaks in tracebacks."""
+    """What the command line said, and its exit code. It never speaks in tracebacks. With ``seconds`` it is asked to
+    stop a moment after it has complained of the disk, or when they are over."""
 
     def __init__(self, *words: object, seconds: float | None = None) -> None:
         command = [sys.executable, "-c", DRIVE, *map(str, words)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        if seconds is not None:
-            time.sleep(seconds)
-            process.terminate()
-        self.out, self.err = process.communicate(timeout=120)
+        with tempfile.TemporaryFile("w+") as errors:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+            if seconds is not None:
+                _watch(process, errors, seconds)
+                process.terminate()
+            self.out, _ = process.communicate(timeout=120)
+            self.err = _read(errors)
         self.code = process.returncode
         assert "Traceback" not in self.err, self.err
 
     def wants_room(self) -> bool:
-        return any(words in self.err for words in FULL)
+        return wants_room(self.err)
+
+
+def _watch(process: "subprocess.Popen[str]", errors: IO[str], seconds: float) -> None:
+    begun = time.monotonic()
+    while process.poll() is None and not wants_room(_read(errors)) and time.monotonic() - begun < seconds:
+        time.sleep(0.1)
+    time.sleep(0.5)
+
+
+def _read(errors: IO[str]) -> str:
+    """From the beginning, and without moving the place where the process writes."""
+    return os.pread(errors.fileno(), 1 << 20, 0).decode()
+
+
+def wants_room(text: str) -> bool:
+    return any(words in text for words in FULL)
 
 
 def sound(workspace: Workspace) -> None:
@@ -88,7 +112,7 @@ def working(disk: Disk) -> None:
     complained = 0
     for leave in WORST:
         disk.fill(leave)
-        worker = Said("queue", "work", workspace.root, "--board-every", "0.3", "--grace", "0.1", seconds=1.6)
+        worker = Said("queue", "work", workspace.root, "--board-every", "0.3", "--grace", "0.1", seconds=4)
         assert worker.code in (0, 75), worker.err
         complained += worker.wants_room()
         disk.clear()
@@ -113,7 +137,7 @@ def waiting(disk: Disk) -> None:
     workspace = queue(disk.place, most_failures=2, spare_bytes=1 << 20)
     ids = [hand_in(workspace, RIGHT, f"Team {number}") for number in range(3)]
     disk.fill(900_000)
-    worker = Said("queue", "work", workspace.root, seconds=2.0)
+    worker = Said("queue", "work", workspace.root, seconds=30)
     assert (worker.code, worker.err.count("is full: ")) == (0, 1), worker.err
     found = with_home(workspace, lambda home: home.submissions())
     assert [(one.id, str(one.status), one.attempt, one.failures) for one in found] == [
@@ -179,8 +203,31 @@ def publishing(disk: Disk) -> None:
     assert Said("verify", site / "date" / "board.json").code == 0
 
 
+def on_synapse(disk: Disk) -> None:
+    """The local state of a worker: what cannot be kept here is handed back, or done again, and ends there once."""
+    with synapse(disk.place.parent / "synapse") as found:
+        given = (submissions() / "date-good" / "predictions.json").read_bytes()
+        keys = [found.submit_file(given) for _ in range(3)]
+        known = {"evaluation": found.id, "config": str(found.config()), "publish": False}
+        folder = state(
+            disk.place / "state", known, lease_seconds=1.0, first_wait_seconds=0.1, most_failures=1000, spare_bytes=0
+        )
+        complained = 0
+        for leave in (0, 12_288):
+            disk.fill(leave)
+            worker = Said("queue", "work", folder, "--grace", "0.1", seconds=30)
+            assert worker.code in (0, 75), worker.err
+            complained += worker.wants_room()
+            assert not {found.status(key) for key in keys} & {"SCORED", "INVALID", "REJECTED"}
+            disk.clear()
+        assert complained == 2, "it says what is wrong"
+        drained = Said("queue", "work", folder, "--once")
+        assert drained.code == 0, drained.err
+        assert [(found.status(key), finals(found, key)) for key in keys] == [("SCORED", 1)] * 3
+
+
 STORIES: dict[str, Callable[[Disk], None]] = {
-    story.__name__: story for story in (working, waiting, submitting, publishing)
+    story.__name__: story for story in (working, waiting, submitting, publishing, on_synapse)
 }
 
 if __name__ == "__main__":

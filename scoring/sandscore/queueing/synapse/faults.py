@@ -34,7 +34,8 @@ def told(what: str, seconds: float) -> Iterator[None]:
     except (SynapseError, LookupError) as fault:
         raise _of_answer(what, fault) from None
     except (httpx.HTTPError, requests.RequestException, OSError) as fault:
-        raise InfrastructureFault(f"Synapse: {what}: {type(fault).__name__}") from None
+        said = getattr(fault, "strerror", None) or type(fault).__name__
+        raise InfrastructureFault(f"Synapse: {what}: {said}") from None
     except (AttributeError, TypeError, ValueError):
         raise InfrastructureFault(f"Synapse: {what}: an answer that cannot be understood") from None
 

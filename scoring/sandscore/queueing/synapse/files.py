@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sandscore.queueing.room import full
 from sandscore.queueing.synapse.bundles import bundle_of
 from sandscore.queueing.synapse.faults import Refused
 from sandscore.queueing.synapse.handles import acceptable, submitted_handle
@@ -77,7 +78,7 @@ class Files:
                 last, damaged = str(fault), damaged + 1
             except InfrastructureFault as fault:
                 last = str(fault)
-            if damaged > 1:
+            if damaged > 1 or full(part.parent):
                 break
         raise InfrastructureFault(last)
 
