@@ -73,8 +73,17 @@ def test_what_cannot_be_tokenised_is_refused() -> None:
         i2b2.evaluate(given, {})
     with pytest.raises(OrganiserFault, match="no text for note n-2"):
         scored("date", [record("date", note="n-2")], [record("date", note="n-2")])
-    with pytest.raises(UsageFault, match="covid-symptom"):
-        scored("covid-symptom", [], [])
+
+
+def test_symptoms_are_tags_of_no_category_of_their_own() -> None:
+    """As a mixture would have them whose labels say PHI, the element that the script's categories derive from."""
+    spans = [(0, 3, "Cough"), (4, 3, "fever")], [(0, 3, "Cough"), (4, 3, "Cough")]
+    own = [[record("covid-symptom", *(span(at, n, condition=kind) for at, n, kind in side))] for side in spans]
+    mixed = [[record("phi", *(span(at, n, type=f"PHI/{kind}") for at, n, kind in side))] for side in spans]
+    result, other = scored("covid-symptom", own[0], own[1]), scored("phi", mixed[0], mixed[1])
+    assert (result.measures, result.details) == (other.measures, other.details)
+    assert [result.measures["strict"][count] for count in ("tp", "fp", "fn")] == [1, 1, 1]
+    assert result.measures["hipaa_strict"]["tp"] == 0
 
 
 def test_notes_on_one_side_are_skipped_and_an_empty_note_halves_the_macro_f1() -> None:

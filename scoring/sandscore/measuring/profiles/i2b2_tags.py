@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sandscore.measuring.profiles.inputs import last_segment, resource_name
-from sandscore.records.errors import OrganiserFault, ParticipantFault, UsageFault
+from sandscore.records.errors import OrganiserFault, ParticipantFault
 from sandscore.tasks import Task
 
 TYPES: dict[str, tuple[str, ...]] = {
@@ -37,6 +37,7 @@ _CATEGORY = {
     "location": "LOCATION",
     "id": "ID",
     "contact": "CONTACT",
+    "covid-symptom": _ANY_CATEGORY,
 }
 _SPELT = {
     ("LOCATION", "other"): "LOCATION-OTHER",
@@ -97,8 +98,6 @@ def upper(text: str) -> str:
 
 def read_tags(records: Iterable[Any], task: Task, fault: type[OrganiserFault | ParticipantFault]) -> Tagged:
     """Every record's tags, records of one note joined."""
-    if task.id not in _CATEGORY and task.id != "phi":
-        raise UsageFault(f"the i2b2 profile has no category for the task {task.id}")
     tagged = Tagged()
     for record in records:
         try:
@@ -139,6 +138,8 @@ def _kind(label: str, task: Task) -> tuple[str, str]:
         return category, "DATE"
     if task.id == "person-name":
         return category, upper(label or "PATIENT")
+    if category == _ANY_CATEGORY:
+        return category, label
     return category, _spelt(category, label)
 
 
