@@ -15,7 +15,7 @@ import numpy as np
 
 from sandscore.reading.strictjson import JsonFault
 
-BLOCK = 1 << 20
+BLOCK = 1 << 21
 _STRIDE, _NEWLINE = 1 << 24, 10
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _SECOND_LINE = re.compile(rb"\}[ \t\r]*\n[ \t\r\n]*\{")

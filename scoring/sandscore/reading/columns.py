@@ -1,6 +1,7 @@
 """One file's annotations as columns, in file order."""
 
 from dataclasses import dataclass
+from struct import pack
 from typing import Any, TypeVar
 
 import numpy as np
@@ -93,6 +94,16 @@ def _emptied(parts: list[NDArray[Any]]) -> NDArray[Any]:
     whole = np.concatenate(parts)
     parts.clear()
     return whole
+
+
+def small_of(values: list[int]) -> Small:
+    """A column of numbers that 32 bits hold."""
+    return np.frombuffer(pack(f"{len(values)}i", *values), np.int32)
+
+
+def floats_of(values: list[float]) -> Floats:
+    """A column of numbers."""
+    return np.frombuffer(pack(f"{len(values)}d", *values), np.float64)
 
 
 def ranked(fields: list[Ints]) -> tuple[Ints, int]:

@@ -12,7 +12,7 @@ from sandscore.reading.forking import beside
 from sandscore.reading.labels import renumbered, vocabulary
 from sandscore.reading.loading import AnnotationLoader
 from sandscore.reading.notes import NotesLoader
-from sandscore.reading.sources import BadStream, Source, opened
+from sandscore.reading.sources import BadStream, Source, keep_freed_memory, opened
 from sandscore.reading.walking import Progress, quiet
 from sandscore.records.errors import UsageFault
 from sandscore.records.problems import Severity
@@ -62,6 +62,7 @@ def load_files(
     progress: Progress = quiet,
 ) -> Loaded:
     """Read all inputs. ``complete``: a note without predictions is an error; ``jobs``: processes to use."""
+    keep_freed_memory()
     sources: dict[str, Source | BadStream] = {}
     with ExitStack() as stack:
         for role, path in inputs.given.items():

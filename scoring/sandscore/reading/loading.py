@@ -2,14 +2,13 @@
 
 from collections import Counter
 from itertools import accumulate, chain
-from struct import pack
 from typing import Any
 
 import numpy as np
 
 from sandscore.reading.blocks import Block, Whole
 from sandscore.reading.checking import HINTED, Reporter, clashes, explain_text, misplaced
-from sandscore.reading.columns import Columns, Floats, Gathered, Ints, Small
+from sandscore.reading.columns import Columns, Floats, Gathered, Ints, Small, floats_of, small_of
 from sandscore.reading.datasets import DataSet
 from sandscore.reading.decoding import Decoder, quotes, record_type
 from sandscore.reading.entries import Entries
@@ -18,6 +17,7 @@ from sandscore.reading.findings import Described, Findings
 from sandscore.reading.labels import ABSENT, vocabulary
 from sandscore.reading.places import Places
 from sandscore.reading.pointers import pointer
+from sandscore.reading.regular.reading import RegularReader, columns_of
 from sandscore.reading.strictjson import JsonFault, loads
 from sandscore.reading.tokens import tokens_of
 from sandscore.reading.walking import Progress, quiet, walk
@@ -45,6 +45,7 @@ class AnnotationLoader:
         self._unknown: Counter[str] = Counter()
         self._first_unknown: dict[str, str] = {}
         self._entries = Entries(dataset, findings, self._pointer)
+        self._regular = RegularReader(task, dataset.vocabulary, self._second)
 
     def load(self, data: memoryview, *, missing: Severity | None = None, progress: Progress = quiet) -> Columns:
         """All the annotations that could be read; what is wrong is in the findings."""
@@ -60,6 +61,19 @@ class AnnotationLoader:
         self._entries.close(len(columns), missing)
         return columns
 
+    def regular(self, data: memoryview, number: int, *, lines: bool) -> int:
+        """Take a block whose records are all written alike; how many there were, 0 where it is not such a block."""
+        notes = self._dataset.texts
+        rows = None if notes is None else self._regular.read(data, lines=lines)
+        if rows is None or notes is None:
+            return 0
+        names, sizes = rows.records.names, rows.records.sizes
+        numbers = small_of(self._entries.numbers(names, number))
+        self._places.add_run(number, (self._gathered.size + np.cumsum(sizes) - sizes).tolist())
+        wrong = np.flatnonzero(self._regular.misplaced(rows, notes, numbers)).tolist()
+        self._keep(columns_of(rows, numbers, want_tokens=self._want_tokens), {i: rows.text(i) for i in wrong})
+        return len(names)
+
     def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
         """Records the quick decoder made; False where they hold a wrong label or a key twice."""
         lists = [record.annotations for record in records]
@@ -71,7 +85,7 @@ class AnnotationLoader:
                     self._second[annotation.second]
         except KeyError:
             return False
-        confidence = _floats([a.confidence for a in annotations])
+        confidence = floats_of([a.confidence for a in annotations])
         strings = _RECORD_STRINGS * len(records) + _ANNOTATION_STRINGS * len(annotations)
         strings += len(confidence) - int(np.count_nonzero(np.isnan(confidence)))
         strings += 2 * self._labelled(annotations, codes) + (2 * len(annotations) if self._task.second_label else 0)
@@ -96,7 +110,7 @@ class AnnotationLoader:
         judged = self._judge.record(value, named=not self._one_note)
         self._complain(judged, number)
         if judged.name is not None or self._one_note:
-            confidence = _floats([a.confidence for a in judged.annotations])
+            confidence = floats_of([a.confidence for a in judged.annotations])
             codes = self._codes(judged.annotations)
             self._places.add(number, self._gathered.size, judged.places)
             note = self._entries.number(judged.name, number)
@@ -105,7 +119,7 @@ class AnnotationLoader:
     def _codes(self, annotations: list[Any]) -> Small:
         if not self._task.label:
             return np.full(len(annotations), ABSENT, np.int32)
-        return _whole(list(map(self._dataset.vocabulary.__getitem__, [a.label for a in annotations])))
+        return small_of(list(map(self._dataset.vocabulary.__getitem__, [a.label for a in annotations])))
 
     def _labelled(self, annotations: list[Any], codes: Small) -> int:
         """How many annotations were written with a label, be it an empty one."""
@@ -129,23 +143,28 @@ class AnnotationLoader:
     ) -> None:
         texts = [a.text for a in annotations]
         starts = [a.start for a in annotations]
-        length = _whole([a.length for a in annotations])
-        sizes = _whole(list(map(len, texts)))
-        note = np.repeat(_whole(numbers), np.diff(_whole(ends), prepend=0))
+        length = small_of([a.length for a in annotations])
+        sizes = small_of(list(map(len, texts)))
+        note = np.repeat(small_of(numbers), np.diff(small_of(ends), prepend=0))
         notes = self._dataset.texts
         wrong = set(np.flatnonzero((sizes != length) & (note >= 0)).tolist())
         wrong.update(misplaced(notes, numbers, texts, starts, ends) if notes is not None else ())
-        for i in sorted(wrong):
-            explain_text(self._report, self._gathered.size + i, int(note[i]), starts[i], int(length[i]), texts[i])
         part = Columns(
             note=note,
-            start=_whole(starts),
+            start=small_of(starts),
             length=length,
             label=codes,
             confidence=confidence,
-            text=_whole(self._dataset.intern(texts)) if notes is None else None,
-            tokens=tokens_of(texts, sizes) if self._want_tokens else None,
+            text=small_of(self._dataset.intern(texts)) if notes is None else None,
+            tokens=tokens_of("\n".join(["", *texts, ""]), sizes) if self._want_tokens else None,
         )
+        self._keep(part, {i: texts[i] for i in sorted(wrong)})
+
+    def _keep(self, part: Columns, wrong: dict[int, str]) -> None:
+        """Columns of annotations, and the texts of those whose text and span do not agree."""
+        for i, text in wrong.items():
+            note, start, length = (int(column[i]) for column in (part.note, part.start, part.length))
+            explain_text(self._report, self._gathered.size + i, note, start, length, text)
         repeats, overlaps = clashes(part, self._gathered.size)
         self._repeats.append(repeats)
         self._overlaps.append(overlaps)
@@ -172,11 +191,3 @@ class AnnotationLoader:
         self._findings.describe = describe
         self._findings.add_late("duplicate", self._repeats, "repeats an earlier annotation: a false positive")
         self._findings.add_late("overlap", self._overlaps, "overlaps another annotation of the note")
-
-
-def _whole(values: list[int]) -> Small:
-    return np.frombuffer(pack(f"{len(values)}i", *values), np.int32)
-
-
-def _floats(values: list[float]) -> Floats:
-    return np.frombuffer(pack(f"{len(values)}d", *values), np.float64)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sandscore.reading.columns import Ints, Mask, Small, Tokens
 
@@ -10,9 +11,9 @@ _SPACE = np.array([chr(c).isspace() for c in range(0x3002)])
 """Which characters are white space; none beyond U+3000 is."""
 
 
-def tokens_of(texts: list[str], sizes: Small) -> Tokens:
-    """The tokens of texts of these sizes."""
-    space = _spaces("\n".join(["", *texts, ""]))
+def tokens_of(joined: str | NDArray[np.uint8], sizes: Small | Ints) -> Tokens:
+    """The tokens of texts of these sizes, given with a line feed before, between and after them."""
+    space = _spaces(joined) if isinstance(joined, str) else _SPACE[joined]
     edges = np.flatnonzero(space[1:] != space[:-1])
     begins, ends = edges[::2], edges[1::2]
     closed = np.cumsum(sizes + 1, dtype=np.int64)

@@ -12,6 +12,8 @@ from sandscore.reading.sources import forget
 from sandscore.reading.strictjson import JsonFault
 
 Progress = Callable[[int], object]
+Decode = Callable[[memoryview], list[Any] | None]
+Split = Callable[[Block], Iterator[Block]]
 
 
 def quiet(_: int) -> None:
@@ -20,6 +22,9 @@ def quiet(_: int) -> None:
 
 class Taker(Protocol):
     """What is done with the records of a file, in order; ``number`` counts them from 0."""
+
+    def regular(self, data: memoryview, number: int, *, lines: bool) -> int:
+        """Take a block of records that are all written alike; how many there were, 0 where it is not one."""
 
     def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
         """Take quickly decoded records; False, with nothing done, where their bytes hold more than was decoded."""
@@ -51,7 +56,7 @@ def walk(
             taker.explain(Block(data, 0), Whole(data), 0)
         elif form == "lines":
             for block in line_blocks(data):
-                walker.block(block, decoder.lines, lines)
+                walker.quickly(block, decoder.lines, lines)
         else:
             walker.array(first_keys)
 
@@ -66,7 +71,7 @@ class _Walker:
         with closing(array_blocks(self._data, first_keys)) as blocks:
             for block in blocks:
                 try:
-                    self.block(block, self._decoder.array, items)
+                    self.quickly(block, self._decoder.array, items)
                 except JsonFault:
                     self._all_the_rest(rest_from(block, self._data))
                     return
@@ -77,12 +82,16 @@ class _Walker:
         except JsonFault as fault:
             raise self._whole.fault(fault.what, rest.offset + fault.offset) from None
 
-    def block(
-        self,
-        block: Block,
-        decode: Callable[[memoryview], list[Any] | None],
-        split: Callable[[Block], Iterator[Block]],
-    ) -> None:
+    def quickly(self, block: Block, decode: Decode, split: Split) -> None:
+        """Take a block, at once if it is regular."""
+        taken = self._taker.regular(block.data, self._number, lines=split is lines)
+        if taken:
+            self._number += taken
+            self._done(block)
+        else:
+            self.block(block, decode, split)
+
+    def block(self, block: Block, decode: Decode, split: Split) -> None:
         """Take a block; JsonFault, told from the block's beginning, where it cannot even be cut into records."""
         records = decode(block.data)
         if records is not None and self._taker.accept(records, block.data, self._number):
@@ -93,6 +102,9 @@ class _Walker:
                 if record is None or not self._taker.accept([record], item.data, self._number):
                     self._taker.explain(item, self._whole, self._number)
                 self._number += 1
+        self._done(block)
+
+    def _done(self, block: Block) -> None:
         self._progress(len(block.data))
         done = max(self._forgotten, (block.offset + len(block.data)) // mmap.PAGESIZE * mmap.PAGESIZE - mmap.PAGESIZE)
         forget(self._data, self._forgotten, done)

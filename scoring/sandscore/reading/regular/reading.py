@@ -1,0 +1,89 @@
+"""Regular blocks of one file, as far as it has any."""
+
+import numpy as np
+
+from sandscore.reading.columns import Columns, Mask, Small, Tokens
+from sandscore.reading.labels import Vocabulary
+from sandscore.reading.regular.rows import RowReader, Rows
+from sandscore.reading.regular.shape import ARRAY, LINES
+from sandscore.reading.regular.texts import Stand
+from sandscore.reading.regular.words import ROOM, IrregularError, words_of
+from sandscore.reading.tokens import tokens_of
+from sandscore.tasks import Task
+
+SMALLEST = 1 << 15
+"""Bytes of a block below which there is nothing to gain."""
+_TRIES = 4
+
+
+class RegularReader:
+    """Reads blocks that are regular; after several that are not it tries no more."""
+
+    def __init__(self, task: Task, labels: Vocabulary, second: Vocabulary) -> None:
+        self._readers = {lines: RowReader(task, LINES if lines else ARRAY, labels, second) for lines in (False, True)}
+        self._tries = _TRIES
+        self._scratch = bytearray()
+        self._stand: Stand | None = None
+
+    def read(self, data: memoryview, *, lines: bool) -> Rows | None:
+        """The block's content, which lasts until the next one is read, or None."""
+        if not self._tries or len(data) < SMALLEST:
+            return None
+        if len(self._scratch) < len(data) + ROOM:
+            self._scratch = bytearray(2 * len(data) + ROOM)
+        try:
+            found = self._readers[lines].read(words_of(data, self._scratch))
+        except IrregularError:
+            self._tries -= 1
+            return None
+        self._tries = _TRIES
+        return found
+
+    def misplaced(self, rows: Rows, notes: list[str], numbers: Small) -> Mask:
+        """Which texts are not what their notes have there."""
+        self._stand = self._stand or Stand(notes)
+        sizes = rows.records.sizes
+        wrong = self._stand.misplaced(rows.words, rows.begin, rows.start, rows.length, numbers, sizes, rows.text)
+        if rows.odd:
+            owner = np.repeat(numbers, sizes)
+            for row, text in rows.odd.items():
+                note, start = int(owner[row]), int(rows.start[row])
+                fits = len(text) == rows.length[row] and (note < 0 or notes[note].startswith(text, start))
+                wrong[row] = note >= 0 and not fits
+        return wrong
+
+
+def columns_of(rows: Rows, numbers: Small, *, want_tokens: bool) -> Columns:
+    """A block's columns, its notes having these numbers."""
+    return Columns(
+        note=np.repeat(numbers, rows.records.sizes),
+        start=rows.start.astype(np.int32),
+        length=rows.length.astype(np.int32),
+        label=rows.label,
+        confidence=rows.confidence,
+        tokens=_tokens(rows) if want_tokens else None,
+    )
+
+
+def _tokens(rows: Rows) -> Tokens:
+    """White-space tokens of all texts: one each where there is no space."""
+    odd = np.array([*rows.odd], np.int64)
+    spaced = rows.spaced.copy()
+    spaced[odd] = False
+    which, single = np.flatnonzero(spaced), ~rows.spaced
+    single[odd] = False
+    found = [(which, tokens_of(rows.words.joined(rows.begin[which], rows.length[which], b"\n"), rows.length[which]))]
+    if len(odd):
+        texts = [*rows.odd.values()]
+        found.append((odd, tokens_of("\n".join(["", *texts, ""]), np.array([len(text) for text in texts]))))
+    words = np.ones(len(rows), np.int32)
+    for some, split in found:
+        words[some] = split.words
+    ends = np.cumsum(words, dtype=np.int64)
+    begin, size = np.zeros(int(ends[-1]), np.int32), np.empty(int(ends[-1]), np.int32)
+    size[(ends - 1)[single]] = rows.length[single]
+    for some, split in found:
+        steps = np.arange(len(split.begin)) - np.repeat(np.cumsum(split.words, dtype=np.int64), split.words)
+        places = np.repeat(ends[some], split.words) + steps
+        begin[places], size[places] = split.begin, split.size
+    return Tokens(words, begin, size)
