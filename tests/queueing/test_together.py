@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from sandscore.queueing.children.child import Child
 from sandscore.queueing.children.together import Together
 from sandscore.records.errors import InfrastructureFault
 
@@ -40,7 +41,7 @@ class Scribe:
 def asked(names: list[str]) -> tuple[Scribe, list[Any]]:
     async def all_of_them() -> tuple[Scribe, list[Any]]:
         scribe = Scribe()
-        together = Together(scribe, 1.0)  # type: ignore[arg-type]
+        together = Together(cast("Child", scribe), 1.0)
         return scribe, await asyncio.gather(*(together.ask({"name": name}) for name in names), return_exceptions=True)
 
     return asyncio.run(all_of_them())
@@ -63,7 +64,7 @@ def test_who_shared_with_a_deadly_job_is_asked_for_again_alone(bad: str) -> None
 def test_who_leaves_stops_the_child_and_the_others_are_asked_for_again() -> None:
     async def leaving() -> tuple[Scribe, list[Any]]:
         scribe = Scribe()
-        together = Together(scribe, 1.0)  # type: ignore[arg-type]
+        together = Together(cast("Child", scribe), 1.0)
         tasks = [asyncio.ensure_future(together.ask({"name": name})) for name in ("a", "endless", "b")]
         await asyncio.sleep(0.05)
         tasks[1].cancel()
@@ -79,7 +80,7 @@ def test_who_leaves_stops_the_child_and_the_others_are_asked_for_again() -> None
 def test_who_leaves_before_the_turn_costs_nobody_anything() -> None:
     async def leaving() -> tuple[Scribe, list[Any]]:
         scribe = Scribe()
-        together = Together(scribe, 1.0)  # type: ignore[arg-type]
+        together = Together(cast("Child", scribe), 1.0)
         names = [*map(str, range(16)), "late"]
         tasks = [asyncio.ensure_future(together.ask({"name": name})) for name in names]
         await asyncio.sleep(0)
