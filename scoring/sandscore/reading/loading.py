@@ -51,7 +51,7 @@ class AnnotationLoader:
         """All the annotations that could be read; what is wrong is in the findings."""
         decoder = Decoder(record_type(self._task, exact=True), record_type(self._task))
         try:
-            walk(data, decoder, ("annotationSource", self._task.array), self, progress)
+            walk(data, decoder, ("annotationSource", self._task.array), self, progress, self.regular)
         except JsonFault as fault:
             self._findings.add("json", (-1, -1), "", None, str(fault))
             missing = None

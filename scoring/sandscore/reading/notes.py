@@ -31,10 +31,6 @@ class NotesLoader:
         self._dataset.texts = self._texts
         self._dataset.growing = False
 
-    def regular(self, data: memoryview, number: int, *, lines: bool) -> int:
-        """Notes are texts; decoding those is all there is to do."""
-        return 0
-
     def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
         """Notes the quick decoder made; False where they hold a key twice."""
         if quotes(data) != 2 * _strings(records):

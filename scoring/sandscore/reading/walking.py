@@ -20,11 +20,20 @@ def quiet(_: int) -> None:
     """Progress nobody looks at."""
 
 
+class AtOnce(Protocol):
+    """Takes a block of records whole, if it can."""
+
+    def __call__(self, data: memoryview, number: int, *, lines: bool) -> int:
+        """How many records were taken; 0 where the block must be decoded. ``lines``: one stands on each line."""
+
+
+def never(data: memoryview, number: int, *, lines: bool) -> int:
+    """Takes no block whole."""
+    return 0
+
+
 class Taker(Protocol):
     """What is done with the records of a file, in order; ``number`` counts them from 0."""
-
-    def regular(self, data: memoryview, number: int, *, lines: bool) -> int:
-        """Take a block of records that are all written alike; how many there were, 0 where it is not one."""
 
     def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
         """Take quickly decoded records; False, with nothing done, where their bytes hold more than was decoded."""
@@ -46,10 +55,15 @@ def collector_paused() -> Iterator[None]:
 
 
 def walk(
-    data: memoryview, decoder: Decoder, first_keys: tuple[str, ...], taker: Taker, progress: Progress = quiet
+    data: memoryview,
+    decoder: Decoder,
+    first_keys: tuple[str, ...],
+    taker: Taker,
+    progress: Progress = quiet,
+    at_once: AtOnce = never,
 ) -> None:
     """Offer every record of the file to the taker; JsonFault, in lines and columns, where the file breaks."""
-    walker = _Walker(data, decoder, taker, progress)
+    walker = _Walker(data, decoder, taker, progress, at_once)
     with collector_paused():
         form = form_of(data)
         if form == "single":
@@ -62,7 +76,8 @@ def walk(
 
 
 class _Walker:
-    def __init__(self, data: memoryview, decoder: Decoder, taker: Taker, progress: Progress) -> None:
+    def __init__(self, data: memoryview, decoder: Decoder, taker: Taker, progress: Progress, at_once: AtOnce) -> None:
+        self._at_once = at_once
         self._data, self._decoder, self._taker, self._progress = data, decoder, taker, progress
         self._whole = Whole(data)
         self._number = self._forgotten = 0
@@ -83,8 +98,8 @@ class _Walker:
             raise self._whole.fault(fault.what, rest.offset + fault.offset) from None
 
     def quickly(self, block: Block, decode: Decode, split: Split) -> None:
-        """Take a block, at once if it is regular."""
-        taken = self._taker.regular(block.data, self._number, lines=split is lines)
+        """Take a block, whole if that can be."""
+        taken = self._at_once(block.data, self._number, lines=split is lines)
         if taken:
             self._number += taken
             self._done(block)
