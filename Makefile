@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help environment engine images browser peers check test demo fuzz bench clean
+.PHONY: help environment engine images browser peers check test demo fuzz soak bench clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -22,7 +22,7 @@ browser: environment
 	@tools/browser.sh
 
 peers: environment
-	@$(PYTHON) tools/peer_env.py presidio nlpsandbox-client neleval cwltool
+	@$(PYTHON) tools/peer_env.py presidio nlpsandbox-client neleval cwltool groovy-parser compose
 
 check: environment  ## lint, format, types, import arrows
 	@$(PYTHON) -m ruff check .
@@ -38,6 +38,9 @@ demo: images  ## the whole flow on the bundled example challenge
 
 fuzz: environment  ## 200,000 hostile inputs and a guided search
 	@cd tests && PYTHONPATH=. ../$(PYTHON) -m fuzz.long
+
+soak: environment images  ## 500 workers killed, on every home of the queue
+	@$(PYTHON) benchmarks/queue_crashes.py
 
 bench: environment  ## our speed beside the decode limit
 	@$(PYTHON) benchmarks/reading_and_scoring.py
