@@ -1,6 +1,9 @@
-"""Our ``nlpsandbox-client`` profile beside nlpsandbox-client 4.3.0, from two files to the printed numbers.
+"""Our ``nlpsandbox-client`` profile, and our own measures, beside nlpsandbox-client 4.3.0: two files to numbers.
 
-Run: ``python benchmarks/peers_nlpsandbox.py`` (the first time it makes the original's environment).
+Our own measures answer the same question by other rules, with every text looked up in its note; so there it is the
+price of an answer that is compared, not the answer.
+
+Run: ``python benchmarks/peers_nlpsandbox.py [DOCUMENTS]`` (the first time it makes the original's environment).
 """
 
 import json
@@ -12,12 +15,16 @@ from typing import Any
 import corpus
 from beside import Beside, Round, measured, must_agree, original, report, timed
 
+from sandscore.measuring.cards import Question, score
+from sandscore.measuring.hipaa import load_hipaa_map
 from sandscore.measuring.profiles import nlpsandbox_client
 from sandscore.measuring.profiles.decoding import decoded
 from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
+from sandscore.reading.files import Inputs, load_files
+from sandscore.records.scorecard import Scorecard
 from sandscore.tasks import find_task
 
-REQUIRED = 20
+REQUIRED = {"profile": 20, "own measures": 60}
 LOCATION = find_task("location")
 
 
@@ -25,6 +32,13 @@ def ours(files: dict[str, Path]) -> ProfileResult:
     gold, predictions = (decoded(files[role].read_bytes()) for role in ("gold", "predictions"))
     given = ProfileInput(LOCATION, None, gold, predictions)
     return nlpsandbox_client.evaluate(given, {"release": "4.3.0"})
+
+
+def own_measures(files: dict[str, Path]) -> Scorecard:
+    inputs = Inputs(files["gold"], files["predictions"], files["notes"])
+    loaded = load_files(LOCATION, inputs, want_hashes=False)
+    loaded.sha256.update(gold="", predictions="")
+    return score(Question(LOCATION, (), load_hipaa_map()), loaded)
 
 
 def as_locations(file: Path) -> Any:
@@ -39,22 +53,22 @@ def compare(documents: int = 1_000, rounds: int = 3) -> list[Beside]:
         files = corpus.write(Path(folder), documents)
         case = {"task": "location"} | {role: as_locations(files[role]) for role in ("gold", "predictions")}
         ours(files)
+        own_measures(files)
+        found = [one_round(files, case) for _ in range(rounds)]
+        corpus_name = f"{documents:,} notes of 20, files read, "
         return [
-            measured(
-                "nlpsandbox-client 4.3.0",
-                f"{documents:,} notes of 20, files read",
-                REQUIRED,
-                [one_round(files, case) for _ in range(rounds)],
-            )
+            measured("nlpsandbox-client 4.3.0", corpus_name + kind, REQUIRED[kind], [row[kind] for row in found])
+            for kind in REQUIRED
         ]
 
 
-def one_round(files: dict[str, Path], case: dict[str, Any]) -> Round:
+def one_round(files: dict[str, Path], case: dict[str, Any]) -> dict[str, Round]:
     (answer,) = original("nlpsandbox-client", "tests/peers/nlpsandbox_original.py", {"cases": [case]})
     found, seconds = timed(lambda: ours(files))
     must_agree("the output", answer["output"], found.details)
-    return Round(answer["seconds"], seconds)
+    theirs = answer["seconds"]
+    return {"profile": Round(theirs, seconds), "own measures": Round(theirs, timed(lambda: own_measures(files))[1])}
 
 
 if __name__ == "__main__":
-    sys.exit(report(compare()))
+    sys.exit(report(compare(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000)))
