@@ -6,7 +6,7 @@ from sandscore.reading.columns import Columns, Mask, Small, Tokens
 from sandscore.reading.labels import Vocabulary
 from sandscore.reading.regular.rows import RowReader, Rows
 from sandscore.reading.regular.shape import ARRAY, LINES
-from sandscore.reading.regular.texts import Stand
+from sandscore.reading.regular.standing import Stand
 from sandscore.reading.regular.words import ROOM, IrregularError, words_of
 from sandscore.reading.tokens import tokens_of
 from sandscore.tasks import Task
@@ -42,15 +42,7 @@ class RegularReader:
     def misplaced(self, rows: Rows, notes: list[str], numbers: Small) -> Mask:
         """Which texts are not what their notes have there."""
         self._stand = self._stand or Stand(notes)
-        sizes = rows.records.sizes
-        wrong = self._stand.misplaced(rows.words, rows.begin, rows.start, rows.length, numbers, sizes, rows.text)
-        if rows.odd:
-            owner = np.repeat(numbers, sizes)
-            for row, text in rows.odd.items():
-                note, start = int(owner[row]), int(rows.start[row])
-                fits = len(text) == rows.length[row] and (note < 0 or notes[note].startswith(text, start))
-                wrong[row] = note >= 0 and not fits
-        return wrong
+        return self._stand.misplaced(rows, numbers)
 
 
 def columns_of(rows: Rows, numbers: Small, *, want_tokens: bool) -> Columns:
