@@ -140,7 +140,7 @@ def _undefined() -> Macro:
 def _per_label(
     files: tuple[Columns, Columns], names: list[str], counted: Iterable[Counted]
 ) -> dict[str, dict[str, Any]]:
-    used = {code for file in files for code in np.flatnonzero(np.bincount(file.label + 1)[1:]).tolist()}
+    used = set().union(*(file.labels() for file in files))
     rows = [(str(c.measure), c.per_label.tolist()) for c in counted if c.per_label is not None]
     return {
         names[code]: {name: dict(zip(("tp", "fp", "fn"), table[code], strict=True)) for name, table in rows}

@@ -9,7 +9,7 @@ from sandscore.measuring.joining import Joined, join
 from sandscore.measuring.keys import Packed, packed, paired
 from sandscore.reading.columns import Columns, Floats, Ints, Mask, order_of
 from sandscore.reading.datasets import DataSet
-from sandscore.reading.tokens import TokenTable
+from sandscore.reading.tokens import TokenTable, table_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,15 @@ class Side:
         return Side(note, start, length, label, self.confidence[which], text, self.row[which], self.tokens)
 
 
-def side_of(columns: Columns, rows: Ints, first: int, tokens: TokenTable | None) -> Side:
-    """The rows of a file, whose notes are numbered from ``first`` on, in order of note and start."""
-    note, start = (column[rows].astype(np.int64) for column in (columns.note, columns.start))
-    note -= first
+def side_of(columns: Columns, first: int) -> Side:
+    """Annotations of notes that are numbered from ``first`` on, in order of note and start."""
+    note, start = columns.note.astype(np.int64) - first, columns.start.astype(np.int64)
     room = 1 + int(start.max(initial=0))
-    order = order_of(note * room + start, (1 + int(note.max(initial=0))) * room)
-    row = rows[order]
+    row = order_of(note * room + start, (1 + int(note.max(initial=0))) * room)
     length, label = (column[row].astype(np.int64) for column in (columns.length, columns.label))
     text = None if columns.text is None else columns.text[row].astype(np.int64)
-    return Side(note[order], start[order], length, label, columns.confidence[row], text, row, tokens)
+    tokens = table_of(columns.tokens)
+    return Side(note[row], start[row], length, label, columns.confidence[row], text, row, tokens)
 
 
 @dataclass(frozen=True)

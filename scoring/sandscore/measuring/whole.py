@@ -46,9 +46,15 @@ def measured(task: Task, loaded: Loaded, measures: list[Named], hipaa: HipaaMap 
     """Every measure, and what else is told of gold and predictions."""
     names = loaded.dataset.vocabulary.names
     gold = loaded.columns["gold"]
-    reason = None if bool((gold.label >= 0).any()) else f"gold carries no {task.label}"
+    reason = None if gold.labels() else f"gold carries no {task.label}"
     parts = Parts(loaded)
-    found = _shared_out(lambda number: _part(task, parts[number], names, measures, hipaa), len(parts), jobs)
+
+    def count(number: int) -> Part:
+        part = _part(task, parts[number], names, measures, hipaa)
+        parts.forget()
+        return part
+
+    found = _shared_out(count, len(parts), jobs)
     counted = [added(list(same), reason) for same in zip(*(part.counted for part in found), strict=True)]
     with_gold = sum(part.with_gold for part in found)
     return Whole(

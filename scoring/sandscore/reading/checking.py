@@ -8,13 +8,15 @@ import numpy as np
 from sandscore.reading.columns import Columns, Ints, order_of, ranked
 from sandscore.reading.datasets import DataSet
 from sandscore.reading.explaining import shortened
-from sandscore.reading.findings import Described, Findings
+from sandscore.reading.findings import Described, Findings, Noted
 from sandscore.reading.hints import offset_hint
 from sandscore.reading.places import Places
+from sandscore.reading.runs import runs_of
 
 PointTo = Callable[..., str]
 HINTED = 1000
 """So many misplaced texts are looked for elsewhere in their notes; searching costs."""
+_TOGETHER = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,18 @@ def clashes(columns: Columns, first: int = 0) -> tuple[Ints, Ints]:
     kept = _by_place(order[~same], keys[~same] // (1 + int(label.max())))
     overlapping = kept[_overlapping(note[kept], start[kept], end[kept])]
     repeats, overlaps = (known[np.sort(which)] + first for which in (order[same], overlapping))
+    return repeats, overlaps
+
+
+def clashes_of_file(columns: Columns) -> tuple[Noted, Noted]:
+    """The same in a whole file, whose notes may have several entries each."""
+    repeats, overlaps = Noted(), Noted()
+    runs = runs_of(columns)
+    for first, last in runs.parts(_TOGETHER):
+        rows = runs.rows(first, last)
+        for noted, found in zip((repeats, overlaps), clashes(runs.take(first, last)), strict=True):
+            noted.add(found + rows.start if isinstance(rows, slice) else rows[found])
+        columns.forget()
     return repeats, overlaps
 
 

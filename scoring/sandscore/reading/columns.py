@@ -1,11 +1,14 @@
 """One file's annotations as columns, in file order."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from struct import pack
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sandscore.reading.spooling import forget
 
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
@@ -14,6 +17,7 @@ Mask = NDArray[np.bool_]
 Number = TypeVar("Number", np.int64, np.float64)
 
 _ROOM = 1 << 62
+_PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,55 +49,30 @@ class Columns:
     def __len__(self) -> int:
         return len(self.note)
 
-
-class Gathered:
-    """Columns of several blocks on their way to become one."""
-
-    def __init__(self) -> None:
-        none = np.zeros(0, np.int32)
-        self._note, self._start, self._length, self._label = ([none] for _ in range(4))
-        self._confidence: list[Floats] = [np.zeros(0)]
-        self._text: list[Small] | None = [none]
-        self._tokens: tuple[list[Small], ...] | None = [none], [none], [none]
-        self.size = 0
-
-    def add(self, part: Columns) -> None:
-        """Another block."""
-        self.size += len(part)
-        self._note.append(part.note)
-        self._start.append(part.start)
-        self._length.append(part.length)
-        self._label.append(part.label)
-        self._confidence.append(part.confidence)
-        if part.text is None or self._text is None:
-            self._text = None
-        else:
-            self._text.append(part.text)
-        if part.tokens is None or self._tokens is None:
-            self._tokens = None
-        else:
-            for gathered, column in zip(
-                self._tokens, (part.tokens.words, part.tokens.begin, part.tokens.size), strict=True
-            ):
-                gathered.append(column)
-
-    def columns(self) -> Columns:
-        """All blocks as one; what was gathered is let go of, column by column, so that nothing is held twice."""
+    def __getitem__(self, rows: slice) -> "Columns":
+        """Some rows, without their tokens."""
+        text = None if self.text is None else self.text[rows]
         return Columns(
-            note=_emptied(self._note),
-            start=_emptied(self._start),
-            length=_emptied(self._length),
-            label=_emptied(self._label),
-            confidence=_emptied(self._confidence),
-            text=None if self._text is None else _emptied(self._text),
-            tokens=None if self._tokens is None else Tokens(*map(_emptied, self._tokens)),
+            self.note[rows], self.start[rows], self.length[rows], self.label[rows], self.confidence[rows], text
         )
 
+    def pieces(self) -> Iterator[tuple[int, "Columns"]]:
+        """Runs of rows that fit into memory, without their tokens, and where each begins."""
+        for first in range(0, len(self), _PIECE):
+            yield first, self[first : first + _PIECE]
+            self.forget()
 
-def _emptied(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    whole = np.concatenate(parts)
-    parts.clear()
-    return whole
+    def forget(self) -> None:
+        """Give the memory of spooled columns back."""
+        tokens = (self.tokens.words, self.tokens.begin, self.tokens.size) if self.tokens else ()
+        for column in (self.note, self.start, self.length, self.label, self.confidence, self.text, *tokens):
+            if column is not None:
+                forget(column)
+
+    def labels(self) -> set[int]:
+        """The labels that occur."""
+        found = (np.flatnonzero(np.bincount(piece.label + 1)[1:]) for _, piece in self.pieces())
+        return {code for codes in found for code in codes.tolist()}
 
 
 def small_of(values: list[int]) -> Small:

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sandscore.reading.columns import Columns
 from sandscore.reading.datasets import DataSet, WholeNamesNeededError
 from sandscore.reading.findings import Findings
 from sandscore.reading.forking import beside
-from sandscore.reading.labels import renumbered, vocabulary
+from sandscore.reading.gathering import Gathered
+from sandscore.reading.labels import renumber, vocabulary
 from sandscore.reading.loading import AnnotationLoader
 from sandscore.reading.notes import NotesLoader
 from sandscore.reading.sources import BadStream, Source, keep_freed_memory, opened
@@ -114,27 +115,30 @@ class _Reader:
                 self.dataset.growing = False
         return self.dataset, columns, self.findings
 
-    def _load(self, role: str, source: Source, progress: Progress) -> Columns:
-        loader = AnnotationLoader(self.task, self.dataset, self.findings[role], want_tokens=self.want_tokens)
+    def _load(self, role: str, source: Source, progress: Progress, gathered: Gathered | None = None) -> Columns:
+        findings, want_tokens = self.findings[role], self.want_tokens
+        loader = AnnotationLoader(self.task, self.dataset, findings, want_tokens=want_tokens, gathered=gathered)
         return loader.load(memoryview(source.data), missing=self._missing(role), progress=progress)
 
     def _both_at_once(self, gold: Source, predictions: Source, progress: Progress) -> dict[str, Columns]:
         """Gold in a second process; labels are numbered as if it had been read first."""
 
-        def read_gold() -> tuple[Columns, Findings, list[str]]:
-            columns = self._load("gold", gold, quiet)
+        gathered = Gathered(shared=True)
+
+        def read_gold() -> tuple[Columns | tuple[str, ...], Findings, list[str]]:
+            columns = self._load("gold", gold, quiet, gathered)
             self.findings["gold"].settle()
             self.findings["gold"].describe = None
-            return columns, self.findings["gold"], self.dataset.vocabulary.names
+            return gathered.kept or columns, self.findings["gold"], self.dataset.vocabulary.names
 
         with beside(read_gold) as result:
             predicted = self._load("predictions", predictions, progress)
-            columns, self.findings["gold"], names = result()
+            found, self.findings["gold"], names = result()
         labels = vocabulary(self.task, self.task.label)
         labels.learn(names)
-        predicted = replace(predicted, label=renumbered(predicted.label, self.dataset.vocabulary, labels))
+        renumber(predicted, self.dataset.vocabulary, labels)
         self.dataset.vocabulary = labels
-        return {"gold": columns, "predictions": predicted}
+        return {"gold": found if isinstance(found, Columns) else gathered.spilled(found), "predictions": predicted}
 
     def _missing(self, role: str) -> Severity | None:
         """How a note without an entry is taken: not at all in gold, which need not speak of every note."""

@@ -10,6 +10,7 @@ from sandscore.reading.columns import Ints
 from sandscore.records.problems import CODES, Problem, Severity
 
 LISTED = 10_000
+_NOTED = 1 << 20
 
 Where = tuple[int, int]
 Described = tuple[Where, str, str | None]
@@ -23,6 +24,27 @@ class Late:
     code: str
     annotations: list[int]
     message: str
+
+
+class Noted:
+    """Annotations that have a problem in common: all are counted, the first of them kept."""
+
+    def __init__(self) -> None:
+        self.count = self._kept = 0
+        self._blocks: list[Ints] = []
+
+    def add(self, annotations: Ints) -> None:
+        """Further annotations."""
+        self.count += len(annotations)
+        self._kept += len(annotations)
+        self._blocks.append(annotations)
+        if self._kept > _NOTED:
+            self._blocks = [self.listed()]
+            self._kept = LISTED
+
+    def listed(self) -> Ints:
+        """The first, in the order of the file."""
+        return np.sort(np.concatenate([np.zeros(0, np.int64), *self._blocks]))[:LISTED]
 
 
 class Findings:
@@ -52,13 +74,12 @@ class Findings:
         if self.counts[code] <= LISTED:
             self._kept.append((where, len(self._kept), problem))
 
-    def add_late(self, code: str, blocks: list[Ints], message: str) -> None:
+    def add_late(self, code: str, noted: Noted, message: str) -> None:
         """Record a problem of each of these annotations, to be described when problems are listed."""
-        annotations = np.concatenate([np.zeros(0, np.int64), *blocks])
-        if len(annotations):
-            self._late.append(Late(code, annotations[: self.room(code)].tolist(), message))
-            self.counts[code] += len(annotations)
-            self.errors += len(annotations) if CODES[code] == "error" else 0
+        if noted.count:
+            self._late.append(Late(code, noted.listed()[: self.room(code)].tolist(), message))
+            self.counts[code] += noted.count
+            self.errors += noted.count if CODES[code] == "error" else 0
 
     def room(self, code: str) -> int:
         """How many more problems of the code would be listed."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sandscore.reading.columns import Small
+from sandscore.reading.columns import Columns
 from sandscore.tasks import Task, schema_of
 
 ABSENT = -1
@@ -42,10 +42,12 @@ def vocabulary(task: Task, field: str | None) -> "Vocabulary":
     return Vocabulary(allowed(task, field), dict(task.label_aliases)) if field else Vocabulary(None)
 
 
-def renumbered(codes: Small, known: "Vocabulary", other: "Vocabulary") -> Small:
-    """Codes of one vocabulary as those of another, which learns the names it does not know."""
+def renumber(columns: Columns, known: "Vocabulary", other: "Vocabulary") -> None:
+    """Turn labels of one vocabulary into those of another, which learns the names it does not know."""
     translated = np.array([ABSENT, *(other[name] for name in known.names)], np.int32)
-    return translated[codes + 1]
+    if bool((translated[1:] != np.arange(len(known.names))).any()):
+        for _, piece in columns.pieces():
+            piece.label[:] = translated[piece.label + 1]
 
 
 class Vocabulary(dict[str | None, int]):

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from sandscore.reading.blocks import Block, Whole
-from sandscore.reading.checking import HINTED, Reporter, clashes, explain_text, misplaced
-from sandscore.reading.columns import Columns, Floats, Gathered, Ints, Small, floats_of, small_of
+from sandscore.reading.checking import HINTED, Reporter, clashes, clashes_of_file, explain_text, misplaced
+from sandscore.reading.columns import Columns, Floats, Small, floats_of, small_of
 from sandscore.reading.datasets import DataSet
 from sandscore.reading.decoding import Decoder, quotes, record_type
 from sandscore.reading.entries import Entries
 from sandscore.reading.explaining import Judge, Judged, meant, shortened
-from sandscore.reading.findings import Described, Findings
+from sandscore.reading.findings import Described, Findings, Noted
+from sandscore.reading.gathering import Gathered
 from sandscore.reading.labels import ABSENT, vocabulary
 from sandscore.reading.places import Places
 from sandscore.reading.pointers import pointer
@@ -31,14 +32,20 @@ _ANNOTATION_STRINGS = 4
 class AnnotationLoader:
     """Loads one file of one task against a data set."""
 
-    def __init__(self, task: Task, dataset: DataSet, findings: Findings, *, want_tokens: bool = True) -> None:
+    def __init__(
+        self,
+        task: Task,
+        dataset: DataSet,
+        findings: Findings,
+        *,
+        want_tokens: bool = True,
+        gathered: Gathered | None = None,
+    ) -> None:
         self._task, self._dataset, self._findings = task, dataset, findings
         self._want_tokens = want_tokens
-        self._judge = Judge(task)
-        self._second = vocabulary(task, task.second_label)
-        self._gathered = Gathered()
-        self._repeats: list[Ints] = []
-        self._overlaps: list[Ints] = []
+        self._judge, self._second = Judge(task), vocabulary(task, task.second_label)
+        self._gathered = gathered or Gathered()
+        self._repeats, self._overlaps = Noted(), Noted()
         self._places = Places()
         self._report = Reporter(dataset, findings, self._places, self._pointer)
         self._one_note = False
@@ -166,8 +173,8 @@ class AnnotationLoader:
             note, start, length = (int(column[i]) for column in (part.note, part.start, part.length))
             explain_text(self._report, self._gathered.size + i, note, start, length, text)
         repeats, overlaps = clashes(part, self._gathered.size)
-        self._repeats.append(repeats)
-        self._overlaps.append(overlaps)
+        self._repeats.add(repeats)
+        self._overlaps.add(overlaps)
         self._gathered.add(part)
 
     def _pointer(self, record: int, *path: str | int) -> str:
@@ -183,7 +190,7 @@ class AnnotationLoader:
     def _report_clashes(self, columns: Columns) -> None:
         """Blocks were looked at one by one, which is enough unless a note has several entries."""
         if self._findings.counts["duplicate-note"]:
-            self._repeats, self._overlaps = ([found] for found in clashes(columns))
+            self._repeats, self._overlaps = clashes_of_file(columns)
 
         def describe(annotation: int) -> Described:
             return self._report.describe(annotation, int(columns.note[annotation]))

@@ -1,0 +1,101 @@
+"""What does not fit into memory waits in nameless files; nobody can tell from what comes out."""
+
+import gc
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cli.running import sandscore
+from reading.test_large_inputs import corpus, score
+
+from sandscore.reading import columns, findings, gathering
+from sandscore.reading.spooling import Spool
+from sandscore.tasks import TASKS, Task
+
+TOO_SMALL_A_DISK = """
+import resource, sys
+from sandscore.cli.main import main
+from sandscore.reading import gathering
+gathering.SPILL = 3
+resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+main()
+"""
+
+
+@pytest.fixture
+def cramped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
+    """Room for three annotations, and ten looked at together; the bytes of every write."""
+    written: list[int] = []
+    append = Spool.append
+
+    def counting(self: Spool, values: np.ndarray[Any, Any]) -> None:
+        written.append(values.nbytes)
+        append(self, values)
+
+    room = tmp_path / "room"
+    room.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(room))
+    monkeypatch.setattr(gathering, "SPILL", 3)
+    monkeypatch.setattr(columns, "_PIECE", 10)
+    monkeypatch.setattr(Spool, "append", counting)
+    return written
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """By task: the files, and what is said of them when all fits into memory."""
+    known = {}
+    for task in TASKS.values():
+        files = corpus(tmp_path_factory.mktemp(task.id), task, 12, 30)
+        known[task.id] = files, score(task, files)
+    return known
+
+
+def _open_files() -> int:
+    return len([*Path("/proc/self/fd").iterdir()])
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_a_card_is_the_same_to_the_byte(task: Task, jobs: int, told: dict[str, Any], cramped: list[int]) -> None:
+    files, roomy = told[task.id]
+    opened = _open_files()
+    spooled = score(task, files, "--jobs", jobs)
+    assert sum(cramped) > 0
+    assert roomy.code == 0
+    assert (spooled.code, spooled.out, spooled.err) == (roomy.code, roomy.out, roomy.err)
+    gc.collect()
+    assert _open_files() == opened
+    assert not any(Path(tempfile.gettempdir()).iterdir())
+
+
+def test_a_fault_is_told_alike(tmp_path: Path, cramped: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repeated annotations of a note with two entries, more of them than are listed."""
+    monkeypatch.setattr(findings, "LISTED", 7)
+    monkeypatch.setattr(findings, "_NOTED", 10)
+    files = corpus(tmp_path, TASKS["date"], 4, 40)
+    records = json.loads(files["predictions"].read_text(encoding="utf-8"))
+    files["predictions"].write_text(json.dumps([*records, *records[:2]]), encoding="utf-8")
+    words = ("validate", "date", files["predictions"], "--notes", files["notes"], "--format", "json")
+    spooled = sandscore(*words)
+    monkeypatch.setattr(gathering, "SPILL", 1 << 20)
+    monkeypatch.setattr(columns, "_PIECE", 1 << 20)
+    monkeypatch.setattr(findings, "_NOTED", 1 << 20)
+    roomy = sandscore(*words)
+    assert json.loads(roomy.out)["counts"]["duplicate"] > 7
+    assert (spooled.code, spooled.out) == (roomy.code, roomy.out) == (65, roomy.out)
+
+
+def test_a_full_disk_is_said_to_be_full(told: dict[str, Any]) -> None:
+    files, _ = told["date"]
+    words = ["--gold", files["gold"], "--predictions", files["predictions"], "--notes", files["notes"]]
+    run = [sys.executable, "-c", TOO_SMALL_A_DISK, "score", "date", *map(str, words)]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 75
+    assert "cannot write to" in done.stderr
+    assert "Traceback" not in done.stderr
