@@ -1,6 +1,9 @@
 """A score card for people."""
 
+from collections.abc import Callable, Iterable, Iterator
+
 from sandscore.cli.reports import printable
+from sandscore.measuring.cards import pieces
 from sandscore.records.scorecard import MeasureScore, Scorecard
 
 
@@ -9,7 +12,7 @@ def ratio(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-def as_text(card: Scorecard, _: bytes) -> str:
+def as_text(card: Scorecard) -> list[str]:
     """The table of measures and the lines under it."""
     who = " ".join(printable(part) for part in (card.team, card.submission) if part)
     lines = [
@@ -22,7 +25,7 @@ def as_text(card: Scorecard, _: bytes) -> str:
         "",
         *_closing(card),
     ]
-    return "\n".join(lines)
+    return [f"{line}\n" for line in lines]
 
 
 def _row(name: str, score: MeasureScore) -> str:
@@ -55,9 +58,9 @@ def _closing(card: Scorecard) -> list[str]:
     return [*lines, f"signature: {card.signature}"]
 
 
-def as_json(_: Scorecard, written: bytes) -> str:
+def as_json(card: Scorecard) -> Iterator[str]:
     """The card itself."""
-    return written.decode().rstrip("\n")
+    return (piece.decode() for piece in pieces(card))
 
 
-FORMATS = {"text": as_text, "json": as_json}
+FORMATS: dict[str, Callable[[Scorecard], Iterable[str]]] = {"text": as_text, "json": as_json}

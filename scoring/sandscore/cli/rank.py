@@ -61,7 +61,7 @@ def command(
         except UsageFault as fault:
             raise OrganiserFault(f"{challenge}: {fault}") if challenge and not measure else fault from None
     if output:
-        write(str(output), as_json(board).encode())
+        write(str(output), [as_json(board).encode()])
     if not output or output_format != "text":
         click.echo(EXPORTS[output_format](board), nl=False)
     elif output:

@@ -1,6 +1,7 @@
 """``sandscore score``: predictions against gold, to a score card."""
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,7 +103,7 @@ def run(options: Options) -> int:
     from sandscore.cli.cardtext import FORMATS
     from sandscore.cli.error_report import error_files
     from sandscore.cli.scoring import scored_by
-    from sandscore.measuring.cards import Question, dumped, published
+    from sandscore.measuring.cards import Question, pieces, published
     from sandscore.measuring.hipaa import load_hipaa_map
     from sandscore.measuring.measures import measures_for
     from sandscore.measuring.profiles.table import find_profile
@@ -124,13 +125,13 @@ def run(options: Options) -> int:
         click.echo(f"warning: {printable(warning)}", err=True)
     if salt is not None:
         card = published(card, salt)
-    written = dumped(card)
     if options.output:
-        write(options.output, written)
+        write(options.output, pieces(card))
     if options.report:
         _report(options, card, scored.loaded)
     as_original = profile is not None and options.output_format == "text"
-    click.echo(scored.table if as_original else FORMATS[options.output_format](card, written))
+    for piece in [f"{scored.table}\n"] if as_original else FORMATS[options.output_format](card):
+        click.echo(piece, nl=False)
     return 0
 
 
@@ -152,12 +153,13 @@ def _identity(options: Options) -> "Identity":
     return Identity(options.team, options.submission, options.image, options.dataset, options.created, run)
 
 
-def write(path: str, data: bytes) -> None:
+def write(path: str, pieces: Iterable[bytes]) -> None:
     """Write a whole file or none."""
     target = Path(path)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        part.write_bytes(data)
+        with part.open("wb") as file:
+            file.writelines(pieces)
         part.replace(target)
     except OSError as fault:
         part.unlink(missing_ok=True)

@@ -3,13 +3,12 @@
 import hashlib
 import hmac
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from sandscore import __version__
 from sandscore.measuring.counting import Tally
@@ -17,6 +16,7 @@ from sandscore.measuring.general.counting import CountedGeneral, count_general
 from sandscore.measuring.general.table import GENERAL
 from sandscore.measuring.hipaa import HipaaMap
 from sandscore.measuring.measures import MEASURES, Counted, measures_for, totals
+from sandscore.measuring.notecounts import NoteCounts, table_of, written
 from sandscore.measuring.whole import measured
 from sandscore.reading.columns import Columns
 from sandscore.reading.files import Loaded
@@ -148,19 +148,14 @@ def _per_label(
     }
 
 
-def _per_note(
-    ids: list[str], counted: list[Counted], general: list[CountedGeneral]
-) -> dict[str, dict[str, tuple[int, int, int]]]:
-    ranked = [g for g in general if g.per_note is not None]
-    names = [str(c.measure) for c in counted] + [str(g.measure) for g in ranked]
-    tables: list[Iterable[tuple[int, ...]]] = [zip(*c.per_note.T.tolist(), strict=True) for c in counted]
-    tables += [map(tuple, g.per_note) for g in ranked if g.per_note is not None]
-    rows = zip(*tables, strict=True)
-    return dict(zip(ids, map(dict, map(zip, repeat(names), rows)), strict=True))
+def _per_note(ids: list[str], counted: list[Counted], general: list[CountedGeneral]) -> NoteCounts:
+    tables = {str(c.measure): c.per_note for c in counted}
+    tables |= {str(g.measure): table_of(g.per_note) for g in general if g.per_note is not None}
+    return NoteCounts(ids, tables)
 
 
 def _general(counted: CountedGeneral) -> MeasureScore:
-    averaged = {} if counted.per_note is None else {"macro": macro(np.array(counted.per_note).reshape(-1, 3))}
+    averaged = {} if counted.per_note is None else {"macro": macro(table_of(counted.per_note))}
     return MeasureScore(**{"f1_ci": None, **counted.components, **averaged})
 
 
@@ -180,10 +175,18 @@ def published(card: Scorecard, salt: bytes) -> Scorecard:
 
 def dumped(card: Scorecard) -> bytes:
     """The card as it is written: what does not apply is left out, what is undefined is null."""
+    return b"".join(pieces(card))
+
+
+def pieces(card: Scorecard) -> Iterator[bytes]:
+    """The same in pieces that do not grow with the notes."""
     plain = card.model_dump(exclude_unset=True, exclude=set(_BULK))
     whole = {name: getattr(card, name) for name in _BULK} | plain
     names = [
         *(name for name in type(card).model_fields if name in whole),
         *(name for name in plain if name not in type(card).model_fields),
     ]
-    return msgspec.json.encode({name: whole[name] for name in names}) + b"\n"
+    for name, before in zip(names, chain([b"{"], repeat(b",")), strict=False):
+        yield before + msgspec.json.encode(name) + b":"
+        yield from written(whole[name]) if name in _BULK else [msgspec.json.encode(whole[name])]
+    yield b"}\n"

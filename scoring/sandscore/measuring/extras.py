@@ -1,30 +1,14 @@
-"""What a score card says beside its measures: kinds of error, leaking notes, and what confidence is worth."""
+"""What a score card says beside its measures: kinds of error, and leaking notes."""
 
 import heapq
-import math
-from collections.abc import Iterable
-from dataclasses import dataclass
-from operator import mul
 
 import numpy as np
 
-from sandscore.measuring.keys import paired
 from sandscore.measuring.sides import Side, Sides
-from sandscore.reading.columns import Floats, Ints, Mask, distinct
-from sandscore.records.scorecard import ConfidenceCurve
+from sandscore.reading.columns import Ints, Mask, distinct
 
 Spans = tuple[Ints, Ints]
 """Starts and ends."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sureness:
-    """Distinct confidences with how many predictions carry each, and the same for those that are right."""
-
-    confidence: Floats
-    predictions: Ints
-    right_confidence: Floats
-    right: Ints
 
 
 def boundary_errors(sides: Sides) -> int:
@@ -110,60 +94,3 @@ def _covered(gold: Side, predicted: Side) -> Mask:
     at = np.searchsorted(starts[first], begins, side="right") - 1
     covered: Mask = (at >= 0) & (reach[last][np.maximum(at, 0)] >= begins + gold.length)
     return covered
-
-
-def sureness(sides: Sides) -> Sureness:
-    """Predictions, and those of them that are right, by confidence; of equal spans the surest are taken first."""
-    sure = sides.predicted.confidence + 0.0
-    return Sureness(*distinct(sure), *distinct(sure[_right(sides)]))
-
-
-def _right(sides: Sides) -> Ints:
-    right = sides.plain.predicted[sides.plain.equal]
-    if sides.crowd is None:
-        return right
-    keys, split = sides.crowd.spans.keys, sides.crowd.split
-    order = np.lexsort((-sides.crowd.predicted.confidence, keys[split:]))
-    surest = order[paired(np.sort(keys[:split]), keys[split:][order])]
-    return np.concatenate((right, sides.crowd.predicted_rows[surest]))
-
-
-def confidence_curve(parts: Iterable[Sureness], gold: int) -> ConfidenceCurve:
-    """Precision and recall of ``instance_strict`` over the predictions at least as sure as each confidence."""
-    parts = list(parts)
-    seen = _added([(part.confidence, part.predictions) for part in parts])
-    right = _added([(part.right_confidence, part.right) for part in parts])
-    if np.isnan(seen[0]).any():
-        return _no_curve("not every prediction carries a confidence")
-    if not gold:
-        return _no_curve("there is no gold annotation")
-    tp = np.zeros(len(seen[0]), np.int64)
-    tp[np.searchsorted(seen[0], right[0])] = right[1]
-    return _curve(seen[0][::-1].tolist(), np.cumsum(tp[::-1]), np.cumsum(seen[1][::-1]), gold)
-
-
-def _added(parts: list[tuple[Floats, Ints]]) -> tuple[Floats, Ints]:
-    """Counts by confidence, ascending."""
-    every = np.concatenate([part[0] for part in parts])
-    values, _ = distinct(every)
-    counts = np.concatenate([part[1] for part in parts])
-    return values, np.bincount(np.searchsorted(values, every), weights=counts, minlength=len(values)).astype(np.int64)
-
-
-def _no_curve(reason: str) -> ConfidenceCurve:
-    return ConfidenceCurve(average_precision=None, best_threshold=None, curve=None, reason=reason)
-
-
-def _curve(confidences: list[float], tp: Ints, seen: Ints, total: int) -> ConfidenceCurve:
-    precision, recall = (tp / seen).tolist(), (tp / total).tolist()
-    gained = np.diff(tp, prepend=0).tolist()
-    best = 0
-    hits, sums = tp.tolist(), (seen + total).tolist()
-    for i in range(1, len(hits)):
-        if hits[i] * sums[best] > hits[best] * sums[i]:
-            best = i
-    return ConfidenceCurve(
-        average_precision=math.fsum(map(mul, gained, precision)) / total,
-        best_threshold=confidences[best] if confidences else None,
-        curve=list(zip(confidences, precision, recall, strict=True)),
-    )

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from sandscore.measuring import extras
+from sandscore.measuring.confidence import Handed, Ledger, Levels, confidence_curve, levels_of
 from sandscore.measuring.counting import Tally
 from sandscore.measuring.hipaa import HipaaMap
 from sandscore.measuring.measures import Counted, added, count_all
@@ -29,7 +30,9 @@ class Part:
     boundary: int
     leaking: int
     with_gold: int
-    sureness: extras.Sureness
+
+
+Work = Callable[[int], tuple[Part, Levels]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,33 +52,44 @@ def measured(task: Task, loaded: Loaded, measures: list[Named], hipaa: HipaaMap 
     reason = None if gold.labels() else f"gold carries no {task.label}"
     parts = Parts(loaded)
 
-    def count(number: int) -> Part:
-        part = _part(task, parts[number], names, measures, hipaa)
+    def count(number: int) -> tuple[Part, Levels]:
+        sides = parts[number]
+        part = _part(task, sides, names, measures, hipaa), levels_of(sides)
         parts.forget()
         return part
 
-    found = _shared_out(count, len(parts), jobs)
+    found, ledgers = _shared_out(count, len(parts), jobs)
     counted = [added(list(same), reason) for same in zip(*(part.counted for part in found), strict=True)]
     with_gold = sum(part.with_gold for part in found)
     return Whole(
         counted,
         _errors(task, counted, sum(part.boundary for part in found)),
         sum(part.leaking for part in found) / with_gold if with_gold else None,
-        extras.confidence_curve((part.sureness for part in found), len(gold)),
+        confidence_curve(ledgers, len(gold)),
     )
 
 
-def _shared_out(work: Callable[[int], Part], parts: int, jobs: int) -> list[Part]:
+def _shared_out(work: Work, parts: int, jobs: int) -> tuple[list[Part], list[Ledger]]:
     """Every part's counts in order, each process doing a run of parts; this one does the first."""
     cuts = [parts * job // jobs for job in range(jobs + 1)]
     runs = [range(*cut) for cut in pairwise(cuts) if cut[0] < cut[1]]
+    ledgers = [Ledger() for _ in runs]
+    each = [partial(_each, work, run, ledger) for run, ledger in zip(runs, ledgers, strict=True)]
     with ExitStack() as stack:
-        others = [stack.enter_context(beside(partial(_each, work, run))) for run in runs[1:]]
-        return _each(work, runs[0]) + [part for other in others for part in other()]
+        others = [stack.enter_context(beside(one)) for one in each[1:]]
+        found = [each[0](), *(other() for other in others)]
+    for ledger, (_, handed) in zip(ledgers, found, strict=True):
+        ledger.take(handed)
+    return [part for counted, _ in found for part in counted], ledgers
 
 
-def _each(work: Callable[[int], Part], numbers: range) -> list[Part]:
-    return [work(number) for number in numbers]
+def _each(work: Work, numbers: range, ledger: Ledger) -> tuple[list[Part], Handed]:
+    found = []
+    for number in numbers:
+        part, levels = work(number)
+        found.append(part)
+        ledger.add(levels)
+    return found, ledger.handed_over()
 
 
 def _part(task: Task, sides: Sides, names: list[str], measures: list[Named], hipaa: HipaaMap | None) -> Part:
@@ -84,7 +98,6 @@ def _part(task: Task, sides: Sides, names: list[str], measures: list[Named], hip
         extras.boundary_errors(sides),
         extras.leaking_notes(sides),
         int(np.count_nonzero(sides.per_note[0])),
-        extras.sureness(sides),
     )
 
 

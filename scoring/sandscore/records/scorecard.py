@@ -1,8 +1,9 @@
 """The score card: what one submission scored on one data set, and all that later stages need of it."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, WrapSerializer
 
 from sandscore.records.counts import Counts
 
@@ -66,6 +67,11 @@ class ConfidenceCurve(_Record):
     reason: str | None = None
 
 
+def _plainly(per_note: Mapping[str, Any], as_ever: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    plain: dict[str, Any] = as_ever(dict(per_note))
+    return plain
+
+
 class Scorecard(_Record):
     """One submission's scores, with per-note integer counts from which everything can be recomputed."""
 
@@ -87,7 +93,7 @@ class Scorecard(_Record):
     errors: ErrorKinds | None = None
     note_leak: float | None = None
     confidence: ConfidenceCurve | None = None
-    per_note: dict[str, dict[str, tuple[int, int, int]]]
+    per_note: Annotated[Mapping[str, dict[str, tuple[int, int, int]]], WrapSerializer(_plainly)]
     units: dict[str, str]
     run: dict[str, Any] | None = None
     problems: dict[str, int] = Field(default_factory=dict)
