@@ -67,8 +67,8 @@ def regular_from(size: int) -> Iterator[list[int]]:
     taken: list[int] = []
     read = RowReader.read
 
-    def spied(self: RowReader, words: Any) -> Rows:
-        rows = read(self, words)
+    def spied(self: RowReader, words: Any, form: Any) -> Rows:
+        rows = read(self, words, form)
         taken.append(len(rows))
         return rows
 
@@ -154,7 +154,7 @@ def test_what_is_regular_is_taken(form: str, tmp_path: Path) -> None:
 def test_numbers_are_what_python_makes_of_them(values: list[Any]) -> None:
     written = [str(value) for value in values]
     places = np.cumsum([0, *(len(one) + 1 for one in written[:-1])])
-    words = words_of(",".join([*written, ""]).encode(), bytearray())
+    words = words_of(",".join([*written, ""]).encode())
     found, sizes, right = numbers.decimal(words, places)
     for value, one, size, fits in zip(found.tolist(), written, sizes.tolist(), right.tolist(), strict=True):
         if fits and size == len(one):
@@ -168,5 +168,5 @@ def test_numbers_are_what_python_makes_of_them(values: list[Any]) -> None:
     [("0", True), ("00", False), ("01", False), ("", False), ("12345678", False), ("1234567", True), ("-1", False)],
 )
 def test_whole_numbers_of_json(written: str, fits: bool) -> None:
-    _, sizes, right = numbers.whole(words_of(f"{written},".encode(), bytearray()), np.array([0]))
+    _, sizes, right = numbers.whole(words_of(f"{written},".encode()), np.array([0]))
     assert bool(right[0] and sizes[0] == len(written)) is fits

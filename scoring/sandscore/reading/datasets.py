@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from sandscore.reading.labels import Vocabulary
+from sandscore.reading.regular.words import Scratch
 
 NAMELESS = "note"
 """What the only note is called where the one-note form is all there is."""
@@ -24,6 +25,7 @@ class DataSet:
     texts: list[str] | None = None
     numbers: dict[str | None, int] = field(default_factory=dict)
     interned: dict[str, int] = field(default_factory=dict)
+    scratch: tuple[Scratch, Scratch] = field(default_factory=lambda: (Scratch(), Scratch()))
 
     def add(self, key: str | None, patient: str | None = None) -> int:
         """Number a new note."""

@@ -18,7 +18,9 @@ from sandscore.tasks import Task
 
 LAST = 2147483647
 _ESCAPED_QUOTE = re.compile(rb'(?<!\\)(?:\\\\)*\\"')
-_QUOTE, _BACKSLASH, _NEWLINE = 34, 92, 10
+_QUOTE, _BACKSLASH = 34, 92
+_PIECE = 1 << 18
+"""Bytes that a cache holds."""
 _BETWEEN_LINES = re.compile(rb"\}[ \t\r]*\n[ \t]*\{")
 Refused = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
@@ -134,8 +136,11 @@ def quotes(data: memoryview) -> int:
     A key given twice decodes silently, the last one winning, but its marks are there to be counted.
     """
     marks = np.frombuffer(data, np.uint8)
-    found = int(np.count_nonzero(marks == _QUOTE))
-    escapes = np.flatnonzero(marks == _BACKSLASH)
+    pieces = range(0, len(marks), _PIECE)
+    found = sum(int(np.count_nonzero(marks[at : at + _PIECE] == _QUOTE)) for at in pieces)
+    escapes = np.concatenate(
+        [np.flatnonzero(marks[at : at + _PIECE] == _BACKSLASH) + at for at in (*pieces, len(marks))]
+    )
     if not len(escapes):
         return found
     if bool((np.diff(escapes) == 1).any()):

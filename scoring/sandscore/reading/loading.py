@@ -52,7 +52,7 @@ class AnnotationLoader:
         self._unknown: Counter[str] = Counter()
         self._first_unknown: dict[str, str] = {}
         self._entries = Entries(dataset, findings, self._pointer)
-        self._regular = RegularReader(task, dataset.vocabulary, self._second)
+        self._regular = RegularReader(task, dataset.vocabulary, self._second, dataset.scratch)
 
     def load(self, data: memoryview, *, missing: Severity | None = None, progress: Progress = quiet) -> Columns:
         """All the annotations that could be read; what is wrong is in the findings."""

@@ -7,7 +7,7 @@ from sandscore.reading.labels import Vocabulary
 from sandscore.reading.regular.rows import RowReader, Rows
 from sandscore.reading.regular.shape import ARRAY, LINES
 from sandscore.reading.regular.standing import Stand
-from sandscore.reading.regular.words import ROOM, IrregularError, words_of
+from sandscore.reading.regular.words import IrregularError, Scratch, copied
 from sandscore.reading.tokens import tokens_of
 from sandscore.tasks import Task
 
@@ -19,20 +19,18 @@ _TRIES = 4
 class RegularReader:
     """Reads blocks that are regular; after several that are not it tries no more."""
 
-    def __init__(self, task: Task, labels: Vocabulary, second: Vocabulary) -> None:
-        self._readers = {lines: RowReader(task, LINES if lines else ARRAY, labels, second) for lines in (False, True)}
+    def __init__(self, task: Task, labels: Vocabulary, second: Vocabulary, scratch: tuple[Scratch, Scratch]) -> None:
+        self._reader = RowReader(task, labels, second)
         self._tries = _TRIES
-        self._scratch = bytearray()
+        self._scratch, self._room = scratch
         self._stand: Stand | None = None
 
     def read(self, data: memoryview, *, lines: bool) -> Rows | None:
         """The block's content, which lasts until the next one is read, or None."""
         if not self._tries or len(data) < SMALLEST:
             return None
-        if len(self._scratch) < len(data) + ROOM:
-            self._scratch = bytearray(2 * len(data) + ROOM)
         try:
-            found = self._readers[lines].read(words_of(data, self._scratch))
+            found = self._reader.read(copied(data, self._scratch), LINES if lines else ARRAY)
         except IrregularError:
             self._tries -= 1
             return None
@@ -41,7 +39,7 @@ class RegularReader:
 
     def misplaced(self, rows: Rows, notes: list[str], numbers: Small) -> Mask:
         """Which texts are not what their notes have there."""
-        self._stand = self._stand or Stand(notes)
+        self._stand = self._stand or Stand(notes, self._room)
         return self._stand.misplaced(rows, numbers)
 
 

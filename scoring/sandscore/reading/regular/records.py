@@ -30,9 +30,9 @@ class Records:
 
 def records_of(words: Words, shape: Shape, form: Form) -> Records:
     """The records; their heads and lists are where they should be."""
-    braces = np.flatnonzero(words.bytes[: words.size] == _BRACE)
+    braces = words.where(_BRACE)
     heads = np.flatnonzero(words.are(shape.head[:16], braces))
-    if not len(heads) or heads[0] or not form.rule(*form.opening).fullmatch(words.cut(0, int(braces[0]))):
+    if not len(heads) or heads[0] or not form.holds(words.cut(0, int(braces[0])), form.opening):
         raise IrregularError
     at = braces[heads]
     words.require(shape.head, at)
@@ -76,35 +76,35 @@ def require_edges(words: Words, records: Records, form: Form, ends: Ints, known:
     closes = np.flatnonzero(records.closing)
     filled = records.sizes > 0
     following = records.following[filled]
-    last = following == words.size
-    seen = known[closes]
     edges = np.empty(len(closes), np.int64)
-    for which, out in ((~last, (form.joint,)), (last, (form.end,))):
-        signs = (rb"\]", rb"\}", *out)
-        edges[which] = following[which] - _leads(words, form, ends[closes[which]], following[which], seen[which], signs)
-    bare = ~filled
-    following, lists = records.following[bare], records.lists[bare]
-    last = following == words.size
-    for which, out in ((~last, (form.joint,)), (last, (form.end,))):
-        every = np.ones(int(np.count_nonzero(which)), bool)
-        signs = (rb"\]", rb"\}", *out)
-        size = _leads(words, form, lists[which], following[which], every, signs)
+    for which, signs in _ways(words, form, following):
+        edges[which] = following[which] - _leads(
+            words, form, ends[closes[which]], following[which], known[closes[which]], signs
+        )
+    following, lists = records.following[~filled], records.lists[~filled]
+    for which, signs in _ways(words, form, following):
+        size = _leads(words, form, lists[which], following[which], np.ones(len(lists), bool)[which], signs)
         if (lists[which] + size != following[which]).any():
             raise IrregularError
     return edges
 
 
+def _ways(words: Words, form: Form, following: Ints) -> list[tuple[Mask, tuple[bytes, ...]]]:
+    last = following == words.size
+    return [(~last, form.joint), (last, form.end)]
+
+
 def _leads(words: Words, form: Form, begins: Ints, ends: Ints, known: Mask, signs: tuple[bytes, ...]) -> int:
-    """How much stands before all of these ends: read off the first whose beginning is known, else what fits."""
+    """How much stands before all of these ends: read off the first whose beginning is known, else what may be there."""
     if not len(ends):
         return 0
-    which, end = np.flatnonzero(known), int(ends[0])
+    which = np.flatnonzero(known)
     if len(which):
         lead = words.cut(int(begins[which[0]]), int(ends[which[0]]))
-        fits = form.rule(*signs).fullmatch(lead)
     else:
-        fits = form.last(*signs).search(words.cut(max(0, end - ROOM), end))
-    if fits is None:
+        before = words.cut(max(0, int(ends[0]) - ROOM), int(ends[0]))
+        lead = before[before.rfind(b"]", 0, before.rfind(b"}")) :]
+    if not form.holds(lead, *signs):
         raise IrregularError
-    words.require(fits[0], ends - len(fits[0]))
-    return len(fits[0])
+    words.require(lead, ends - len(lead))
+    return len(lead)

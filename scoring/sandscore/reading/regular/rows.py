@@ -51,22 +51,22 @@ class Rows:
 class RowReader:
     """Reads the blocks of one file."""
 
-    def __init__(self, task: Task, form: Form, labels: Vocabulary, second: Vocabulary) -> None:
-        self._task, self._form = task, form
+    def __init__(self, task: Task, labels: Vocabulary, second: Vocabulary) -> None:
+        self._task = task
         self._vocabularies = {"label": labels, "second": second}
         self._spellings = {name: Spellings(values) for name, values in self._vocabularies.items()}
         self._decoder = msgspec.json.Decoder(list[annotation_type(task)])  # type: ignore[misc]
 
-    def read(self, words: Words) -> Rows:
+    def read(self, words: Words, form: Form) -> Rows:
         """A block's rows; IrregularError where it must be read another way."""
-        shape = shape_of(words.buffer, self._form, _keys(self._task), self._task.array.encode())
+        shape = shape_of(words.buffer, form, _keys(self._task), self._task.array.encode())
         names = {member.name for member in shape.members}
         if not _required(self._task) <= names or max(map(len, _leads(shape))) > _LONGEST_LEAD:
             raise IrregularError
-        records = records_of(words, shape, self._form)
+        records = records_of(words, shape, form)
         values, right, ends = _values(words, shape, records.braces)
         spans: dict[str, Spans] = {name: values[name] for name in ("label", "second") if name in names}
-        right, ends = self._bounded(words, shape, records, right, ends)
+        right, ends = _bounded(words, shape, form, records, right, ends)
         plain, spaced = plain_and_spaced(words, values["text"], values["length"])
         right &= plain
         odd = np.flatnonzero(~right)
@@ -78,17 +78,6 @@ class RowReader:
         if len(odd):
             self._by_the_book(rows, odd, ends[odd])
         return rows
-
-    def _bounded(self, words: Words, shape: Shape, records: Records, right: Mask, ends: Ints) -> tuple[Mask, Ints]:
-        """Where annotations end, told by what begins after them; right are those that do end there."""
-        inner = np.flatnonzero(~records.closing)
-        if len(inner) and not shape.gap:
-            raise IrregularError
-        bounds = np.empty(len(ends), np.int64)
-        bounds[inner] = records.braces[inner + 1] - len(shape.gap)
-        words.require(shape.gap, bounds[inner])
-        bounds[records.closing] = require_edges(words, records, self._form, ends, right)
-        return right & (bounds == ends), bounds
 
     def _codes(self, words: Words, spans: dict[str, Spans], right: Mask) -> Small:
         which = slice(None) if right.all() else np.flatnonzero(right)
@@ -115,6 +104,18 @@ class RowReader:
         rows.start[odd], rows.length[odd] = [one.start for one in found], [one.length for one in found]
         rows.confidence[odd], rows.label[odd] = [one.confidence for one in found], label
         rows.odd.update(zip(odd.tolist(), (one.text for one in found), strict=True))
+
+
+def _bounded(words: Words, shape: Shape, form: Form, records: Records, right: Mask, ends: Ints) -> tuple[Mask, Ints]:
+    """Where annotations end, told by what begins after them; right are those that do end there."""
+    inner = np.flatnonzero(~records.closing)
+    if len(inner) and not shape.gap:
+        raise IrregularError
+    bounds = np.empty(len(ends), np.int64)
+    bounds[inner] = records.braces[inner + 1] - len(shape.gap)
+    words.require(shape.gap, bounds[inner])
+    bounds[records.closing] = require_edges(words, records, form, ends, right)
+    return right & (bounds == ends), bounds
 
 
 def _values(words: Words, shape: Shape, braces: Ints) -> tuple[dict[str, Any], Mask, Ints]:

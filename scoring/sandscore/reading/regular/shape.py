@@ -1,20 +1,14 @@
 """How a block writes its records: the text around the values, read off where it first occurs and judged by grammar."""
 
+import mmap
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 
 from sandscore.reading.regular.words import IrregularError
 
 Kind = str
 """What a value is: whole, share, text or label."""
-_VALUES = {
-    "whole": rb"()(?:[0-9]+)()",
-    "share": rb"()(?:[0-9.]+)()",
-    "text": rb'(")(?:[^"\\]|\\.)*(")',
-    "label": rb'(")(?:[^"\\]|\\.)*(")',
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,80 +36,55 @@ class Shape:
     gap: bytes
 
 
-@dataclass(frozen=True, slots=True)
 class Form:
-    """An array over any number of lines, or lines of one record each."""
+    """An array over any number of lines, or lines of one record each: space, and what parts and ends records."""
 
-    space: bytes
-    opening: tuple[bytes, ...]
-    joint: bytes
-    end: bytes
+    def __init__(self, space: str, opening: bytes, joint: tuple[bytes, ...], end: tuple[bytes, ...]) -> None:
+        self.opening, self.joint, self.end = opening, joint, end
+        self._space = space.encode()
 
-    def rule(self, *signs: bytes) -> re.Pattern[bytes]:
-        """These signs with space around them."""
-        return _rule(self.space, signs)
+        def pattern(written: str) -> re.Pattern[bytes]:
+            return re.compile(written.replace(" ", f"[{space}]*").encode(), re.DOTALL)
 
-    def last(self, *signs: bytes) -> re.Pattern[bytes]:
-        """The same at the very end."""
-        return _rule(self.space, signs, b"\\Z")
+        head = r'\{ "annotationSource" : \{ "resourceSource" : \{ "name" : "'
+        self.record = pattern(rf'({head})[^"\\]*(" \}} \}} , "([A-Za-z]+)" : \[)( \{{)')
+        self.key = pattern(' "([A-Za-z]+)" : ')
+        number, quoted = pattern(r"()[0-9.]+()( ([,}]))"), pattern(r'(")(?:[^"\\]|\\.)*(")( ([,}]))')
+        self.value = {"whole": number, "share": number, "text": quoted, "label": quoted}
+        self.gap = pattern(r"( , )\{")
+
+    def holds(self, gap: bytes, *allowed: bytes) -> bool:
+        """Whether it is one of these signs with space around them."""
+        return gap.translate(None, self._space) in allowed
 
 
-ARRAY = Form(rb"[ \t\r\n]*", (rb"\[",), b",", rb"\]")
-LINES = Form(rb"[ \t]*", (), rb"\r?\n", rb"(?:\r?\n)?")
+ARRAY = Form(" \t\r\n", b"[", (b"]},",), (b"]}]",))
+LINES = Form(" \t", b"", (b"]}\n", b"]}\r\n"), (b"]}", b"]}\n", b"]}\r\n"))
 
 
-def shape_of(data: bytes | bytearray, form: Form, keys: Mapping[bytes, tuple[str, Kind]], array: bytes) -> Shape:
+def shape_of(data: bytes | mmap.mmap, form: Form, keys: Mapping[bytes, tuple[str, Kind]], array: bytes) -> Shape:
     """The shape of the first record that has annotations; IrregularError where it has none of ours."""
-    space = form.space
-    record = _record(space, array).search(data)
-    if record is None:
+    record = form.record.search(data)
+    if record is None or record[3] != array:
         raise IrregularError
-    members, tail, end = _members(data, record.end(3), space, keys)
-    gap = _gap(space).match(data, end)
-    return Shape(record[1], record[2] + record[3], len(record[2]), members, tail, gap[1] if gap else b"")
+    members, tail, end = _members(data, record.end(4), form, keys)
+    gap = form.gap.match(data, end)
+    return Shape(record[1], record[2] + record[4], len(record[2]), members, tail, gap[1] if gap else b"")
 
 
 def _members(
-    data: bytes | bytearray, at: int, space: bytes, keys: Mapping[bytes, tuple[str, Kind]]
+    data: bytes | mmap.mmap, at: int, form: Form, keys: Mapping[bytes, tuple[str, Kind]]
 ) -> tuple[tuple[Member, ...], bytes, int]:
     found: dict[str, Member] = {}
     lead, sign = b"{", b","
     while sign == b",":
-        key = _key(space).match(data, at)
+        key = form.key.match(data, at)
         name, kind = keys.get(key[1], ("", "")) if key else ("", "")
         if key is None or not name or name in found:
             raise IrregularError
-        value = _value(kind, space).match(data, key.end())
+        value = form.value[kind].match(data, key.end())
         if value is None:
             raise IrregularError
         found[name] = Member(name, kind, lead + key[0] + value[1])
         lead, sign, at = value[2] + value[3], value[4], value.end()
     return tuple(found.values()), lead, at
-
-
-@cache
-def _record(space: bytes, array: bytes) -> re.Pattern[bytes]:
-    head = (rb"\{", b'"annotationSource"', b":", rb"\{", b'"resourceSource"', b":", rb"\{", b'"name"', b":")
-    listing = (rb"\}", rb"\}", b",", b'"' + array + b'"', b":")
-    before, after = (space.join((*signs, b"")) for signs in (head, listing))
-    return re.compile(b'(%b")[^"\\\\]*("%b%b\\[)(%b\\{)' % (before, space, after, space))
-
-
-@cache
-def _key(space: bytes) -> re.Pattern[bytes]:
-    return re.compile(b'%b"([A-Za-z]+)"%b:%b' % (space, space, space))
-
-
-@cache
-def _value(kind: Kind, space: bytes) -> re.Pattern[bytes]:
-    return re.compile(b"%b(%b([,}]))" % (_VALUES[kind], space), re.DOTALL)
-
-
-@cache
-def _gap(space: bytes) -> re.Pattern[bytes]:
-    return re.compile(b"(%b,%b)\\{" % (space, space))
-
-
-@cache
-def _rule(space: bytes, signs: tuple[bytes, ...], end: bytes = b"") -> re.Pattern[bytes]:
-    return re.compile(space + b"".join(sign + space for sign in signs) + end)

@@ -85,16 +85,17 @@ class Spellings:
 
     def _learnt(self, words: Words, spans: Spans, spelt: Spelt) -> Table:
         """In the order of first appearance, so that codes do not depend on how a file was read."""
-        rows = range(len(spelt.sizes))
-        firsts = dict(zip(reversed(spelt.hashes.tolist()), reversed(rows), strict=True))
-        if len(firsts) + len(self._codes) > _MOST:
-            raise IrregularError
-        for row in sorted(firsts.values()):
+        hashes, rows = spelt.hashes, np.arange(len(spelt.sizes))
+        while len(rows):
+            row = rows[0]
             written = words.cut(int(spans[0][row]), int(spans[1][row]))
             try:
                 self._codes[written] = self._vocabulary[_STRING.decode(b'"%b"' % written)]
             except (KeyError, msgspec.DecodeError, UnicodeDecodeError):
                 raise IrregularError from None
+            if len(self._codes) > _MOST:
+                raise IrregularError
+            rows = rows[hashes[rows] != hashes[row]]
         return _table(self._codes)
 
 
@@ -113,7 +114,7 @@ def sizes_of(words: Words, begin: Ints) -> tuple[Ints, Mask]:
 
 def _table(codes: dict[bytes, int]) -> Table:
     ends = np.cumsum([len(label) for label in codes])
-    known = _spelt(words_of(b"".join(codes), bytearray()), np.append(0, ends[:-1]), ends)
+    known = _spelt(words_of(b"".join(codes)), np.append(0, ends[:-1]), ends)
     hashes = known.hashes
     for shift in np.arange(64 - _BITS, dtype=np.uint64):
         taken = _slots(hashes, shift)

@@ -7,7 +7,7 @@ import numpy as np
 from sandscore.reading.columns import Ints, Mask, Small
 from sandscore.reading.regular.rows import Rows
 from sandscore.reading.regular.texts import LONGEST, pieces
-from sandscore.reading.regular.words import ROOM, Words, marked
+from sandscore.reading.regular.words import Scratch, Words, marked
 
 _BATCH = 1 << 19
 _REPLACED = b"?"[0]
@@ -17,9 +17,9 @@ _REPLACED = b"?"[0]
 class Stand:
     """Holds texts against notes as bytes, one for a character, as many notes at a time as a cache holds."""
 
-    def __init__(self, notes: list[str]) -> None:
+    def __init__(self, notes: list[str], scratch: Scratch) -> None:
         self._notes = notes
-        self._room = bytearray()
+        self._scratch = scratch
 
     def misplaced(self, rows: Rows, numbers: Small) -> Mask:
         """The texts that stand elsewhere, in notes of these numbers; one that is not known may hold anything."""
@@ -59,11 +59,8 @@ class Stand:
         return differing
 
     def _joined(self, notes: list[str], size: int) -> Words:
-        if len(self._room) < size + ROOM:
-            self._room = bytearray(2 * size + ROOM)
-        end = 0
-        with memoryview(self._room) as room:
-            for note in notes:
-                at, end = end, end + len(note)
-                room[at:end] = note.encode() if note.isascii() else note.encode("latin-1", "replace")
-        return Words(self._room, size)
+        room, end = self._scratch.room(size), 0
+        for note in notes:
+            at, end = end, end + len(note)
+            room[at:end] = note.encode() if note.isascii() else note.encode("latin-1", "replace")
+        return Words(room, size)

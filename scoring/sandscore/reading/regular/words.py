@@ -4,6 +4,7 @@ A word is eight bytes as a number whose lowest byte comes first. Tests of bytes 
 one that they mark rightly, so what is asked is only whether a word has any, and which is the first.
 """
 
+import mmap
 from functools import cache
 
 import numpy as np
@@ -16,6 +17,7 @@ Masks = NDArray[np.uint64]
 
 ROOM = 256
 """Bytes that follow the last: what is expected may reach beyond it."""
+_PIECE = 1 << 18
 _PLACES = np.uint64(0x0001020304050607)
 _SEVEN, _TOP = np.uint64(7), np.uint64(56)
 
@@ -27,14 +29,14 @@ class IrregularError(Exception):
 class Words:
     """The words in a buffer of ``size`` bytes and some room."""
 
-    def __init__(self, buffer: bytes | bytearray, size: int) -> None:
+    def __init__(self, buffer: bytes | mmap.mmap, size: int) -> None:
         self.size, self.buffer = size, buffer
         self.bytes: Bytes = np.frombuffer(buffer, np.uint8)
         self._words: Masks = np.ndarray((len(buffer) - 7,), "<u8", buffer, 0, (1,))
 
     def cut(self, start: int, end: int) -> bytes:
         """Some of the bytes."""
-        return bytes(self.buffer[start:end])
+        return self.buffer[start:end]
 
     def at(self, places: Ints) -> Masks:
         """The words that begin at some places."""
@@ -51,14 +53,21 @@ class Words:
 
     def joined(self, begin: Ints, sizes: Ints, separator: bytes) -> Bytes:
         """Pieces with a separator before, between and after them."""
-        steps = sizes + 1
-        ends = np.cumsum(steps)
-        places = np.arange(int(ends[-1]) if len(ends) else 0)
-        places += np.repeat(begin - (ends - steps), steps)
+        ends = np.cumsum(sizes + 1)
+        places = np.ones(int(ends[-1]) if len(ends) else 0, np.int64)
+        places[ends[:-1]] = begin[1:] - begin[:-1] - sizes[:-1]
+        places[:1] = begin[:1]
+        np.cumsum(places, out=places)
         whole = np.empty(len(places) + 1, np.uint8)
         whole[1:] = self.bytes[places]
         whole[ends] = whole[0] = separator[0]
         return whole
+
+    def where(self, byte: int) -> Ints:
+        """All places of a byte, looked for in pieces that a cache holds."""
+        data = self.bytes[: self.size]
+        found = [np.flatnonzero(data[at : at + _PIECE] == byte) + at for at in range(0, self.size, _PIECE)]
+        return np.concatenate(found) if found else np.zeros(0, np.int64)
 
     def require(self, expected: bytes, places: Ints) -> None:
         """It stands everywhere."""
@@ -68,12 +77,32 @@ class Words:
             raise IrregularError
 
 
-def words_of(data: memoryview | bytes, scratch: bytearray) -> Words:
-    """The words of some bytes, which are copied; what was in the scratch before is gone."""
-    if len(scratch) < len(data) + ROOM:
-        scratch = bytearray(len(data) + ROOM)
-    scratch[: len(data)] = data
-    return Words(scratch, len(data))
+class Scratch:
+    """Memory that is used again and again; of what is reserved only what is used is taken."""
+
+    def __init__(self) -> None:
+        self._memory = self._reserved(mmap.PAGESIZE)
+
+    def room(self, size: int) -> mmap.mmap:
+        """At least so many bytes and the room behind them; what was there before is gone."""
+        if len(self._memory) < size + ROOM:
+            self._memory = self._reserved(2 * size + ROOM)
+        return self._memory
+
+    def _reserved(self, size: int) -> mmap.mmap:
+        return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+
+
+def copied(data: memoryview, scratch: Scratch) -> Words:
+    """The words of some bytes, until the scratch is used again."""
+    room = scratch.room(len(data))
+    room[: len(data)] = data
+    return Words(room, len(data))
+
+
+def words_of(data: bytes) -> Words:
+    """The words of a few bytes."""
+    return Words(data + bytes(ROOM), len(data))
 
 
 def every(byte: int) -> np.uint64:
