@@ -13,7 +13,8 @@ import pytest
 from cli.running import sandscore
 from reading.test_large_inputs import corpus, score
 
-from sandscore.reading import columns, findings, gathering
+from sandscore.measuring import confidence
+from sandscore.reading import columns, findings, gathering, notetexts
 from sandscore.reading.spooling import Spool
 from sandscore.tasks import TASKS, Task
 
@@ -29,7 +30,7 @@ main()
 
 @pytest.fixture
 def cramped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
-    """Room for three annotations, and ten looked at together; the bytes of every write."""
+    """Room for three annotations, a few notes and two confidences; the bytes of every write."""
     written: list[int] = []
     append = Spool.append
 
@@ -42,6 +43,9 @@ def cramped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
     monkeypatch.setattr(tempfile, "tempdir", str(room))
     monkeypatch.setattr(gathering, "SPILL", 3)
     monkeypatch.setattr(columns, "_PIECE", 10)
+    monkeypatch.setattr(notetexts, "SPILL", 500)
+    monkeypatch.setattr(notetexts, "_LOOKED_AT", 200)
+    monkeypatch.setattr(confidence, "HELD", 2)
     monkeypatch.setattr(Spool, "append", counting)
     return written
 
@@ -85,6 +89,7 @@ def test_a_fault_is_told_alike(tmp_path: Path, cramped: list[int], monkeypatch: 
     spooled = sandscore(*words)
     monkeypatch.setattr(gathering, "SPILL", 1 << 20)
     monkeypatch.setattr(columns, "_PIECE", 1 << 20)
+    monkeypatch.setattr(notetexts, "SPILL", 1 << 20)
     monkeypatch.setattr(findings, "_NOTED", 1 << 20)
     roomy = sandscore(*words)
     assert json.loads(roomy.out)["counts"]["duplicate"] > 7

@@ -1,6 +1,6 @@
 """What the schema cannot say: annotations against the note's text, against each other, and files against the notes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +38,9 @@ class Reporter:
         return (record, place), self.point(record, self.findings.array, place), self.dataset.ids[note]
 
 
-def misplaced(notes: list[str], numbers: list[int], texts: list[str], starts: list[int], ends: list[int]) -> list[int]:
+def misplaced(
+    notes: Sequence[str], numbers: list[int], texts: list[str], starts: list[int], ends: list[int]
+) -> list[int]:
     """The annotations whose text does not stand where they say; ``ends`` closes each note's run of them."""
     found: list[int] = []
     first = 0

@@ -1,5 +1,6 @@
 """The notes a challenge is about, numbered, and how the files that speak of them are joined."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sandscore.reading.labels import Vocabulary
@@ -22,7 +23,7 @@ class DataSet:
     growing: bool = True
     ids: list[str] = field(default_factory=list)
     patients: list[str | None] = field(default_factory=list)
-    texts: list[str] | None = None
+    texts: Sequence[str] | None = None
     numbers: dict[str | None, int] = field(default_factory=dict)
     interned: dict[str, int] = field(default_factory=dict)
     scratch: tuple[Scratch, Scratch] = field(default_factory=lambda: (Scratch(), Scratch()))

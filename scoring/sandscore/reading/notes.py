@@ -9,6 +9,7 @@ from sandscore.reading.datasets import DataSet, Names
 from sandscore.reading.decoding import ClosedNote, Decoder, Note, quotes
 from sandscore.reading.explaining import note_complaints, shortened
 from sandscore.reading.findings import Findings
+from sandscore.reading.notetexts import GatheredTexts
 from sandscore.reading.pointers import pointer
 from sandscore.reading.strictjson import JsonFault, loads
 from sandscore.reading.walking import Progress, quiet, walk
@@ -20,7 +21,7 @@ class NotesLoader:
     def __init__(self, dataset: DataSet, findings: Findings) -> None:
         self._dataset, self._findings = dataset, findings
         self._names = Names(whole=dataset.whole_names)
-        self._texts: list[str] = []
+        self._texts = GatheredTexts()
 
     def load(self, data: memoryview, progress: Progress = quiet) -> None:
         """Read the file; afterwards the data set knows its notes and grows no more."""
@@ -28,7 +29,7 @@ class NotesLoader:
             walk(data, Decoder(ClosedNote), ("identifier", "text", "note_name", "patientId"), self, progress)
         except JsonFault as fault:
             self._findings.add("json", (-1, -1), "", None, str(fault))
-        self._dataset.texts = self._texts
+        self._dataset.texts = self._texts.all()
         self._dataset.growing = False
 
     def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
@@ -42,7 +43,7 @@ class NotesLoader:
                 self._add(note, number + i)
         else:
             self._dataset.extend(keys, [None if note.patient is msgspec.UNSET else note.patient for note in records])
-            self._texts += [note.text for note in records]
+            self._texts.add([note.text for note in records])
         return True
 
     def explain(self, item: Block, whole: Whole, number: int) -> None:
@@ -67,7 +68,7 @@ class NotesLoader:
             self._findings.add("duplicate-note", (number, -1), pointer([number]), key, told)
             return
         self._dataset.add(key, None if note.patient is msgspec.UNSET else str(note.patient))
-        self._texts.append(note.text)
+        self._texts.add([note.text])
 
 
 def _strings(notes: list[ClosedNote]) -> int:

@@ -1,5 +1,7 @@
 """Regular blocks of one file, as far as it has any."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sandscore.reading.columns import Columns, Mask, Small, Tokens
@@ -37,7 +39,7 @@ class RegularReader:
         self._tries = _TRIES
         return found
 
-    def misplaced(self, rows: Rows, notes: list[str], numbers: Small) -> Mask:
+    def misplaced(self, rows: Rows, notes: Sequence[str], numbers: Small) -> Mask:
         """Which texts are not what their notes have there."""
         self._stand = self._stand or Stand(notes, self._room)
         return self._stand.misplaced(rows, numbers)

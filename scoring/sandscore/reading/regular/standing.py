@@ -1,5 +1,6 @@
 """Whether the texts of a regular block stand in their notes where they say."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -17,7 +18,7 @@ _REPLACED = b"?"[0]
 class Stand:
     """Holds texts against notes as bytes, one for a character, as many notes at a time as a cache holds."""
 
-    def __init__(self, notes: list[str], scratch: Scratch) -> None:
+    def __init__(self, notes: Sequence[str], scratch: Scratch) -> None:
         self._notes = notes
         self._scratch = scratch
 
