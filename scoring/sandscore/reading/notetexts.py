@@ -13,6 +13,7 @@ from sandscore.reading.spooling import Spool, forget
 SPILL = 1 << 29
 """Bytes of texts that memory holds."""
 _LOOKED_AT = 1 << 25
+_TOGETHER = 256
 
 
 class GatheredTexts:
@@ -30,9 +31,10 @@ class GatheredTexts:
         self._size += sum(map(sys.getsizeof, texts))
         if self._size > SPILL:
             self._spool = self._spool or Spool()
-            written = [text.encode("utf-8", "surrogatepass") for text in self._held]
-            self._spool.append(np.frombuffer(b"".join(written), np.uint8))
-            self._lengths.extend(map(len, written))
+            for first in range(0, len(self._held), _TOGETHER):
+                written = [text.encode("utf-8", "surrogatepass") for text in self._held[first : first + _TOGETHER]]
+                self._spool.append(np.frombuffer(b"".join(written), np.uint8))
+                self._lengths.extend(map(len, written))
             self._held.clear()
 
     def all(self) -> Sequence[str]:
