@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 
 from sandscore.reading.columns import Columns
 from sandscore.reading.datasets import DataSet, WholeNamesNeededError
@@ -71,12 +72,19 @@ def load_files(
                 sources[role] = stack.enter_context(opened(path))
             except BadStream as fault:
                 sources[role] = fault
-        sha256 = {
-            role: source.sha256()
-            for role, source in sources.items()
-            if want_hashes and role != "notes" and isinstance(source, Source)
-        }
-        reader = _Reader(task, inputs, sources, complete, want_tokens, jobs)
+        sha256: dict[str, str] = {}
+
+        def take_hashes() -> None:
+            hashed = ((role, source) for role, source in sources.items() if role != "notes")
+            sha256.update({role: source.sha256() for role, source in hashed if isinstance(source, Source)})
+
+        aside = Thread(target=take_hashes)
+        if want_hashes and jobs > 1:
+            aside.start()
+            stack.callback(aside.join)
+        elif want_hashes:
+            take_hashes()
+        reader = _Reader(task, inputs, sources, complete, want_tokens, jobs, aside)
         try:
             return Loaded(*reader.read(progress, whole_names=False), sha256)
         except WholeNamesNeededError:
@@ -91,6 +99,8 @@ class _Reader:
     complete: bool
     want_tokens: bool
     jobs: int
+    aside: Thread
+    """Looks at what is read while notes are; nothing may be written into it before that is done."""
     dataset: DataSet = field(init=False)
     findings: dict[str, Findings] = field(init=False)
 
@@ -107,6 +117,8 @@ class _Reader:
             NotesLoader(self.dataset, self.findings["notes"]).load(memoryview(notes.data), progress)
         if "notes" in self.findings and self.findings["notes"].errors:
             return self.dataset, columns, self.findings  # nothing can be judged by notes that are not right themselves
+        if self.aside.is_alive():
+            self.aside.join()
         if self.jobs > 1 and notes is not None and len(usable) > 1:
             columns = self._both_at_once(usable["gold"], usable["predictions"], progress)
         else:
