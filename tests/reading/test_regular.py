@@ -182,3 +182,14 @@ def test_numbers_are_what_python_makes_of_them(values: list[Any]) -> None:
 def test_whole_numbers_of_json(written: str, fits: bool) -> None:
     _, sizes, right = numbers.whole(words_of(f"{written},".encode()), np.array([0]))
     assert bool(right[0] and sizes[0] == len(written)) is fits
+
+
+def test_a_record_over_two_lines_is_no_line(tmp_path: Path) -> None:
+    """Wherever white space may stand in JSON, a line feed ends a line."""
+    task = TASKS["address"]
+    notes, records = next(made for seed in range(99) if len((made := corpus(task, seed))[1][0][task.array]) > 20)
+    written = FORMS["lines"](records, False).encode()
+    comma = written.index(b",", written.rindex(b"{", 0, written.index(b"\n")))
+    one, other, _ = both_ways(tmp_path, task, notes, written[:comma] + b",\n" + written[comma + 1 :])
+    assert other.findings["predictions"].counts["json"]
+    must_agree(one, other)

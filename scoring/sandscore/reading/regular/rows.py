@@ -13,7 +13,7 @@ from sandscore.reading.decoding import Refused, annotation_type, quotes
 from sandscore.reading.labels import ABSENT, Vocabulary
 from sandscore.reading.regular import numbers
 from sandscore.reading.regular.records import Records, records_of, require_edges
-from sandscore.reading.regular.shape import Form, Kind, Shape, shape_of
+from sandscore.reading.regular.shape import LINES, Form, Kind, Shape, shape_of
 from sandscore.reading.regular.spellings import Spans, Spellings, sizes_of
 from sandscore.reading.regular.texts import plain_and_spaced
 from sandscore.reading.regular.words import ROOM, IrregularError, Words
@@ -76,7 +76,7 @@ class RowReader:
         sure = values.get("confidence", np.full(len(right), np.nan))
         rows = Rows(words, records, values["start"], values["length"], values["text"], sure, label, spaced, {})
         if len(odd):
-            self._by_the_book(rows, odd, ends[odd])
+            self._by_the_book(rows, odd, ends[odd], form)
         return rows
 
     def _codes(self, words: Words, spans: dict[str, Spans], right: Mask) -> Small:
@@ -88,10 +88,12 @@ class RowReader:
                 label[which] = codes
         return label
 
-    def _by_the_book(self, rows: Rows, odd: Ints, ends: Ints) -> None:
+    def _by_the_book(self, rows: Rows, odd: Ints, ends: Ints, form: Form) -> None:
         """Each of these begins with the only brace it has, so as many as decode at once would do so one by one."""
         begins = rows.records.braces[odd].tolist()
         written = b"[%b]" % b",".join(map(rows.words.cut, begins, ends.tolist()))
+        if form is LINES and b"\n" in written:
+            raise IrregularError
         try:
             found = self._decoder.decode(written)
             label = [self._vocabularies["label"][getattr(one, "label", None)] for one in found]
