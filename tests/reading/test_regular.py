@@ -161,6 +161,24 @@ def test_what_is_regular_is_taken(form: str, tmp_path: Path) -> None:
     assert one.findings["predictions"].counts["duplicate"] == 2
 
 
+def test_long_notes(tmp_path: Path) -> None:
+    """Notes that are compared alone, beside some that are compared together; one text is wrong in each."""
+    task = TASKS["person-name"]
+    notes = [{"identifier": f"n{i}", "text": "ab cd " * size} for i, size in enumerate((3, 200_000, 5, 100_000, 4))]
+    places = [[0, 6, 12, 9], [0, 600_000, 1_199_994, 9], [0, 6, 9], [0, 599_994, 9], [0, 6, 9]]
+    records = [
+        {
+            "annotationSource": {"resourceSource": {"name": note["identifier"]}},
+            task.array: [{"start": start, "length": 5, "text": "ab cd"} for start in starts],
+        }
+        for note, starts in zip(notes, places, strict=True)
+    ]
+    one, other, taken = both_ways(tmp_path, task, notes, json.dumps(records).encode())
+    must_agree(one, other)
+    assert taken == [17]
+    assert one.findings["predictions"].counts["text-mismatch"] == 5
+
+
 @OFTEN
 @given(st.lists(st.one_of(st.integers(0, 10**9), st.floats(0, 1e6), st.decimals(0, 9999, places=4)), min_size=1))
 def test_numbers_are_what_python_makes_of_them(values: list[Any]) -> None:

@@ -29,7 +29,7 @@ class Stand:
         ends, row_ends = (np.append(0, np.cumsum(counted)) for counted in ([len(note) for note in notes], sizes))
         cuts = np.searchsorted(ends, np.arange(_BATCH, int(ends[-1]), _BATCH))
         wrong = np.zeros(len(rows), bool)
-        for first, last in pairwise([0, *cuts.tolist(), len(notes)]):
+        for first, last in pairwise(dict.fromkeys([0, *cuts.tolist(), len(notes)])):
             which = slice(int(row_ends[first]), int(row_ends[last]))
             wrong[which] = self._differ(rows, which, notes[first:last], sizes[first:last])
         owner = np.repeat(np.arange(len(notes)), sizes)
