@@ -22,6 +22,8 @@ HELD = 1 << 21
 """So many levels are held in memory; sorted runs of more wait in a file."""
 LISTED = 100_000
 """A longer curve lists its rows at even distances."""
+_PIECES = 8
+"""A piece of the whole is so much smaller than what is held: it goes through Python's own numbers."""
 _CLOSE = 1 - 1e-9
 
 
@@ -98,9 +100,13 @@ def _merged(parts: list[Levels]) -> Levels:
 
 
 def _descending(runs: list[Levels]) -> Iterator[Levels]:
-    """All levels of ascending runs, from the highest on, as many at a time as memory holds."""
-    step = max(1, HELD // len(runs))
-    cuts = _merged([run[::step] for run in runs])["confidence"][:: len(runs)]
+    """All levels of ascending runs, from the highest on, piece by piece."""
+    step = max(1, HELD // len(runs) // _PIECES)
+    samples = []
+    for run in runs:
+        samples.append(run[::step].copy())
+        forget(run)
+    cuts = _merged(samples)["confidence"][:: len(runs)]
     below = [len(run) for run in runs]
     for cut in cuts[::-1].tolist():
         first = [int(np.searchsorted(run["confidence"], cut)) for run in runs]

@@ -48,7 +48,7 @@ class Entries:
         return -1
 
     def close(self, annotations: int, missing: Severity | None) -> None:
-        """Notes the file says nothing about, and a file that says nothing at all."""
+        """Notes the file says nothing about, and a file that says nothing at all; names are let go of."""
         absent = (n for n in range(len(self._dataset.ids)) if n not in self._found)
         for number in absent if missing else ():
             note = self._dataset.ids[number]
@@ -57,3 +57,4 @@ class Entries:
         counts = self._findings.counts
         if not annotations and not counts["json"] and not counts["schema"]:
             self._findings.add("empty", (-1, -1), "", None, "the file holds no annotation")
+        self._names, self._found = Names(whole=self._dataset.whole_names), set()
