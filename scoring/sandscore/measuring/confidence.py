@@ -1,6 +1,7 @@
 """What confidence is worth: precision and recall over the predictions at least as sure as each confidence."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
@@ -18,7 +19,7 @@ from sandscore.records.scorecard import ConfidenceCurve
 Levels = NDArray[np.void]
 """Distinct confidences, how many predictions carry each, and how many of those are right."""
 LEVEL = np.dtype([("confidence", np.float64), ("predictions", np.int64), ("right", np.int64)])
-HELD = 1 << 21
+HELD = 1 << 20
 """So many levels are held in memory; sorted runs of more wait in a file."""
 LISTED = 100_000
 """A longer curve lists its rows at even distances."""
@@ -104,16 +105,24 @@ def _descending(runs: list[Levels]) -> Iterator[Levels]:
     step = max(1, HELD // len(runs) // _PIECES)
     samples = []
     for run in runs:
-        samples.append(run[::step].copy())
+        samples.append(run["confidence"][::step].copy())
         forget(run)
-    cuts = _merged(samples)["confidence"][:: len(runs)]
+    cuts, _ = distinct(np.concatenate(samples))
     below = [len(run) for run in runs]
-    for cut in cuts[::-1].tolist():
-        first = [int(np.searchsorted(run["confidence"], cut)) for run in runs]
-        yield _merged([run[a:b] for run, a, b in zip(runs, first, below, strict=True)])[::-1]
-        below = first
-        for run in runs:
+    for cut in cuts[:: len(runs)][::-1].tolist():
+        found = []
+        for number, (run, sample) in enumerate(zip(runs, samples, strict=True)):
+            first = _place(run, sample, step, cut)
+            found.append(run[first : below[number]].copy())
+            below[number] = first
             forget(run)
+        yield _merged(found)[::-1]
+
+
+def _place(run: Levels, sample: Floats, step: int, cut: float) -> int:
+    """Where the levels from ``cut`` on begin, found without looking all over the run."""
+    near = max(0, int(np.searchsorted(sample, cut)) - 1) * step
+    return bisect_left(run["confidence"], cut, near, min(near + step, len(run)))
 
 
 @dataclass(slots=True)
