@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cache
-from math import isnan
 from typing import Any
 
 import msgspec
@@ -54,7 +53,8 @@ class RowReader:
     def __init__(self, task: Task, labels: Vocabulary, second: Vocabulary) -> None:
         self._task = task
         self._vocabularies = {"label": labels, "second": second}
-        self._spellings = {name: Spellings(values) for name, values in self._vocabularies.items()}
+        named = (("label", task.label), ("second", task.second_label))
+        self._spellings = {name: Spellings(self._vocabularies[name]) for name, key in named if key}
         self._decoder = msgspec.json.Decoder(list[annotation_type(task)])  # type: ignore[misc]
 
     def read(self, words: Words, form: Form) -> Rows:
@@ -96,16 +96,18 @@ class RowReader:
             raise IrregularError
         try:
             found = self._decoder.decode(written)
-            label = [self._vocabularies["label"][getattr(one, "label", None)] for one in found]
-            for one in found:
-                self._vocabularies["second"][getattr(one, "second", None)]
+            labels = {name: [getattr(one, name) for one in found] for name in self._spellings}
+            codes = {name: [self._vocabularies[name][label] for label in said] for name, said in labels.items()}
         except (*Refused, KeyError):
             raise IrregularError from None
-        if len(found) != len(odd) or quotes(memoryview(written)) != 2 * sum(map(_strings, found)):
+        sure = np.array([one.confidence for one in found])
+        strings = 4 * len(found) + int(np.count_nonzero(~np.isnan(sure)))
+        strings += 2 * sum(len(said) - said.count(None) for said in labels.values())
+        if len(found) != len(odd) or quotes(memoryview(written)) != 2 * strings:
             raise IrregularError
         rows.start[odd], rows.length[odd] = [one.start for one in found], [one.length for one in found]
-        rows.confidence[odd], rows.label[odd] = [one.confidence for one in found], label
-        rows.odd.update(zip(odd.tolist(), (one.text for one in found), strict=True))
+        rows.confidence[odd], rows.label[odd] = sure, codes.get("label", ABSENT)
+        rows.odd.update(zip(odd.tolist(), [one.text for one in found], strict=True))
 
 
 def _bounded(words: Words, shape: Shape, form: Form, records: Records, right: Mask, ends: Ints) -> tuple[Mask, Ints]:
@@ -148,12 +150,6 @@ def _values(words: Words, shape: Shape, braces: Ints) -> tuple[dict[str, Any], M
 
 def _leads(shape: Shape) -> list[bytes]:
     return [shape.head, shape.listing, shape.tail, shape.gap, *(member.lead for member in shape.members)]
-
-
-def _strings(one: Any) -> int:
-    """Keys and string values of an annotation."""
-    labels = [getattr(one, name, None) for name in ("label", "second")]
-    return 4 + (not isnan(one.confidence)) + 2 * sum(label is not None for label in labels)
 
 
 @cache
