@@ -104,3 +104,13 @@ def test_a_full_disk_is_said_to_be_full(told: dict[str, Any]) -> None:
     assert done.returncode == 75
     assert "cannot write to" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_what_fits_into_memory_needs_no_file(told: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_file(_: Spool) -> None:
+        raise OSError
+
+    files, roomy = told["address"]
+    monkeypatch.setattr(Spool, "__init__", no_file)
+    found = score(TASKS["address"], files)
+    assert (found.code, found.out) == (0, roomy.out)

@@ -52,10 +52,10 @@ def _right(sides: Sides) -> Ints:
 
 
 class Ledger:
-    """Levels of many parts added up, by this process or by one that was forked off and hands over what it holds."""
+    """Levels of many parts added up. ``shared``: by a process that is forked off and hands over what it holds."""
 
-    def __init__(self) -> None:
-        self._spool = Spool()
+    def __init__(self, *, shared: bool = False) -> None:
+        self._spool = Spool() if shared else None
         self._held: list[Levels] = []
         self._size = 0
         self._runs: list[int] = []
@@ -67,6 +67,7 @@ class Ledger:
         if self._size > HELD:
             merged = _merged(self._held)
             if 2 * len(merged) > HELD:
+                self._spool = self._spool or Spool()
                 self._spool.append(merged)
                 self._runs.append(len(merged))
                 merged = merged[:0]
@@ -82,8 +83,8 @@ class Ledger:
 
     def runs(self) -> list[Levels]:
         """Ascending levels, which together are all."""
-        written = self._spool.column(LEVEL)
-        return [_merged(self._held), *np.split(written, np.cumsum(self._runs)[:-1])]
+        written = np.split(self._spool.column(LEVEL), np.cumsum(self._runs)[:-1]) if self._spool else []
+        return [_merged(self._held), *written]
 
 
 Handed = tuple[Levels, list[int]]

@@ -73,7 +73,7 @@ def _shared_out(work: Work, parts: int, jobs: int) -> tuple[list[Part], list[Led
     """Every part's counts in order, each process doing a run of parts; this one does the first."""
     cuts = [parts * job // jobs for job in range(jobs + 1)]
     runs = [range(*cut) for cut in pairwise(cuts) if cut[0] < cut[1]]
-    ledgers = [Ledger() for _ in runs]
+    ledgers = [Ledger(shared=number > 0) for number in range(len(runs))]
     each = [partial(_each, work, run, ledger) for run, ledger in zip(runs, ledgers, strict=True)]
     with ExitStack() as stack:
         others = [stack.enter_context(beside(one)) for one in each[1:]]

@@ -64,7 +64,7 @@ def _tokens(rows: Rows) -> Tokens:
     spaced[odd] = False
     which, single = np.flatnonzero(spaced), ~rows.spaced
     single[odd] = False
-    found = [(which, tokens_of(rows.words.joined(rows.begin[which], rows.length[which], b"\n"), rows.length[which]))]
+    found = [(which, tokens_of(rows.words.joined(rows.begin[which], rows.length[which]), rows.length[which]))]
     if len(odd):
         texts = [*rows.odd.values()]
         found.append((odd, tokens_of("\n".join(["", *texts, ""]), np.array([len(text) for text in texts]))))

@@ -1,4 +1,4 @@
-"""The annotations of a regular block as columns; a few that are written otherwise are decoded one by one."""
+"""The annotations of a regular block as columns; a few that are written otherwise are decoded."""
 
 from dataclasses import dataclass
 from functools import cache

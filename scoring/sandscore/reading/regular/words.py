@@ -18,6 +18,7 @@ Masks = NDArray[np.uint64]
 ROOM = 256
 """Bytes that follow the last: what is expected may reach beyond it."""
 _PIECE = 1 << 18
+_LINE_FEED = 10
 _PLACES = np.uint64(0x0001020304050607)
 _SEVEN, _TOP = np.uint64(7), np.uint64(56)
 
@@ -51,8 +52,8 @@ class Words:
             found &= (words if mask is None else words & mask) == word
         return found
 
-    def joined(self, begin: Ints, sizes: Ints, separator: bytes) -> Bytes:
-        """Pieces with a separator before, between and after them."""
+    def joined(self, begin: Ints, sizes: Ints) -> Bytes:
+        """Pieces with a line feed before, between and after them."""
         ends = np.cumsum(sizes + 1)
         places = np.ones(int(ends[-1]) if len(ends) else 0, np.int64)
         places[ends[:-1]] = begin[1:] - begin[:-1] - sizes[:-1]
@@ -60,7 +61,7 @@ class Words:
         np.cumsum(places, out=places)
         whole = np.empty(len(places) + 1, np.uint8)
         whole[1:] = self.bytes[places]
-        whole[ends] = whole[0] = separator[0]
+        whole[ends] = whole[0] = _LINE_FEED
         return whole
 
     def where(self, byte: int) -> Ints:
