@@ -24,11 +24,12 @@ browser: environment
 peers: environment
 	@$(PYTHON) tools/peer_env.py presidio nlpsandbox-client neleval cwltool groovy-parser compose
 
-check: environment  ## lint, format, types, import arrows
+check: environment  ## lint, format, types, import arrows, compiler warnings
 	@$(PYTHON) -m ruff check .
 	@$(PYTHON) -m ruff format --check .
 	@$(PYTHON) -m mypy
 	@.venv/bin/lint-imports --no-cache > .venv/arrows.txt || (cat .venv/arrows.txt; exit 1)
+	@tools/check_kernel.sh
 
 test: check images browser peers  ## everything that must hold
 	@$(PYTHON) -m pytest -n 2 --dist worksteal
@@ -46,4 +47,4 @@ bench: environment  ## our speed beside the decode limit
 	@$(PYTHON) benchmarks/reading_and_scoring.py
 
 clean:  ## everything that was made here
-	rm -rf .venv .cache demo
+	rm -rf .venv .cache demo scoring/sandscore/reading/native/kernel.so

@@ -1,5 +1,6 @@
-"""The wheel holds what it should, and works where the sources are out of reach."""
+"""The wheel holds what it should, and works where the sources are out of reach; so does one without the kernel."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -10,49 +11,110 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LISTED = Path(__file__).with_name("wheel_contents.txt")
+KERNEL = "sandscore/reading/native/kernel.so"
+SOURCES = sorted((ROOT / "scoring" / KERNEL).parent.glob("*.c"))
+COMPILED = bool(SOURCES and shutil.which(os.environ.get("CC", "cc").split()[0]))
+
+
+def build(out: Path, *options: str, **environment: str) -> Path:
+    command = [sys.executable, "-m", "build", "--no-isolation", *options, "--outdir", str(out), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True, env=os.environ | environment)
+    return next(out.glob("*.whl"))
 
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel built from the sdist, as a release is."""
     out = tmp_path_factory.mktemp("dist")
-    subprocess.run(
-        [sys.executable, "-m", "build", "--no-isolation", "--outdir", out, ROOT], check=True, capture_output=True
-    )
+    built = build(out)
     assert list(out.glob("*.tar.gz"))
-    return next(out.glob("*.whl"))
+    return built
 
 
-def test_contents(wheel: Path) -> None:
+@pytest.fixture(scope="session")
+def pure_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One built where there is no C compiler."""
+    return build(tmp_path_factory.mktemp("pure"), "--wheel", CC="no-such-compiler")
+
+
+def contents(wheel: Path) -> list[str]:
     with zipfile.ZipFile(wheel) as archive:
-        names = sorted(name for name in archive.namelist() if ".dist-info/" not in name)
-    assert names == LISTED.read_text(encoding="utf-8").split(), "tools/wheel_contents.sh writes the list"
+        return sorted(name for name in archive.namelist() if ".dist-info/" not in name)
 
 
-PROGRAM = """
+def unpack(wheel: Path, folder: Path) -> Path:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def test_contents(wheel: Path, pure_wheel: Path) -> None:
+    listed = LISTED.read_text(encoding="utf-8").split()
+    assert contents(pure_wheel) == listed, "tools/wheel_contents.sh writes the list"
+    assert contents(wheel) == sorted([*listed, KERNEL] if COMPILED else listed)
+
+
+def test_the_name_says_where_it_runs(wheel: Path, pure_wheel: Path) -> None:
+    assert pure_wheel.name.endswith("-py3-none-any.whl")
+    assert wheel.name.endswith("-py3-none-any.whl") is not COMPILED
+    assert "-py3-none-" in wheel.name
+
+
+def test_the_kernel_is_the_same_wherever_it_is_compiled(wheel: Path) -> None:
+    here = ROOT / "scoring" / KERNEL
+    with zipfile.ZipFile(wheel) as archive:
+        shipped = archive.read(KERNEL) if COMPILED else None
+    assert shipped == (here.read_bytes() if here.exists() else None), "make environment compiles the one here"
+
+
+ALONE = """
 import sys
 sys.path[:0] = [{lib!r}, {site!r}]
-import pytest
 import sandscore
 assert sandscore.__file__.startswith({lib!r}), sandscore.__file__
-sys.exit(pytest.main({arguments!r}))
 """
 
 
+def ran_alone(lib: Path, program: str, cwd: Path) -> str:
+    """What the program says that sees only the unpacked wheel and the installed libraries, not this checkout."""
+    site = next((Path(sys.executable).parents[1] / "lib").glob("python3*/site-packages"))
+    whole = ALONE.format(lib=str(lib), site=str(site)) + program
+    ran = subprocess.run([sys.executable, "-S", "-c", whole], capture_output=True, text=True, check=False, cwd=cwd)
+    assert ran.returncode == 0, ran.stdout[-2000:] + ran.stderr[-2000:]
+    return ran.stdout
+
+
 def test_the_tests_pass_on_the_wheel(wheel: Path, tmp_path: Path) -> None:
-    """Isolated from this checkout: only the unpacked wheel and the installed libraries are on the path."""
-    lib, tests = tmp_path / "lib", tmp_path / "tests"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(lib)
+    lib, tests = unpack(wheel, tmp_path / "lib"), tmp_path / "tests"
     shutil.copytree(ROOT / "tests", tests, ignore=shutil.ignore_patterns("vectors", "__pycache__"))
     (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {tests}\n")
     chosen = [tests / "cli" / "test_validate_and_score.py", tests / "cli" / "test_worked_example.py"]
     chosen += [tests / "measuring" / "test_card_schema.py", tests / "reading" / "test_schema_facts.py"]
-    site = next((Path(sys.executable).parents[1] / "lib").glob("python3*/site-packages"))
     arguments = ["-q", "-p", "no:cacheprovider", "--import-mode=importlib", f"--rootdir={tmp_path}", *map(str, chosen)]
-    program = PROGRAM.format(lib=str(lib), site=str(site), arguments=arguments)
-    ran = subprocess.run(
-        [sys.executable, "-S", "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
-    assert ran.returncode == 0, ran.stdout[-2000:] + ran.stderr[-2000:]
-    assert " passed" in ran.stdout
+    assert " passed" in ran_alone(lib, f"import pytest\nsys.exit(pytest.main({arguments!r}))", tmp_path)
+
+
+SCORING = """
+import ctypes
+from sandscore import content
+from sandscore.cli.main import run
+if {kernel!r}:
+    ctypes.CDLL({kernel!r})
+gold = content.example_gold()
+for given in sorted(content.submissions().glob("*/predictions.json")):
+    task = given.parent.name.rpartition("-")[0]
+    words = ["score", task, "--gold", gold / f"{{task}}.json", "--notes", gold / "notes.json"]
+    assert run([*map(str, words), "--predictions", str(given), "-o", f"{{given.parent.name}}.json"]) == 0
+"""
+
+
+def test_cards_are_the_same_without_the_kernel(wheel: Path, pure_wheel: Path, tmp_path: Path) -> None:
+    cards = []
+    for name, built in (("compiled", wheel), ("pure", pure_wheel)):
+        lib, out = unpack(built, tmp_path / name), tmp_path / f"{name}-cards"
+        out.mkdir()
+        kernel = str(lib / KERNEL) if name == "compiled" and COMPILED else ""
+        ran_alone(lib, SCORING.format(kernel=kernel), out)
+        cards.append({path.name: path.read_bytes() for path in out.iterdir()})
+    assert cards[0] == cards[1]
+    assert len(cards[0]) == 6
