@@ -1,10 +1,9 @@
 """The notes a challenge is about, numbered, and how the files that speak of them are joined."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sandscore.reading.labels import Vocabulary
-from sandscore.reading.regular.words import Scratch
+from sandscore.reading.notetexts import NoteTexts
 
 NAMELESS = "note"
 """What the only note is called where the one-note form is all there is."""
@@ -23,10 +22,9 @@ class DataSet:
     growing: bool = True
     ids: list[str] = field(default_factory=list)
     patients: list[str | None] = field(default_factory=list)
-    texts: Sequence[str] | None = None
+    texts: NoteTexts | None = None
     numbers: dict[str | None, int] = field(default_factory=dict)
     interned: dict[str, int] = field(default_factory=dict)
-    scratch: tuple[Scratch, Scratch] = field(default_factory=lambda: (Scratch(), Scratch()))
 
     def add(self, key: str | None, patient: str | None = None) -> int:
         """Number a new note."""

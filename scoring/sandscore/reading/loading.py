@@ -16,9 +16,10 @@ from sandscore.reading.explaining import Judge, Judged, meant, shortened
 from sandscore.reading.findings import Described, Findings, Noted
 from sandscore.reading.gathering import Gathered
 from sandscore.reading.labels import ABSENT, vocabulary
+from sandscore.reading.native.annotations import AnnotationReader
+from sandscore.reading.native.library import kernel
 from sandscore.reading.places import Places
 from sandscore.reading.pointers import pointer
-from sandscore.reading.regular.reading import RegularReader, columns_of
 from sandscore.reading.strictjson import JsonFault, loads
 from sandscore.reading.tokens import tokens_of
 from sandscore.reading.walking import Progress, quiet, walk
@@ -52,13 +53,14 @@ class AnnotationLoader:
         self._unknown: Counter[str] = Counter()
         self._first_unknown: dict[str, str] = {}
         self._entries = Entries(dataset, findings, self._pointer)
-        self._regular = RegularReader(task, dataset.vocabulary, self._second, dataset.scratch)
+        library = kernel()
+        self._quick = AnnotationReader(library, task, dataset.vocabulary, want_tokens=want_tokens) if library else None
 
     def load(self, data: memoryview, *, missing: Severity | None = None, progress: Progress = quiet) -> Columns:
         """All the annotations that could be read; what is wrong is in the findings."""
         decoder = Decoder(record_type(self._task, exact=True), record_type(self._task))
         try:
-            walk(data, decoder, ("annotationSource", self._task.array), self, progress, self.regular)
+            walk(data, decoder, ("annotationSource", self._task.array), self, progress, self.at_once)
         except JsonFault as fault:
             self._findings.add("json", (-1, -1), "", None, str(fault))
             missing = None
@@ -68,18 +70,16 @@ class AnnotationLoader:
         self._entries.close(len(columns), missing)
         return columns
 
-    def regular(self, data: memoryview, number: int, *, lines: bool) -> int:
-        """Take a block whose records are all written alike; how many there were, 0 where it is not such a block."""
+    def at_once(self, data: memoryview, number: int, *, lines: bool) -> int:
+        """Take a block that the kernel reads; how many records there were, 0 where it refuses."""
         notes = self._dataset.texts
-        rows = None if notes is None else self._regular.read(data, lines=lines)
-        if rows is None or notes is None:
+        block = self._quick.read(data, lines=lines) if self._quick and notes is not None else None
+        if block is None or notes is None:
             return 0
-        names, sizes = rows.records.names, rows.records.sizes
-        numbers = small_of(self._entries.numbers(names, number))
-        self._places.add_run(number, (self._gathered.size + np.cumsum(sizes) - sizes).tolist())
-        wrong = np.flatnonzero(self._regular.misplaced(rows, notes, numbers)).tolist()
-        self._keep(columns_of(rows, numbers, want_tokens=self._want_tokens), {i: rows.text(i) for i in wrong})
-        return len(names)
+        numbers = small_of(self._entries.numbers(block.names, number))
+        self._places.add_run(number, (self._gathered.size + np.cumsum(block.sizes) - block.sizes).tolist())
+        self._keep(block.columns(numbers), block.misplaced(notes, numbers))
+        return len(numbers)
 
     def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
         """Records the quick decoder made; False where they hold a wrong label or a key twice."""

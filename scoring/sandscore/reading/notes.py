@@ -9,6 +9,8 @@ from sandscore.reading.datasets import DataSet, Names
 from sandscore.reading.decoding import ClosedNote, Decoder, Note, quotes
 from sandscore.reading.explaining import note_complaints, shortened
 from sandscore.reading.findings import Findings
+from sandscore.reading.native.library import kernel
+from sandscore.reading.native.notes import NoteReader
 from sandscore.reading.notetexts import GatheredTexts
 from sandscore.reading.pointers import pointer
 from sandscore.reading.strictjson import JsonFault, loads
@@ -21,16 +23,33 @@ class NotesLoader:
     def __init__(self, dataset: DataSet, findings: Findings) -> None:
         self._dataset, self._findings = dataset, findings
         self._names = Names(whole=dataset.whole_names)
-        self._texts = GatheredTexts()
+        self._texts = GatheredTexts(0)
+        self._quick: NoteReader | None = None
 
     def load(self, data: memoryview, progress: Progress = quiet) -> None:
         """Read the file; afterwards the data set knows its notes and grows no more."""
+        self._texts = GatheredTexts(len(data))
+        library = kernel()
+        self._quick = NoteReader(library, self._texts) if library else None
+        first_keys = ("identifier", "text", "note_name", "patientId")
         try:
-            walk(data, Decoder(ClosedNote), ("identifier", "text", "note_name", "patientId"), self, progress)
+            walk(data, Decoder(ClosedNote), first_keys, self, progress, self.at_once)
         except JsonFault as fault:
             self._findings.add("json", (-1, -1), "", None, str(fault))
         self._dataset.texts = self._texts.all()
         self._dataset.growing = False
+
+    def at_once(self, data: memoryview, number: int, *, lines: bool) -> int:
+        """Take a block whose notes the kernel reads, none of which came before; how many there were, or 0."""
+        found = self._quick.read(data, lines=lines) if self._quick else None
+        if found is None or self._quick is None:
+            return 0
+        keys = self._names.fresh(found[0], found[0])
+        if keys is None:
+            return 0
+        self._dataset.extend(keys, found[1])
+        self._quick.keep()
+        return len(keys)
 
     def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
         """Notes the quick decoder made; False where they hold a key twice."""

@@ -1,0 +1,143 @@
+"""Blocks of annotations by the compiled kernel."""
+
+from ctypes import CDLL, byref, c_char_p, c_int64
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sandscore.reading.columns import Columns, Small, Tokens
+from sandscore.reading.labels import Vocabulary, vocabulary
+from sandscore.reading.native.library import (
+    PROPERTIES,
+    TAKEN,
+    UNKNOWN_LABEL,
+    UNKNOWN_SECOND,
+    Form,
+    Rows,
+    Spellings,
+    address,
+    bytes_of,
+)
+from sandscore.reading.native.rooms import ROWS, Room
+from sandscore.reading.notetexts import NoteTexts
+from sandscore.tasks import Task
+
+_LARGEST = 1 << 26
+_TRIES, _RESTARTS = 4, 64
+_STRING = msgspec.json.Decoder(str)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What a block holds, until the next one is read."""
+
+    library: CDLL
+    data: NDArray[np.uint8]
+    room: Room
+    split: bool
+
+    @property
+    def names(self) -> list[str]:
+        """Of the notes that the records are about."""
+        return self.room.words("names", self.room.rows.named)
+
+    @property
+    def sizes(self) -> Small:
+        """How many annotations each record has."""
+        return self.room.held["per_record"][: self.room.rows.records]
+
+    def columns(self, numbers: Small) -> Columns:
+        """All annotations, their notes having these numbers."""
+        copied, rows, tokens = self.room.copied, self.room.rows.rows, self.room.rows.tokens
+        words = Tokens(copied("words", rows), copied("begin", tokens), copied("size", tokens)) if self.split else None
+        return Columns(
+            note=np.repeat(numbers, self.sizes),
+            start=copied("start", rows),
+            length=copied("length", rows),
+            label=copied("label", rows),
+            confidence=copied("confidence", rows),
+            tokens=words,
+        )
+
+    def misplaced(self, notes: NoteTexts, numbers: Small) -> dict[int, str]:
+        """The texts that are not what their notes have there."""
+        found = self.room.held["misplaced"]
+        notes.passed(numbers)
+        count = self.library.find_misplaced(
+            address(self.data), byref(self.room.rows), address(numbers), byref(notes.told), address(found)
+        )
+        return {row: self._text(row) for row in found[:count].tolist()}
+
+    def _text(self, row: int) -> str:
+        begin, written = (int(self.room.held[name][row]) for name in ("text", "written"))
+        text: str = _STRING.decode(self.data[begin - 1 : begin + abs(written) + 1].data)
+        return text
+
+
+class AnnotationReader:
+    """Reads blocks of one file; after several that the kernel refused it tries no more."""
+
+    def __init__(self, library: CDLL, task: Task, labels: Vocabulary, *, want_tokens: bool) -> None:
+        self._library, self._form = library, _form(task, want_tokens=want_tokens)
+        self._room, self._split = Room(Rows(), ROWS), want_tokens
+        second = vocabulary(task, task.second_label)
+        self._spellings = {UNKNOWN_LABEL: (labels, Spellings()), UNKNOWN_SECOND: (second, Spellings())}
+        self._tries = _TRIES
+
+    def read(self, data: memoryview, *, lines: bool) -> Block | None:
+        """What the block holds, or None."""
+        if not self._tries or len(data) > _LARGEST:
+            return None
+        self._room.fit(len(data))
+        block = Block(self._library, bytes_of(data), self._room, self._split)
+        for _ in range(_RESTARTS):
+            found = self._read(block, lines)
+            if found == TAKEN:
+                self._tries = _TRIES
+                return block
+            if found not in self._spellings or not self._learn(block, *self._spellings[found]):
+                break
+        self._tries -= 1
+        return None
+
+    def _read(self, block: Block, lines: bool) -> int:
+        labels, seconds = (spellings for _, spellings in self._spellings.values())
+        found: int = self._library.read_annotations(
+            address(block.data),
+            len(block.data),
+            lines,
+            byref(self._form),
+            byref(labels),
+            byref(seconds),
+            byref(self._room.rows),
+        )
+        return found
+
+    def _learn(self, block: Block, vocabulary: Vocabulary, spellings: Spellings) -> bool:
+        """In the order of first appearance, so that codes do not depend on how a file was read."""
+        begin = self._room.rows.label_at
+        written = block.data[begin : begin + self._room.rows.label_size].tobytes()
+        try:
+            code = vocabulary[_STRING.decode(b'"%b"' % written)]
+        except (KeyError, msgspec.DecodeError, UnicodeDecodeError):
+            return False
+        return bool(self._library.learn_spelling(byref(spellings), written, len(written), code))
+
+
+def _form(task: Task, *, want_tokens: bool) -> Form:
+    optional = {"confidence": task.confidence_required, task.label: task.label_required}
+    optional[task.second_label] = task.label_required
+    names = ("start", "length", "text", "confidence", task.label, task.second_label)
+    required = sum(1 << i for i, name in enumerate(names) if name and optional.get(name, True))
+    written = [f'{name}"'.encode() if name else b"" for name in names]
+    array = f'{task.array}"'.encode()
+    return Form(
+        array=array,
+        names=(c_char_p * PROPERTIES)(*written),
+        array_size=len(array),
+        sizes=(c_int64 * PROPERTIES)(*map(len, written)),
+        required=required,
+        want_tokens=want_tokens,
+    )

@@ -1,0 +1,79 @@
+/* Blocks of JSON into columns: plain functions on buffers that the caller owns and gives the sizes of.
+
+   Every block is hostile. A function reads nothing outside [data, data + size), writes nothing beyond the room it is
+   told of, allocates nothing and keeps nothing. Whatever is not exactly what it expects it refuses, without a reason:
+   the caller has a slower way to find out. */
+#ifndef SANDSCORE_KERNEL_H
+#define SANDSCORE_KERNEL_H
+
+#include <stdint.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+enum { REFUSED = -1, TAKEN = 0, UNKNOWN_LABEL = 1, UNKNOWN_SECOND = 2 };
+
+/* Labels as they are written between quotation marks, and their codes, found by hashing. */
+enum { SPELLINGS = 256, SLOTS = 1024, POOL = 1 << 14 };
+typedef struct {
+    int32_t count;
+    int32_t codes[SPELLINGS];
+    int32_t begins[SPELLINGS + 1];
+    uint16_t slots[SLOTS];
+    uint8_t pool[POOL];
+} Spellings;
+
+/* Properties of an annotation, in the order of Form.names. */
+enum { START, LENGTH, TEXT, CONFIDENCE, LABEL, SECOND, PROPERTIES };
+
+/* How a task writes its annotations. Names are followed by a quotation mark; no name: no such property. */
+typedef struct {
+    const uint8_t *array;
+    const uint8_t *names[PROPERTIES];
+    int64_t array_size;
+    int64_t sizes[PROPERTIES];
+    uint32_t required;
+    int32_t want_tokens;
+} Form;
+
+/* A block's annotations. ``text`` is where a text is written in the block, ``written`` how many bytes that takes;
+   negative where it does not stand for itself, ASCII without escapes. ``names`` end in a zero each. */
+typedef struct {
+    int32_t *start, *length, *label;
+    double *confidence;
+    int32_t *text, *written;
+    int32_t *words, *begin, *size;
+    int32_t *per_record;
+    uint8_t *names;
+    uint8_t *decoded;
+    int64_t row_room, token_room, record_room;
+    int64_t rows, tokens, records, named;
+    int64_t label_at, label_size;
+} Rows;
+
+/* Texts end to end in UTF-8. ``marks``, where a text is not ASCII, count the characters before each 256th byte. */
+typedef struct {
+    const uint8_t *texts;
+    const int64_t *begin, *chars, *first_mark;
+    const uint32_t *marks;
+} Notes;
+
+/* A block's notes; ``texts`` has room for as many bytes as the block has, so have ``names`` and ``patients``. */
+typedef struct {
+    uint8_t *texts, *names, *patients, *has_patient;
+    int64_t *sizes, *chars;
+    int64_t record_room;
+    int64_t used, named, patients_used, records;
+} NoteRows;
+
+enum { MARK_EVERY = 256 };
+
+EXPORTED int32_t learn_spelling(Spellings *known, const uint8_t *label, int64_t size, int32_t code);
+EXPORTED int32_t read_annotations(const uint8_t *data, int64_t size, int32_t lines, const Form *form,
+                                  const Spellings *labels, const Spellings *seconds, Rows *rows);
+EXPORTED int64_t find_misplaced(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
+                                int32_t *misplaced);
+EXPORTED int32_t read_notes(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows);
+EXPORTED int64_t mark_characters(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count,
+                                 uint32_t *marks);
+
+#endif
