@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 
 from sandscore.reading.labels import Vocabulary
+from sandscore.reading.native.library import Rows
+from sandscore.reading.native.rooms import ROWS, Room
 from sandscore.reading.notetexts import NoteTexts
 
 NAMELESS = "note"
@@ -25,6 +27,7 @@ class DataSet:
     texts: NoteTexts | None = None
     numbers: dict[str | None, int] = field(default_factory=dict)
     interned: dict[str, int] = field(default_factory=dict)
+    room: Room = field(default_factory=lambda: Room(Rows(), ROWS))
 
     def add(self, key: str | None, patient: str | None = None) -> int:
         """Number a new note."""

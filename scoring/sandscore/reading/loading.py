@@ -54,7 +54,7 @@ class AnnotationLoader:
         self._first_unknown: dict[str, str] = {}
         self._entries = Entries(dataset, findings, self._pointer)
         library = kernel()
-        self._quick = AnnotationReader(library, task, dataset.vocabulary, want_tokens=want_tokens) if library else None
+        self._quick = AnnotationReader(library, task, dataset, want_tokens=want_tokens) if library else None
 
     def load(self, data: memoryview, *, missing: Severity | None = None, progress: Progress = quiet) -> Columns:
         """All the annotations that could be read; what is wrong is in the findings."""

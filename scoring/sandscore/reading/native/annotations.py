@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandscore.reading.columns import Columns, Small, Tokens
+from sandscore.reading.datasets import DataSet
 from sandscore.reading.labels import Vocabulary, vocabulary
 from sandscore.reading.native.library import (
     PROPERTIES,
@@ -15,12 +16,11 @@ from sandscore.reading.native.library import (
     UNKNOWN_LABEL,
     UNKNOWN_SECOND,
     Form,
-    Rows,
     Spellings,
     address,
     bytes_of,
 )
-from sandscore.reading.native.rooms import ROWS, Room
+from sandscore.reading.native.rooms import Room
 from sandscore.reading.notetexts import NoteTexts
 from sandscore.tasks import Task
 
@@ -79,11 +79,11 @@ class Block:
 class AnnotationReader:
     """Reads blocks of one file; after several that the kernel refused it tries no more."""
 
-    def __init__(self, library: CDLL, task: Task, labels: Vocabulary, *, want_tokens: bool) -> None:
+    def __init__(self, library: CDLL, task: Task, dataset: DataSet, *, want_tokens: bool) -> None:
         self._library, self._form = library, _form(task, want_tokens=want_tokens)
-        self._room, self._split = Room(Rows(), ROWS), want_tokens
+        self._room, self._split = dataset.room, want_tokens
         second = vocabulary(task, task.second_label)
-        self._spellings = {UNKNOWN_LABEL: (labels, Spellings()), UNKNOWN_SECOND: (second, Spellings())}
+        self._spellings = {UNKNOWN_LABEL: (dataset.vocabulary, Spellings()), UNKNOWN_SECOND: (second, Spellings())}
         self._tries = _TRIES
 
     def read(self, data: memoryview, *, lines: bool) -> Block | None:

@@ -1,4 +1,4 @@
-"""Blocks taken as columns at once say exactly what the decoder says of them, be they right, odd or damaged."""
+"""Blocks that the kernel reads say exactly what the decoder says of them, be they right, odd or damaged."""
 
 import json
 import random
@@ -13,13 +13,15 @@ from corpora import labels_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sandscore.reading import loading, notes, notetexts
 from sandscore.reading.files import Inputs, Loaded, load_files
-from sandscore.reading.regular import numbers, reading
-from sandscore.reading.regular.rows import RowReader, Rows
-from sandscore.reading.regular.words import words_of
+from sandscore.reading.native.annotations import AnnotationReader, Block
+from sandscore.reading.native.library import kernel
 from sandscore.tasks import TASKS, Task
 
-PLAIN, ODD = "abcdefgh  ,.?:;", '{}[]\n\t"\\/é“😀\u3000\u00a0?'
+PLAIN = "abcdefgh  ,.?:;"
+ODD = PLAIN + '{}[]\n\t"\\/é“😀\u3000\u00a0\x1c\x1f\x7f\x85\u1680\u200a\u200b\u2028\u2029\u202f\u205f\u3001\ufeff'
+SURE = (7, 100, 99.5, 50.0, 12.345678, 0, 99.99999999999999, 12.345678901234567, 0.1 + 0.2)
 OFTEN = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FORMS: dict[str, Callable[[list[Any], bool], str]] = {
     "compact": lambda rows, pure: json.dumps(rows, separators=(",", ":"), ensure_ascii=pure),
@@ -33,6 +35,8 @@ def corpus(task: Task, seed: int) -> tuple[list[dict[str, str]], list[dict[str, 
     """Notes and what is said of them: members in any one order, mostly right, some of it wrong or odd."""
     r = random.Random(seed)
     odd = r.choice((0, 0, 0.002, 0.02))
+    signs = r.choice((PLAIN, PLAIN, ODD))
+    longest = r.choice((120, 120, 3000))
     members = ["start", "length", "text", "confidence", *filter(None, (task.label, task.second_label))]
     r.shuffle(members)
     if members.index("length") > members.index("text") and r.random() < 0.9:
@@ -41,8 +45,9 @@ def corpus(task: Task, seed: int) -> tuple[list[dict[str, str]], list[dict[str, 
         members.remove("confidence")
     notes, records = [], []
     for number in range(r.randint(1, 12)):
-        text = "".join(r.choice(ODD if r.random() < odd else PLAIN) for _ in range(r.randint(1, 120)))
-        notes.append({"identifier": f"n{number}", "text": text})
+        text = "".join(r.choice(ODD if r.random() < odd else signs) for _ in range(r.randint(1, longest)))
+        patient = {"patientId": f"p{number // 2}"} if r.random() > odd else {}
+        notes.append({"identifier": f"n{number}", **patient, "text": text, "type": "é"})
         rows = [annotation(task, r, text, odd) for _ in range(r.choice((0, 1, 2, 9, 30)))]
         source = {"resourceSource": {"name": f"a/Note/n{number}" if r.random() > odd else "a/Note/other"}}
         records.append(
@@ -55,7 +60,7 @@ def annotation(task: Task, r: random.Random, note: str, odd: float) -> dict[str,
     start = r.randrange(len(note))
     length = r.choice((17, 30, 70)) if r.random() < odd else r.randint(1, min(30, len(note) - start))
     text = note[start : start + length] if r.random() > odd else "other"
-    sure = r.choice((0.1 + 0.2, 1e-7, 1e2) if r.random() < odd else (7, 100, 99.5, 50.0, 12.345678, 0))
+    sure = 1e-7 if r.random() < odd else r.choice((*SURE, r.random() * 100))
     row = {"start": start, "length": length if r.random() > odd else 3, "text": text, "confidence": sure}
     if task.label:
         row[task.label] = r.choice(labels_of(task)[:4])
@@ -63,34 +68,47 @@ def annotation(task: Task, r: random.Random, note: str, odd: float) -> dict[str,
 
 
 @contextmanager
-def regular_from(size: int) -> Iterator[list[int]]:
-    """Blocks of fewer bytes are left to the decoder; the sizes of those that were taken."""
+def spied() -> Iterator[list[int]]:
+    """How many annotations the blocks have that the kernel takes."""
     taken: list[int] = []
-    read = RowReader.read
+    read = AnnotationReader.read
 
-    def spied(self: RowReader, words: Any, form: Any) -> Rows:
-        rows = read(self, words, form)
-        taken.append(len(rows))
-        return rows
+    def spy(self: AnnotationReader, data: memoryview, *, lines: bool) -> Block | None:
+        block = read(self, data, lines=lines)
+        taken.extend([] if block is None else [int(block.sizes.sum())])
+        return block
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "SMALLEST", size)
-        patch.setattr(RowReader, "read", spied)
+        patch.setattr(AnnotationReader, "read", spy)
         yield taken
 
 
-def both_ways(folder: Path, task: Task, notes: list[Any], written: bytes) -> tuple[Loaded, Loaded, list[int]]:
-    """A file read at once, and decoded."""
-    (folder / "notes.json").write_text(json.dumps(notes), encoding="utf-8")
+@contextmanager
+def no_kernel() -> Iterator[None]:
+    """As where there was no compiler."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (loading, notes, notetexts):
+            patch.setattr(module, "kernel", lambda: None)
+        yield
+
+
+def both_ways(folder: Path, task: Task, said: list[Any] | bytes, written: bytes) -> tuple[Loaded, Loaded, list[int]]:
+    """Notes and what is said of them read by the kernel, and decoded."""
+    (folder / "notes.json").write_bytes(said if isinstance(said, bytes) else json.dumps(said).encode())
     (folder / "found.json").write_bytes(written)
     inputs = Inputs(predictions=folder / "found.json", notes=folder / "notes.json")
-    with regular_from(0) as taken:
+    with spied() as taken:
         quick = load_files(task, inputs)
-    with regular_from(1 << 60):
+    with no_kernel():
         return quick, load_files(task, inputs), taken
 
 
 def must_agree(one: Loaded, other: Loaded) -> None:
+    known = [(data.ids, data.patients, [*(data.texts or ())]) for data in (one.dataset, other.dataset)]
+    assert known[0] == known[1]
+    assert one.findings["notes"].problems == other.findings["notes"].problems
+    if one.findings["notes"].errors:
+        return
     assert one.findings["predictions"].problems == other.findings["predictions"].problems
     assert one.findings["predictions"].counts == other.findings["predictions"].counts
     quick, slow = one.columns["predictions"], other.columns["predictions"]
@@ -121,17 +139,36 @@ def test_as_the_decoder(task: Task, form: str, seed: int, pure: bool, tmp_path_f
 def test_a_damaged_byte(form: str, seed: int, damage: st.DataObject, tmp_path_factory: Any) -> None:
     task = TASKS["address"]
     notes, records = corpus(task, seed)
-    written = bytearray(FORMS[form](records, False).encode())
-    at = damage.draw(st.integers(0, len(written) - 1))
-    kind = damage.draw(st.integers(0, 2))
-    put = damage.draw(st.sampled_from([*b'0123456789"\\,:{}[] \n\t.e-anul', 0, 0x1F, 0x7F, 0x80, 0xC3, 0xFF]))
-    written[at : at + (kind > 0)] = bytes([put]) * (kind < 2)
-    one, other, _ = both_ways(tmp_path_factory.mktemp("one", numbered=True), task, notes, bytes(written))
+    written = damaged(FORMS[form](records, False).encode(), damage)
+    one, other, _ = both_ways(tmp_path_factory.mktemp("one", numbered=True), task, notes, written)
     must_agree(one, other)
 
 
-def test_most_of_it_is_regular(tmp_path: Path) -> None:
-    """Else the comparisons would compare the decoder with itself."""
+@pytest.mark.parametrize("form", FORMS)
+@OFTEN
+@given(seed=st.integers(0, 1 << 40), damage=st.data())
+def test_a_damaged_byte_of_the_notes(form: str, seed: int, damage: st.DataObject, tmp_path_factory: Any) -> None:
+    task = TASKS["date"]
+    notes, records = corpus(task, seed)
+    said, found = FORMS[form](notes, False).encode(), FORMS[form](records, True).encode()
+    one, other, _ = both_ways(tmp_path_factory.mktemp("one", numbered=True), task, damaged(said, damage), found)
+    must_agree(one, other)
+
+
+def damaged(written: bytes, damage: st.DataObject) -> bytes:
+    """A byte replaced, put in or left out."""
+    at = damage.draw(st.integers(0, len(written) - 1))
+    kind = damage.draw(st.integers(0, 2))
+    put = damage.draw(st.sampled_from([*b'0123456789"\\,:{}[] \n\t.eu-anul', 0, 0x1F, 0x7F, 0x80, 0xC3, 0xED, 0xFF]))
+    return written[:at] + bytes([put]) * (kind < 2) + written[at + (kind > 0) :]
+
+
+def test_the_kernel_is_here() -> None:
+    """Where tests run there is a compiler; else the comparisons would compare the decoder with itself."""
+    assert kernel() is not None
+
+
+def test_most_of_it_is_taken(tmp_path: Path) -> None:
     tasks, forms = [*TASKS.values()], [*FORMS.values()]
     took = 0
     for seed in range(64):
@@ -179,29 +216,6 @@ def test_long_notes(tmp_path: Path) -> None:
     assert one.findings["predictions"].counts["text-mismatch"] == 5
 
 
-@OFTEN
-@given(st.lists(st.one_of(st.integers(0, 10**9), st.floats(0, 1e6), st.decimals(0, 9999, places=4)), min_size=1))
-def test_numbers_are_what_python_makes_of_them(values: list[Any]) -> None:
-    written = [str(value) for value in values]
-    places = np.cumsum([0, *(len(one) + 1 for one in written[:-1])])
-    words = words_of(",".join([*written, ""]).encode())
-    found, sizes, right = numbers.decimal(words, places)
-    for value, one, size, fits in zip(found.tolist(), written, sizes.tolist(), right.tolist(), strict=True):
-        if fits and size == len(one):
-            assert value == float(one)
-    short = [i for i, one in enumerate(written) if one.isdigit() and len(one) < 8]
-    assert right[short].all()
-
-
-@pytest.mark.parametrize(
-    ("written", "fits"),
-    [("0", True), ("00", False), ("01", False), ("", False), ("12345678", False), ("1234567", True), ("-1", False)],
-)
-def test_whole_numbers_of_json(written: str, fits: bool) -> None:
-    _, sizes, right = numbers.whole(words_of(f"{written},".encode()), np.array([0]))
-    assert bool(right[0] and sizes[0] == len(written)) is fits
-
-
 def test_a_record_over_two_lines_is_no_line(tmp_path: Path) -> None:
     """Wherever white space may stand in JSON, a line feed ends a line."""
     task = TASKS["address"]
@@ -211,3 +225,50 @@ def test_a_record_over_two_lines_is_no_line(tmp_path: Path) -> None:
     one, other, _ = both_ways(tmp_path, task, notes, written[:comma] + b",\n" + written[comma + 1 :])
     assert other.findings["predictions"].counts["json"]
     must_agree(one, other)
+
+
+@pytest.mark.parametrize("numbers", [st.floats(0, 100), st.decimals(0, 100, places=18), st.decimals(0, 100, places=9)])
+@OFTEN
+@given(data=st.data())
+def test_decimals_are_what_python_makes_of_them(numbers: Any, data: st.DataObject, tmp_path_factory: Any) -> None:
+    """Python reads decimals to the nearest double, half to even."""
+    task = TASKS["date"]
+    written = [format(number, "f") for number in data.draw(st.lists(numbers, min_size=1, max_size=50))]
+    rows = ",".join(f'{{"start":{i},"length":1,"text":"a","confidence":{one}}}' for i, one in enumerate(written))
+    record = f'{{"annotationSource":{{"resourceSource":{{"name":"n"}}}},"{task.array}":[{rows}]}}'
+    folder = tmp_path_factory.mktemp("one", numbered=True)
+    one, _, taken = both_ways(folder, task, [{"identifier": "n", "text": "a" * 50}], f"[{record}]".encode())
+    assert one.columns["predictions"].confidence.tolist() == [*map(float, written)]
+    fit = all(len(one.replace(".", "")) < 20 and len(one.partition(".")[2]) < 19 for one in written)
+    assert taken == [len(written)] * fit
+
+
+@pytest.mark.parametrize(
+    "written", ["00", "01", "", "2147483648", "99999999999", "-1", "-0", "1.0", "1e0", "+1", "0x1"]
+)
+def test_what_is_no_whole_number_of_ours_is_refused(written: str, tmp_path: Path) -> None:
+    must_take(written, 0, tmp_path)
+
+
+@pytest.mark.parametrize("written", ["0", " 1 ", "2147483647"])
+def test_whole_numbers_are_taken(written: str, tmp_path: Path) -> None:
+    must_take(written, 1, tmp_path)
+
+
+def must_take(written: str, taken: int, tmp_path: Path) -> None:
+    task = TASKS["date"]
+    row = f'{{"start":{written},"length":1,"text":"a"}}'
+    record = f'[{{"annotationSource":{{"resourceSource":{{"name":"n"}}}},"{task.array}":[{row}]}}]'
+    one, other, found = both_ways(tmp_path, task, [{"identifier": "n", "text": "a"}], record.encode())
+    must_agree(one, other)
+    assert found == [1] * taken
+
+
+def test_half_a_surrogate_is_left_to_the_decoder(tmp_path: Path) -> None:
+    task = TASKS["person-name"]
+    notes = [{"identifier": "n", "text": "a\ud800b"}]
+    rows = [{"start": start, "length": 2, "text": text} for start, text in enumerate(("a\ud800", "\ud800b", "xx"))]
+    records = [{"annotationSource": {"resourceSource": {"name": "n"}}, task.array: rows}]
+    one, other, taken = both_ways(tmp_path, task, notes, json.dumps(records).encode())
+    must_agree(one, other)
+    assert not taken
