@@ -272,3 +272,14 @@ def test_half_a_surrogate_is_left_to_the_decoder(tmp_path: Path) -> None:
     one, other, taken = both_ways(tmp_path, task, notes, json.dumps(records).encode())
     must_agree(one, other)
     assert not taken
+
+
+@pytest.mark.parametrize("between", ['"', '" ', '"\n', '""', '":"', '"::"', '"textDateAnnotations"'])
+def test_a_name_without_its_value_is_refused(between: str, tmp_path: Path) -> None:
+    task = TASKS["date"]
+    rows = f'{task.array}":[{{"start":0,"length":1,"text":"a"}}]'
+    record = f'[{{"annotationSource{between}{rows},"annotationSource":{{"resourceSource":{{"name":"n"}}}}}}]'
+    one, other, taken = both_ways(tmp_path, task, [{"identifier": "n", "text": "a"}], record.encode())
+    assert one.findings["predictions"].counts["json"] + one.findings["predictions"].counts["schema"]
+    must_agree(one, other)
+    assert not taken

@@ -254,11 +254,11 @@ static int32_t take_record(Reader *r, Cursor *c)
         int32_t found = REFUSED;
         if (!take(c, '"'))
             return REFUSED;
-        if (!sourced && TAKE_NAME(c, "annotationSource") && take(c, ':')) {
-            found = take_source(c, rows);
+        if (!sourced && TAKE_NAME(c, "annotationSource")) {
+            found = take(c, ':') ? take_source(c, rows) : REFUSED;
             sourced = 1;
-        } else if (!listed && take_name(c, form->array, form->array_size) && take(c, ':')) {
-            found = take_annotations(r, c);
+        } else if (!listed && take_name(c, form->array, form->array_size)) {
+            found = take(c, ':') ? take_annotations(r, c) : REFUSED;
             listed = 1;
         }
         if (found != TAKEN)

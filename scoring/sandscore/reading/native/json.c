@@ -48,9 +48,7 @@ int32_t take_string(Cursor *c, Written *found)
         if (*at == '"')
             break;
         found->plain = 0;
-        at += *at == '\\' ? 2 : 1;
-        if (at >= c->end)
-            return 0;
+        at += *at == '\\' && c->end - at > 1 ? 2 : 1;
     }
     found->size = at - found->begin;
     c->at = at + 1;
