@@ -1,125 +1,19 @@
 """Blocks that the kernel reads say exactly what the decoder says of them, be they right, odd or damaged."""
 
 import json
-import random
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from corpora import labels_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kernel_comparison import both_ways, must_agree
+from kernel_corpus import FORMS, corpus
 
-from sandscore.reading import loading, notes, notetexts
-from sandscore.reading.files import Inputs, Loaded, load_files
-from sandscore.reading.native.annotations import AnnotationReader, Block
 from sandscore.reading.native.library import kernel
 from sandscore.tasks import TASKS, Task
 
-PLAIN = "abcdefgh  ,.?:;"
-ODD = PLAIN + '{}[]\n\t"\\/é“😀\u3000\u00a0\x1c\x1f\x7f\x85\u1680\u200a\u200b\u2028\u2029\u202f\u205f\u3001\ufeff'
-SURE = (7, 100, 99.5, 50.0, 12.345678, 0, 99.99999999999999, 12.345678901234567, 0.1 + 0.2)
 OFTEN = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-FORMS: dict[str, Callable[[list[Any], bool], str]] = {
-    "compact": lambda rows, pure: json.dumps(rows, separators=(",", ":"), ensure_ascii=pure),
-    "spaced": lambda rows, pure: json.dumps(rows, ensure_ascii=pure),
-    "indented": lambda rows, pure: json.dumps(rows, ensure_ascii=pure, indent=1) + "\n",
-    "lines": lambda rows, pure: "".join(json.dumps(row, ensure_ascii=pure) + "\n" for row in rows),
-}
-
-
-def corpus(task: Task, seed: int) -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
-    """Notes and what is said of them: members in any one order, mostly right, some of it wrong or odd."""
-    r = random.Random(seed)
-    odd = r.choice((0, 0, 0.002, 0.02))
-    signs = r.choice((PLAIN, PLAIN, ODD))
-    longest = r.choice((120, 120, 3000))
-    members = ["start", "length", "text", "confidence", *filter(None, (task.label, task.second_label))]
-    r.shuffle(members)
-    if members.index("length") > members.index("text") and r.random() < 0.9:
-        members.sort(key="text".__eq__)
-    if not task.confidence_required and r.random() < 0.3:
-        members.remove("confidence")
-    notes, records = [], []
-    for number in range(r.randint(1, 12)):
-        text = "".join(r.choice(ODD if r.random() < odd else signs) for _ in range(r.randint(1, longest)))
-        patient = {"patientId": f"p{number // 2}"} if r.random() > odd else {}
-        notes.append({"identifier": f"n{number}", **patient, "text": text, "type": "é"})
-        rows = [annotation(task, r, text, odd) for _ in range(r.choice((0, 1, 2, 9, 30)))]
-        source = {"resourceSource": {"name": f"a/Note/n{number}" if r.random() > odd else "a/Note/other"}}
-        records.append(
-            {"annotationSource": source, task.array: [{name: row[name] for name in members} for row in rows]}
-        )
-    return notes, records
-
-
-def annotation(task: Task, r: random.Random, note: str, odd: float) -> dict[str, Any]:
-    start = r.randrange(len(note))
-    length = r.choice((17, 30, 70)) if r.random() < odd else r.randint(1, min(30, len(note) - start))
-    text = note[start : start + length] if r.random() > odd else "other"
-    sure = 1e-7 if r.random() < odd else r.choice((*SURE, r.random() * 100))
-    row = {"start": start, "length": length if r.random() > odd else 3, "text": text, "confidence": sure}
-    if task.label:
-        row[task.label] = r.choice(labels_of(task)[:4])
-    return row | ({task.second_label: "positive"} if task.second_label else {})
-
-
-@contextmanager
-def spied() -> Iterator[list[int]]:
-    """How many annotations the blocks have that the kernel takes."""
-    taken: list[int] = []
-    read = AnnotationReader.read
-
-    def spy(self: AnnotationReader, data: memoryview, *, lines: bool) -> Block | None:
-        block = read(self, data, lines=lines)
-        taken.extend([] if block is None else [int(block.sizes.sum())])
-        return block
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(AnnotationReader, "read", spy)
-        yield taken
-
-
-@contextmanager
-def no_kernel() -> Iterator[None]:
-    """As where there was no compiler."""
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (loading, notes, notetexts):
-            patch.setattr(module, "kernel", lambda: None)
-        yield
-
-
-def both_ways(folder: Path, task: Task, said: list[Any] | bytes, written: bytes) -> tuple[Loaded, Loaded, list[int]]:
-    """Notes and what is said of them read by the kernel, and decoded."""
-    (folder / "notes.json").write_bytes(said if isinstance(said, bytes) else json.dumps(said).encode())
-    (folder / "found.json").write_bytes(written)
-    inputs = Inputs(predictions=folder / "found.json", notes=folder / "notes.json")
-    with spied() as taken:
-        quick = load_files(task, inputs)
-    with no_kernel():
-        return quick, load_files(task, inputs), taken
-
-
-def must_agree(one: Loaded, other: Loaded) -> None:
-    known = [(data.ids, data.patients, [*(data.texts or ())]) for data in (one.dataset, other.dataset)]
-    assert known[0] == known[1]
-    assert one.findings["notes"].problems == other.findings["notes"].problems
-    if one.findings["notes"].errors:
-        return
-    assert one.findings["predictions"].problems == other.findings["predictions"].problems
-    assert one.findings["predictions"].counts == other.findings["predictions"].counts
-    quick, slow = one.columns["predictions"], other.columns["predictions"]
-    for name in ("note", "start", "length", "confidence"):
-        np.testing.assert_array_equal(getattr(quick, name), getattr(slow, name), name)
-    names = [[*loaded.dataset.vocabulary.names, None] for loaded in (one, other)]
-    assert [names[0][code] for code in quick.label] == [names[1][code] for code in slow.label]
-    assert quick.tokens is not None
-    assert slow.tokens is not None
-    for name in ("words", "begin", "size"):
-        np.testing.assert_array_equal(getattr(quick.tokens, name), getattr(slow.tokens, name), name)
 
 
 @pytest.mark.parametrize("form", FORMS)
