@@ -25,7 +25,7 @@ def curve(ledgers: int) -> ConfidenceCurve:
     shared = [Ledger() for _ in range(ledgers)]
     for number, part in enumerate(parts()):
         shared[number % ledgers].add(part)
-    return confidence_curve(shared, 5000)
+    return ConfidenceCurve(**confidence_curve(shared, 5000))
 
 
 @pytest.mark.parametrize("ledgers", [1, 3])

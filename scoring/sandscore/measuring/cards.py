@@ -21,7 +21,7 @@ from sandscore.measuring.whole import measured
 from sandscore.reading.columns import Columns
 from sandscore.reading.files import Loaded
 from sandscore.records.counts import Counts, ratio
-from sandscore.records.scorecard import Macro, MacroNotes, MeasureScore, Scorecard
+from sandscore.records.scorecard import ConfidenceCurve, ErrorKinds, Macro, MacroNotes, MeasureScore, Scorecard
 from sandscore.tasks import Task
 
 _SHOWN_OF_HASH = 12
@@ -79,9 +79,9 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         text_checked=dataset.texts is not None,
         measures=scores | {str(g.measure): _general(g) for g in general},
         per_label=_per_label((gold, predictions), names, whole.counted),
-        errors=whole.errors,
+        errors=ErrorKinds(**whole.errors),
         note_leak=whole.note_leak,
-        confidence=whole.confidence,
+        confidence=ConfidenceCurve(**whole.confidence),
         per_note=_per_note(dataset.ids, whole.counted, general),
         units=dict(zip(dataset.ids, dataset.units, strict=True)),
         run=identity.run,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import mul
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,6 @@ from sandscore.measuring.keys import paired
 from sandscore.measuring.sides import Sides
 from sandscore.reading.columns import Floats, Ints, distinct
 from sandscore.reading.spooling import Spool, forget
-from sandscore.records.scorecard import ConfidenceCurve
 
 Levels = NDArray[np.void]
 """Distinct confidences, how many predictions carry each, and how many of those are right."""
@@ -159,7 +159,7 @@ class _Walk:
                 self.best = int(tp[i]), int(total[i]), float(sure[i])
 
 
-def confidence_curve(ledgers: list[Ledger], gold: int) -> ConfidenceCurve:
+def confidence_curve(ledgers: list[Ledger], gold: int) -> dict[str, Any]:
     """Precision and recall of ``instance_strict`` over the predictions at least as sure as each confidence."""
     runs = [run for ledger in ledgers for run in ledger.runs() if len(run)]
     if any(math.isnan(run["confidence"][-1]) for run in runs):
@@ -167,12 +167,12 @@ def confidence_curve(ledgers: list[Ledger], gold: int) -> ConfidenceCurve:
     if not gold:
         return _no_curve("there is no gold annotation")
     if not runs:
-        return ConfidenceCurve(average_precision=0.0, best_threshold=None, curve=[])
+        return {"average_precision": 0.0, "best_threshold": None, "curve": []}
     total = sum(len(levels) for levels in _descending(runs)) if len(runs) > 1 else len(runs[0])
     walk = _Walk(gold, -(-total // LISTED), total - 1)
     area = math.fsum(chain.from_iterable(map(walk.gained, _descending(runs)))) / gold
-    return ConfidenceCurve(average_precision=area, best_threshold=walk.best and walk.best[2], curve=walk.rows)
+    return {"average_precision": area, "best_threshold": walk.best and walk.best[2], "curve": walk.rows}
 
 
-def _no_curve(reason: str) -> ConfidenceCurve:
-    return ConfidenceCurve(average_precision=None, best_threshold=None, curve=None, reason=reason)
+def _no_curve(reason: str) -> dict[str, Any]:
+    return {"average_precision": None, "best_threshold": None, "curve": None, "reason": reason}

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from sandscore.measuring.sides import Sides
 from sandscore.measuring.values import Named
 from sandscore.reading.files import Loaded
 from sandscore.reading.forking import beside
-from sandscore.records.scorecard import ConfidenceCurve, ErrorKinds
 from sandscore.tasks import Task
 
 
@@ -37,12 +37,12 @@ Work = Callable[[int], tuple[Part, Levels]]
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """All that a score card says of annotations."""
+    """All that a score card says of annotations, as plain values."""
 
     counted: list[Counted]
-    errors: ErrorKinds
+    errors: dict[str, int]
     note_leak: float | None
-    confidence: ConfidenceCurve
+    confidence: dict[str, Any]
 
 
 def measured(task: Task, loaded: Loaded, measures: list[Named], hipaa: HipaaMap | None, jobs: int = 1) -> Whole:
@@ -101,10 +101,10 @@ def _part(task: Task, sides: Sides, names: list[str], measures: list[Named], hip
     )
 
 
-def _errors(task: Task, counted: list[Counted], boundary: int) -> ErrorKinds:
+def _errors(task: Task, counted: list[Counted], boundary: int) -> dict[str, int]:
     by_name = {str(one.measure): one for one in counted}
     strict: Tally = by_name["instance_strict"].per_note
     label = by_name.get(task.label_measure or "")
     wrong = label.conditional[1] if label and label.conditional else 0
     _, fp, fn = strict.sum(axis=0).tolist()
-    return ErrorKinds(missed=fn - boundary, spurious=fp - boundary, boundary=boundary, wrong_label=wrong)
+    return {"missed": fn - boundary, "spurious": fp - boundary, "boundary": boundary, "wrong_label": wrong}
