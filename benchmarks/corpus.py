@@ -73,19 +73,21 @@ def entry(text: str, start: int, length: int, kind: str, sure: int) -> dict[str,
     }
 
 
-def write(folder: Path, notes: int, per_note: int = 20, seed: int = 1) -> dict[str, Path]:
-    """Three files, compact as a program would write them."""
+def write(folder: Path, notes: int, per_note: int = 20, seed: int = 1, *, other: bool = False) -> dict[str, Path]:
+    """Three files, compact as a program would write them; ``other``: as another one would, whose habits are worse."""
     folder.mkdir(parents=True, exist_ok=True)
     files = {role: folder / f"{role}.json" for role in ("notes", "gold", "predictions")}
     r = random.Random(seed)
     rows: dict[str, list[str]] = {role: [] for role in files}
     for number in range(notes):
         text, gold = note(r, per_note)
-        rows["notes"].append(compact({"identifier": f"n{number:06d}", "patientId": f"p{number // 4}", "text": text}))
+        said = {"identifier": f"n{number:06d}", "patientId": f"p{number // 4}", "text": text}
+        rows["notes"].append(otherwise(said) if other else compact(said))
         for role, found in (("gold", gold), ("predictions", predicted(r, text, gold))):
             name = f"dataset/bench/fhirStores/evaluation/fhir/Note/n{number:06d}"
             source = {"resourceSource": {"name": name}}
-            rows[role].append(compact({"annotationSource": source, "textPhysicalAddressAnnotations": found}))
+            record = {"annotationSource": source, "textPhysicalAddressAnnotations": found}
+            rows[role].append(unsure(r, record) if other and role == "predictions" else compact(record))
     for role, path in files.items():
         path.write_text("[" + ",".join(rows[role]) + "]", encoding="utf-8")
     return files
@@ -93,3 +95,15 @@ def write(folder: Path, notes: int, per_note: int = 20, seed: int = 1) -> dict[s
 
 def compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def otherwise(value: Any) -> str:
+    """Spaced, in ASCII, properties in the order of the alphabet."""
+    return json.dumps(value, sort_keys=True)
+
+
+def unsure(r: random.Random, record: dict[str, Any]) -> str:
+    """Predictions in any order, with all the digits that a confidence can have."""
+    found = [row | {"confidence": r.random() * 100} for row in record["textPhysicalAddressAnnotations"]]
+    r.shuffle(found)
+    return otherwise(record | {"textPhysicalAddressAnnotations": found})

@@ -1,6 +1,6 @@
 """One piece of work on gold.json, predictions.json and notes.json of a folder, and what it took, as JSON.
 
-python benchmarks/decode_or_score.py orjson|msgspec|api|cli|two FOLDER
+python benchmarks/decode_or_score.py orjson|msgspec|api|resampled|cli|two FOLDER
 """
 
 import contextlib
@@ -14,14 +14,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import orjson
 
 import sandscore.cli.scoring  # noqa: F401 (what a command imports is not what is measured)
 from sandscore.cli.main import run
 from sandscore.measuring.cards import Question, score
 from sandscore.measuring.hipaa import load_hipaa_map
+from sandscore.ranking.bootstrap import f1_replicates
+from sandscore.ranking.intervals import percentile_intervals
+from sandscore.ranking.table import Table
 from sandscore.reading.decoding import record_type
 from sandscore.reading.files import Inputs, load_files
+from sandscore.records.scorecard import Scorecard
 from sandscore.tasks import TASKS
 
 TASK = TASKS["address"]
@@ -34,10 +39,13 @@ def works(folder: Path) -> dict[str, Callable[[], object]]:
     files = Inputs(gold, predictions, notes)
     words = ["--gold", gold, "--predictions", predictions, "--notes", notes, "-o", folder / "card.json"]
 
-    def api() -> object:
+    def api() -> Scorecard:
         loaded = load_files(TASK, files, want_hashes=False)
         loaded.sha256.update(gold="", predictions="")
         return score(Question(TASK, (), hipaa), loaded)
+
+    def resampled() -> object:
+        return percentile_intervals(f1_replicates(table_of(api()), [*range(5)], 1, 10_000)[0])
 
     def cli(*more: str) -> object:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
@@ -47,9 +55,17 @@ def works(folder: Path) -> dict[str, Callable[[], object]]:
         "orjson": lambda: [orjson.loads(path.read_bytes()) for path in (gold, predictions)],
         "msgspec": lambda: [decoder.decode(path.read_bytes()) for path in (gold, predictions)],
         "api": api,
+        "resampled": resampled,
         "cli": cli,
         "two": lambda: cli("--jobs", "2"),
     }
+
+
+def table_of(card: Scorecard) -> Table:
+    """One system's counts of five measures, every note by itself."""
+    counts = np.array([[*row.values()] for row in card.per_note.values()])[None]
+    scored = np.ones((1, 1, counts.shape[2]), np.bool_)
+    return Table(("s",), ("",), tuple(card.measures), counts, (slice(0, counts.shape[1]),), scored, {})
 
 
 def cpu() -> float:

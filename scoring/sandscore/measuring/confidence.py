@@ -91,6 +91,8 @@ Handed = tuple[Levels, list[int]]
 
 
 def _merged(parts: list[Levels]) -> Levels:
+    if len(parts) == 1:
+        return parts[0]
     every = np.concatenate([np.zeros(0, LEVEL), *parts])
     values, _ = distinct(every["confidence"])
     merged = np.zeros(len(values), LEVEL)

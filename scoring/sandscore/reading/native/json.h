@@ -64,7 +64,7 @@ int64_t decode_string(const Written *string, uint8_t *out, int64_t *chars);
 /* From 0 to 2^31 - 1, written as a whole number. */
 int32_t take_whole(Cursor *c, int32_t *number);
 
-/* A decimal of at most 19 digits, as near as a double can be. */
+/* A number that is not negative, as near as a double can be. */
 int32_t take_decimal(Cursor *c, double *number);
 
 /* How many bytes the character has that begins here; 0: none does. */
