@@ -43,8 +43,8 @@ fuzz: environment  ## 200,000 hostile inputs and a guided search
 soak: environment images  ## 500 workers killed, on every home of the queue
 	@$(PYTHON) benchmarks/queue_crashes.py
 
-bench: environment  ## our speed beside the decode limit
-	@$(PYTHON) benchmarks/reading_and_scoring.py
+bench: environment  ## our speed beside decoding and the original scorers
+	@$(PYTHON) benchmarks/everything.py --json speed.json
 
 clean:  ## everything that was made here
 	rm -rf .venv .cache demo scoring/sandscore/reading/native/kernel.so

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from zlib import crc32
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.builders.wheel import WheelBuilderConfig
@@ -25,6 +26,9 @@ OPTIONS = [
     *("-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"),
     f"-ffile-prefix-map={NATIVE}=.",
 ]
+STAMP = """extern const unsigned sources __attribute__((visibility("default")));
+const unsigned sources = {}u;
+"""
 LINKING = {"linux": ["-Wl,-z,defs,-z,relro,-z,now"], "darwin": [f"-Wl,-install_name,{LIBRARY}"]}
 
 
@@ -33,10 +37,12 @@ def compile_kernel(folder: str) -> Path | None:
     sources = sorted(map(str, NATIVE.glob("*.c")))
     if not sources:
         return None
+    stamp = Path(folder, "stamp.c")
+    stamp.write_text(STAMP.format(crc32(b"".join(map(Path.read_bytes, sorted(NATIVE.glob("*.[ch]")))))))
     compiler = shlex.split(os.environ.get("CC", "")) or ["cc"]
     options = [*OPTIONS, *LINKING.get(sys.platform, []), *shlex.split(os.environ.get("CFLAGS", ""))]
     try:
-        subprocess.run([*compiler, *options, "-o", LIBRARY, *sources], cwd=folder, check=True)
+        subprocess.run([*compiler, *options, "-o", LIBRARY, *sources, stamp.name], cwd=folder, check=True)
     except (OSError, subprocess.CalledProcessError) as fault:
         why = fault.strerror if isinstance(fault, OSError) else "failed"
         print(f"sandscore: no compiled kernel ({compiler[0]}: {why}); only speed is lost", file=sys.stderr)

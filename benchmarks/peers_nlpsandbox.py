@@ -48,7 +48,7 @@ def as_locations(file: Path) -> Any:
     return json.loads(file.read_bytes())
 
 
-def compare(documents: int = 1_000, rounds: int = 3) -> list[Beside]:
+def compare(documents: int = 10_000, rounds: int = 3) -> list[Beside]:
     with TemporaryDirectory() as folder:
         files = corpus.write(Path(folder), documents)
         case = {"task": "location"} | {role: as_locations(files[role]) for role in ("gold", "predictions")}
@@ -71,4 +71,4 @@ def one_round(files: dict[str, Path], case: dict[str, Any]) -> dict[str, Round]:
 
 
 if __name__ == "__main__":
-    sys.exit(report(compare(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000)))
+    sys.exit(report(compare(*map(int, sys.argv[1:]))))

@@ -18,7 +18,7 @@ REQUIRED = 20
 TAGGED = {"sparse": {"tagged": 0.12, "noise": 0.04}, "dense": {}}
 
 
-def compare(documents: int = 1_000, rounds: int = 1) -> list[Beside]:
+def compare(documents: int = 3_000, rounds: int = 1) -> list[Beside]:
     return [compare_one(kind, shares, documents, rounds) for kind, shares in TAGGED.items()]
 
 

@@ -1,6 +1,6 @@
-"""Draw docs/speed.svg and the table of docs/speed.md from what benchmarks/reading_and_scoring.py --json wrote.
+"""Draw docs/speed.svg and the tables of docs/speed.md from what benchmarks/everything.py --json wrote.
 
-python tools/draw_speed.py speed.json
+python tools/draw_speed.py speed.json|-
 """
 
 import json
@@ -66,24 +66,35 @@ def apart(heights: dict[str, float]) -> dict[str, float]:
 def table(told: dict[str, Any]) -> str:
     """Ratios a size, and what they were measured on."""
     results, machine = told["results"], told["machine"]
-    rows = ["| ratio | " + " | ".join(f"{row['notes']:,} notes" for row in results) + " |"]
-    rows.append("|---|" + "---|" * len(results))
-    rows += [
-        f"| {name} | " + " | ".join(f"{row['ratios'][name]:.2f}" for row in results) + " |"
-        for name in results[0]["ratios"]
-    ]
+    sizes = sorted({row["notes"] for row in results})
+    rows = ["| ratio | " + " | ".join(f"{size:,} notes" for size in sizes) + " |"]
+    rows.append("|---|" + "---:|" * len(sizes))
+    for corpus in dict.fromkeys(row["corpus"] for row in results):
+        measured = {row["notes"]: row["ratios"] for row in results if row["corpus"] == corpus}
+        rows += [
+            f"| {name}{corpus} | " + " | ".join(f"{measured[size][name]:.2f}" for size in sizes) + " |"
+            for name in results[0]["ratios"]
+        ]
     where = f"{machine['cpu']}, {machine['cores']} cores, Python {machine['python']}, load {machine['load']:.1f}"
     return "\n".join([*rows, "", f"Medians of {results[0]['rounds']} interleaved rounds on {where}."])
 
 
+def peers(rows: list[dict[str, Any]]) -> str:
+    """How many times the CPU of ours an original takes."""
+    lines = ["| original | on | its CPU / ours |", "|---|---|---:|"]
+    return "\n".join([*lines, *(f"| {row['peer']} | {row['corpus']} | {row['ratio']:.1f} |" for row in rows)])
+
+
 def main() -> None:
-    told = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    told = json.loads(sys.stdin.read() if sys.argv[1] == "-" else Path(sys.argv[1]).read_text(encoding="utf-8"))
+    ordinary = [row for row in told["results"] if not row["corpus"]]
     label = "CPU seconds against number of notes"
-    (DOCS / "speed.svg").write_text(document(lambda: drawn(told["results"]), label), encoding="utf-8")
+    (DOCS / "speed.svg").write_text(document(lambda: drawn(ordinary), label), encoding="utf-8")
     page = DOCS / "speed.md"
     before, _, rest = page.read_text(encoding="utf-8").partition(MARKS[0])
     after = rest.partition(MARKS[1])[2]
-    page.write_text(f"{before}{MARKS[0]}\n{table(told)}\n{MARKS[1]}{after}", encoding="utf-8")
+    tables = f"{table(told)}\n\n{peers(told['peers'])}"
+    page.write_text(f"{before}{MARKS[0]}\n{tables}\n{MARKS[1]}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -90,7 +90,13 @@ def test_no_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     examined = sandscore("doctor", "--format", "json")
     assert examined.code == 75
     levels = {finding["name"]: finding["level"] for finding in json.loads(examined.out)}
-    assert levels["engine"] == "fault"
+    assert (levels["engine"], levels["reading"]) == ("fault", "ok")
+
+
+def test_doctor_says_when_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sandscore.reading.native.library.kernel", lambda: None)
+    (reading,) = [finding for finding in doctor.examine() if finding.name == "reading"]
+    assert (reading.level, reading.found) == ("note", "by Python alone: slower, with the same results")
 
 
 @pytest.mark.engine

@@ -34,6 +34,7 @@ class Finding:
 def examine() -> Iterator[Finding]:
     """All findings, the engine's only where one answers."""
     yield Finding("python", "ok", sys.version.partition(" ")[0])
+    yield _reading()
     yield _package("docker", "docker", "fault", "pip install 'sandscore[run]'")
     yield _package("synapse", "synapseclient", "note", "pip install 'sandscore[synapse]' for a Synapse queue")
     config = Path("~/.synapseConfig").expanduser()
@@ -48,6 +49,15 @@ def examine() -> Iterator[Finding]:
             yield from _engine(client)
     except SandscoreError as fault:
         yield Finding("engine", "fault", "none answers", str(fault))
+
+
+def _reading() -> Finding:
+    from sandscore.reading.native.library import kernel
+
+    if kernel() is not None:
+        return Finding("reading", "ok", "by compiled code")
+    advice = "apt-get install gcc libc6-dev, then install sandscore again"
+    return Finding("reading", "note", "by Python alone: slower, with the same results", advice)
 
 
 def _package(name: str, module: str, otherwise: Level, advice: str) -> Finding:

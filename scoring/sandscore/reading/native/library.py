@@ -15,6 +15,7 @@ from ctypes import (
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,15 +95,27 @@ LIBRARY = Path(__file__).with_name("kernel.so")
 
 @cache
 def kernel() -> CDLL | None:
-    """The library; None where there is none that this machine can load."""
+    """The library; None where there is none that this machine can load, or it is older than its sources."""
     try:
         library = CDLL(str(LIBRARY))
     except OSError:
+        return None
+    if not _current(library):
         return None
     for name, (result, arguments) in _FUNCTIONS.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
     return library
+
+
+def _current(library: CDLL) -> bool:
+    """Whether it was compiled from the sources beside it; a wheel has none, and is made in one go."""
+    sources = sorted(LIBRARY.parent.glob("*.[ch]"))
+    try:
+        compiled = c_uint32.in_dll(library, "sources").value
+    except ValueError:
+        return False
+    return not sources or compiled == crc32(b"".join(map(Path.read_bytes, sources)))
 
 
 def address(array: NDArray[Any]) -> int:
