@@ -178,3 +178,17 @@ def test_a_name_without_its_value_is_refused(between: str, tmp_path: Path) -> No
     assert one.findings["predictions"].counts["json"] + one.findings["predictions"].counts["schema"]
     must_agree(one, other)
     assert not taken
+
+
+@pytest.mark.parametrize(("first", "taken"), [(0, [20_000]), (19_970, [])])
+def test_a_block_is_not_read_again_and_again(first: int, taken: list[int], tmp_path: Path) -> None:
+    """Thirty labels that nobody knows have it read so often; where they all stand at its end it is decoded instead."""
+    task = TASKS["date"]
+    rows = [{"start": i, "length": 1, "text": "a", "dateFormat": "Y"} for i in range(20_000)]
+    for i, row in enumerate(rows[first : first + 30]):
+        row["dateFormat"] = f"Y{i}"
+    records = [{"annotationSource": {"resourceSource": {"name": "n"}}, task.array: rows}]
+    written = json.dumps(records).encode()
+    one, other, found = both_ways(tmp_path, task, [{"identifier": "n", "text": "a" * 20_000}], written)
+    must_agree(one, other)
+    assert found == taken

@@ -4,7 +4,7 @@
 #include "json.h"
 #include "kernel.h"
 
-enum { LONGEST_LABEL = 256 };
+enum { LONGEST_LABEL = 256, FARTHEST_SLOT = 16 };
 
 static uint32_t slot_of(const uint8_t *label, int64_t size)
 {
@@ -32,7 +32,7 @@ int32_t learn_spelling(Spellings *known, const uint8_t *label, int64_t size, int
     if (known->count == SPELLINGS || size > LONGEST_LABEL || begin + size > POOL)
         return 0;
     uint32_t slot = find_slot(known, label, size);
-    if (known->slots[slot])
+    if (known->slots[slot] || (slot + SLOTS - slot_of(label, size)) % SLOTS > FARTHEST_SLOT)
         return 0;
     memcpy(known->pool + begin, label, (size_t)size);
     known->codes[known->count++] = code;

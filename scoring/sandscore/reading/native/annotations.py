@@ -25,7 +25,7 @@ from sandscore.reading.notetexts import NoteTexts
 from sandscore.tasks import Task
 
 _LARGEST = 1 << 26
-_TRIES, _RESTARTS = 4, 64
+_TRIES, _AGAIN, _SMALL = 4, 8, 1 << 17
 _STRING = msgspec.json.Decoder(str)
 
 
@@ -80,7 +80,7 @@ class AnnotationReader:
     """Reads blocks of one file; after several that the kernel refused it tries no more."""
 
     def __init__(self, library: CDLL, task: Task, dataset: DataSet, *, want_tokens: bool) -> None:
-        self._library, self._form = library, _form(task, want_tokens=want_tokens)
+        self._library, self._form = library, written_form(task, want_tokens=want_tokens)
         self._room, self._split = dataset.room, want_tokens
         second = vocabulary(task, task.second_label)
         self._spellings = {UNKNOWN_LABEL: (dataset.vocabulary, Spellings()), UNKNOWN_SECOND: (second, Spellings())}
@@ -92,13 +92,15 @@ class AnnotationReader:
             return None
         self._room.fit(len(data))
         block = Block(self._library, bytes_of(data), self._room, self._split)
-        for _ in range(_RESTARTS):
+        again = _AGAIN * max(len(data), _SMALL)  # bytes: new labels all at the end would have all read for each
+        while again > 0:
             found = self._read(block, lines)
             if found == TAKEN:
                 self._tries = _TRIES
                 return block
             if found not in self._spellings or not self._learn(block, *self._spellings[found]):
                 break
+            again -= self._room.rows.label_at
         self._tries -= 1
         return None
 
@@ -126,7 +128,8 @@ class AnnotationReader:
         return bool(self._library.learn_spelling(byref(spellings), written, len(written), code))
 
 
-def _form(task: Task, *, want_tokens: bool) -> Form:
+def written_form(task: Task, *, want_tokens: bool) -> Form:
+    """How the task's annotations are written, for the kernel."""
     optional = {"confidence": task.confidence_required, task.label: task.label_required}
     optional[task.second_label] = task.label_required
     names = ("start", "length", "text", "confidence", task.label, task.second_label)
