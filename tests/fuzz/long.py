@@ -1,34 +1,67 @@
-"""The long form: 200,000 damaged files in both verbs, then a coverage-guided search on the reader."""
+"""The long form: hostile files in both verbs, the kernel among sanitizers and beside the decoder, a guided search."""
 
 import contextlib
 import io
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from fuzz.agreement import compare
 from fuzz.hostile import attack
+from fuzz.kernel import any_cases, compiled, told
+from fuzz.kernel_edges import cut_off, labelled, long, numbered, turning
 from tqdm import tqdm
 
 SHARDS, ROUNDS = 200, 1000
+BOUNDS, IN_BOUNDS = 100, 5000
+AGREEMENTS, COMPARED = 30, 1000
+FIRST = 10_000
 GUIDED = 100_000
+ALL_RIGHT = f"""{SHARDS * ROUNDS:,} hostile inputs, each ended in an exit code of the contract
+{BOUNDS * IN_BOUNDS:,} blocks that the kernel read within its bounds
+{AGREEMENTS * COMPARED:,} files that the kernel and the decoder read alike"""
 
 
-def shard(seed: int) -> str | None:
-    quiet = contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())
-    with TemporaryDirectory() as folder, quiet[0], quiet[1]:
+def attacked(seed: int) -> None:
+    with TemporaryDirectory() as folder:
+        attack(Path(folder), seed, ROUNDS)
+
+
+def bounded(program: Path, seed: int) -> None:
+    told(program, (case.written() for case in chain(any_cases(seed, IN_BOUNDS), labelled(seed))))
+
+
+def agreed(seed: int) -> None:
+    with TemporaryDirectory() as folder:
+        compare(Path(folder), any_cases(seed, COMPARED), seed)
+
+
+def agreed_at_edges(_: int) -> None:
+    with TemporaryDirectory() as folder:
+        compare(Path(folder), chain(turning(), long(), numbered(), cut_off()))
+
+
+def judged(work: Callable[[int], None], seed: int) -> str | None:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         try:
-            attack(Path(folder), 10_000 + seed, ROUNDS)
+            work(seed)
         except AssertionError as found:
-            return f"seed {10_000 + seed}: {found}"
+            return f"{work}, seed {seed}: {found}"
     return None
 
 
 def main() -> int:
-    with ProcessPoolExecutor(2) as pool:
-        found = [bad for bad in tqdm(pool.map(shard, range(SHARDS)), total=SHARDS, unit="k inputs") if bad]
-    print("\n".join(found) or f"{SHARDS * ROUNDS:,} hostile inputs, each ended in an exit code of the contract")
+    with ProcessPoolExecutor(2) as pool, TemporaryDirectory() as folder:
+        program = compiled(Path(folder))
+        parts = ((attacked, SHARDS), (partial(bounded, program), BOUNDS), (agreed, AGREEMENTS), (agreed_at_edges, 1))
+        waiting = [pool.submit(judged, work, FIRST + seed) for work, seeds in parts for seed in range(seeds)]
+        found = [bad for one in tqdm(waiting, unit="thousands") if (bad := one.result())]
+    print("\n".join(found) or ALL_RIGHT)
     guided = subprocess.run([sys.executable, "-m", "fuzz.guided", f"-atheris_runs={GUIDED}"], check=False)
     return 1 if found or guided.returncode else 0
 

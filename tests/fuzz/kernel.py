@@ -1,0 +1,129 @@
+"""The kernel among sanitizers: right and damaged blocks, in rooms of exactly the size that the reader gives it."""
+
+import os
+import random
+import re
+import shlex
+import struct
+import subprocess
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzz.hostile import damaged
+from kernel_corpus import FORMS, corpus
+
+from sandscore.reading import native
+from sandscore.reading.native.annotations import written_form
+from sandscore.reading.native.library import NoteRows, Rows
+from sandscore.reading.native.rooms import NOTES, ROWS, Room
+from sandscore.reading.notetexts import GatheredTexts
+from sandscore.tasks import TASKS
+
+NATIVE, DRIVER = Path(native.__path__[0]), Path(__file__).with_name("kernel_driver.c")
+OPTIONS = ("-std=c11", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+NUMBERS = 29
+_WORDS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[^\s"{}\[\]:,]+|\s+|[{}\[\]:,]|"', re.DOTALL)
+RIGHT = 50
+"""One case in so many is not damaged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A block of notes and a block of annotations, both in lines or both arrays."""
+
+    notes: bytes
+    block: bytes
+    task: int = 0
+    lines: bool = False
+    want_tokens: bool = True
+    seed: int = 0
+
+    def written(self, part: int = 1) -> bytes:
+        """As the driver reads it, in rooms of the size they have; ``part`` leaves so small a part of their bytes."""
+        noted, rows = Room(NoteRows(), NOTES), Room(Rows(), ROWS)
+        noted.fit(len(self.notes))
+        rows.fit(len(self.block))
+        numbers = (
+            *(self.task, self.lines, self.want_tokens, self.seed, len(self.notes), len(self.block)),
+            *(noted.rows.record_room, rows.rows.row_room, rows.rows.token_room, rows.rows.record_room),
+            GatheredTexts(len(self.notes)).room(len(self.notes)).nbytes // part,
+            *(array.nbytes // part for room in (noted, rows) for array in room.held.values()),
+        )
+        return struct.pack(f"={NUMBERS}q", *numbers) + self.notes + self.block
+
+
+def compiled(folder: Path) -> Path:
+    """The driver and the kernel, with sanitizers in both."""
+    compiler = shlex.split(os.environ.get("CC", "")) or ["cc"]
+    program = folder / "kernel_driver"
+    sources = [DRIVER, *sorted(NATIVE.glob("*.c"))]
+    subprocess.run([*compiler, *OPTIONS, f"-I{NATIVE}", "-o", program, *sources], check=True)
+    return program
+
+
+def forms() -> bytes:
+    """How every task writes its annotations."""
+    written = [struct.pack("=q", len(TASKS))]
+    for task in TASKS.values():
+        form = written_form(task, want_tokens=True)
+        written.append(struct.pack("=8q", form.required, form.array_size, *form.sizes))
+        written += [form.array, *form.names]
+    return b"".join(written)
+
+
+def told(program: Path, cases: Iterable[bytes]) -> list[tuple[int, int]]:
+    """How many notes and annotations the kernel read in each case, -1 where it refused them."""
+    given = [forms(), *cases]
+    quiet = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}
+    done = subprocess.run([program], input=b"".join(given), capture_output=True, env=quiet, check=False)
+    lines = done.stdout.decode().splitlines()
+    if done.returncode or len(lines) < len(given) - 1:
+        kept = program.with_name("failed")
+        kept.write_bytes(given[len(lines) + 1])
+        raise AssertionError(f"case {len(lines)}, kept as {kept}: {done.stderr.decode()[:3000]}")
+    return [(int(notes), int(rows)) for notes, rows in map(str.split, lines)]
+
+
+def right(r: random.Random) -> Case:
+    """Mostly what the kernel takes, of any task in any layout."""
+    number, form = r.randrange(len(TASKS)), r.choice([*FORMS])
+    notes, records = corpus([*TASKS.values()][number], r.getrandbits(40))
+    said, found = (FORMS[form](part, r.random() < 0.5).encode() for part in (notes, records))
+    if form == "lines" and r.random() < 0.3:
+        said, found = (part.replace(b"\n", b"\r\n") for part in (said, found))
+    return Case(said, found, number, form == "lines", r.random() < 0.8, r.getrandbits(40))
+
+
+def reordered(r: random.Random, data: bytes) -> bytes:
+    """Signs, words and strings of a short stretch, one of them left out, put elsewhere, or put there too."""
+    begin = r.randrange(len(data))
+    words = _WORDS.findall(data, begin, begin + 160) or [b","]
+    at = r.randrange(len(words))
+    word = words[at] if r.random() < 0.3 else words.pop(at)
+    if r.random() < 0.8:
+        words.insert(r.randrange(len(words) + 1), word)
+    return data[:begin] + b"".join(words) + data[begin + 160 :]
+
+
+def harmed(r: random.Random, data: bytes, other: bytes) -> bytes:
+    """Damaged in one of several ways; ``other`` may go on where it ends."""
+    kind = r.randrange(8)
+    if kind == 0:
+        return data[: r.randrange(len(data))] + other[r.randrange(len(other)) :]
+    return reordered(r, data) if kind < 4 else damaged(r, data)
+
+
+def any_cases(seed: int, count: int) -> Iterator[Case]:
+    """Right ones, and each damaged in its notes, its annotations or both, or spliced with the one before."""
+    r = random.Random(seed)
+    before = right(r)
+    for _ in range(count // RIGHT):
+        case = right(r)
+        yield case
+        for _ in range(RIGHT - 1):
+            which = r.randrange(3)
+            notes = harmed(r, case.notes, before.notes) if which else case.notes
+            block = harmed(r, case.block, before.block) if which < 2 else case.block
+            yield Case(notes, block, case.task, case.lines != (r.random() < 0.02), case.want_tokens, r.getrandbits(40))
+        before = case

@@ -1,0 +1,229 @@
+/* Runs the kernel on cases from standard input, each in buffers of exactly the sizes that it is told, so that a sanitizer
+   sees whatever is read or written beyond them; then looks at what the kernel made of a case, and prints a line. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel.h"
+
+enum { FORMS = 16, RESTARTS = 64, HELD = 128 };
+
+/* As the case is written, all of it numbers of 64 bits: how to read it, limits, and rooms in bytes. */
+typedef struct {
+    int64_t form, lines, want_tokens, seed, notes_size, block_size;
+    int64_t note_room, row_room, token_room, record_room;
+    int64_t texts, note_names, patients, has_patient, sizes, chars;
+    int64_t start, length, label, text, written, words, misplaced, confidence, begin, size, per_record, names, decoded;
+} Case;
+
+typedef struct {
+    Form form;
+    Spellings labels, seconds;
+} Reading;
+
+static Reading *readings[FORMS];
+static void *held[HELD];
+static int holding;
+
+#define MUST(holds) ((holds) ? (void)0 : fail(#holds, __LINE__))
+
+static void fail(const char *what, int line)
+{
+    fprintf(stderr, "kernel_driver.c:%d: not so: %s\n", line, what);
+    abort();
+}
+
+/* Freed at the end of a case. */
+static void *room(int64_t size)
+{
+    MUST(holding < HELD && size >= 0);
+    void *made = held[holding++] = malloc((size_t)size);
+    MUST(made);
+    return made;
+}
+
+static void drop_rooms(void)
+{
+    while (holding)
+        free(held[--holding]);
+}
+
+static int take_bytes(void *into, int64_t size) { return fread(into, 1, (size_t)size, stdin) == (size_t)size; }
+
+static uint8_t *take_room(int64_t size)
+{
+    uint8_t *made = room(size);
+    MUST(take_bytes(made, size));
+    return made;
+}
+
+static uint32_t next_random(Case *c)
+{
+    uint64_t next = (uint64_t)c->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    c->seed = (int64_t)next;
+    return (uint32_t)(next >> 33);
+}
+
+static void take_forms(void)
+{
+    int64_t count, required;
+    MUST(take_bytes(&count, 8) && count <= FORMS);
+    for (int64_t i = 0; i < count; i++) {
+        Form *form = &(readings[i] = calloc(1, sizeof(Reading)))->form;
+        MUST(take_bytes(&required, 8) && take_bytes(&form->array_size, 8) && take_bytes(form->sizes, 8 * PROPERTIES));
+        form->required = (uint32_t)required;
+        form->array = take_room(form->array_size);
+        for (int which = 0; which < PROPERTIES; which++)
+            form->names[which] = take_room(form->sizes[which]);
+    }
+    holding = 0;
+}
+
+static NoteRows rooms_of_notes(const Case *c)
+{
+    return (NoteRows){.texts = room(c->texts),
+                      .names = room(c->note_names),
+                      .patients = room(c->patients),
+                      .has_patient = room(c->has_patient),
+                      .sizes = room(c->sizes),
+                      .chars = room(c->chars),
+                      .record_room = c->note_room};
+}
+
+static Rows rooms_of_rows(const Case *c)
+{
+    return (Rows){.start = room(c->start),
+                  .length = room(c->length),
+                  .label = room(c->label),
+                  .confidence = room(c->confidence),
+                  .text = room(c->text),
+                  .written = room(c->written),
+                  .words = room(c->words),
+                  .begin = room(c->begin),
+                  .size = room(c->size),
+                  .per_record = room(c->per_record),
+                  .names = room(c->names),
+                  .decoded = room(c->decoded),
+                  .row_room = c->row_room,
+                  .token_room = c->token_room,
+                  .record_room = c->record_room};
+}
+
+static int64_t zeros(const uint8_t *names, int64_t size)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < size; i++)
+        count += !names[i];
+    return count;
+}
+
+/* Texts in a room of their own size, with all that is looked up in them. */
+static Notes told(const NoteRows *rows)
+{
+    int64_t count = rows->records, mark_count = 0, used = 0, *begin = room(8 * (count + 1)), *first = room(8 * count);
+    for (int64_t i = 0; i < count; i++) {
+        MUST(rows->chars[i] >= 0 && rows->chars[i] <= rows->sizes[i]);
+        begin[i] = used;
+        first[i] = mark_count;
+        used += rows->sizes[i];
+        mark_count += rows->sizes[i] == rows->chars[i] ? 0 : rows->sizes[i] / MARK_EVERY + 1;
+    }
+    begin[count] = used;
+    MUST(used == rows->used && zeros(rows->names, rows->named) == count);
+    uint8_t *texts = room(used);
+    memcpy(texts, rows->texts, (size_t)used);
+    uint32_t *marks = room(4 * mark_count);
+    MUST(mark_characters(texts, rows->sizes, rows->chars, count, marks) == mark_count);
+    return (Notes){texts, begin, rows->chars, first, marks};
+}
+
+static int learn(const uint8_t *block, const Rows *rows, Spellings *known)
+{
+    uint8_t *label = malloc((size_t)rows->label_size);
+    MUST(label);
+    memcpy(label, block + rows->label_at, (size_t)rows->label_size);
+    int learnt = learn_spelling(known, label, rows->label_size, known->count - 1);
+    free(label);
+    return learnt;
+}
+
+static int32_t read_block(const Case *c, const uint8_t *block, Rows *rows)
+{
+    Reading *r = readings[c->form];
+    int32_t found = REFUSED;
+    r->form.want_tokens = (int32_t)c->want_tokens;
+    for (int i = 0; i < RESTARTS; i++) {
+        found = read_annotations(block, c->block_size, (int32_t)c->lines, &r->form, &r->labels, &r->seconds, rows);
+        if (found != UNKNOWN_LABEL && found != UNKNOWN_SECOND)
+            break;
+        if (!learn(block, rows, found == UNKNOWN_LABEL ? &r->labels : &r->seconds))
+            break;
+    }
+    return found;
+}
+
+/* What whoever uses the columns relies on. */
+static void look_at(const Case *c, const uint8_t *block, const Rows *rows)
+{
+    int64_t listed = 0, token = 0, last = 0;
+    for (int64_t i = 0; i < rows->records; i++)
+        listed += rows->per_record[i];
+    MUST(listed == rows->rows && zeros(rows->names, rows->named) == rows->records);
+    for (int64_t row = 0; row < rows->rows; row++) {
+        int64_t at = rows->text[row], written = llabs(rows->written[row]), end = 0;
+        MUST(at > 0 && at + written < c->block_size && block[at - 1] == '"' && block[at + written] == '"');
+        MUST(rows->start[row] >= 0 && rows->length[row] > 0 && rows->words[row] >= 0);
+        MUST(rows->label[row] >= -1 && rows->label[row] < SPELLINGS);
+        MUST(!(rows->confidence[row] < 0) && !(rows->confidence[row] > 100));
+        for (last += rows->words[row]; token < last; end = rows->begin[token] + rows->size[token], token++)
+            MUST(rows->begin[token] >= end && rows->size[token] > 0);
+        MUST(end <= written);
+    }
+    MUST(last == rows->tokens);
+}
+
+static void look_up(Case *c, const uint8_t *block, const Rows *rows, const Notes *notes, int64_t count)
+{
+    int32_t *numbers = room(4 * rows->records), *found = room(c->misplaced);
+    for (int64_t i = 0; i < rows->records; i++) {
+        uint32_t any = next_random(c);
+        numbers[i] = any % 8 == 0 ? -1 : (int32_t)((any % 8 < 3 ? any / 8 : i) % count);
+    }
+    int64_t many = find_misplaced(block, rows, numbers, notes, found);
+    MUST(many >= 0 && many <= rows->rows);
+    for (int64_t i = 0; i < many; i++)
+        MUST(found[i] < rows->rows && found[i] > (i ? found[i - 1] : -1));
+}
+
+/* Tells how many notes and annotations there were, or -1 where the kernel refused them. */
+static void run_case(Case *c, const uint8_t *written, const uint8_t *block)
+{
+    NoteRows notes = rooms_of_notes(c);
+    Rows rows = rooms_of_rows(c);
+    int32_t noted = read_notes(written, c->notes_size, (int32_t)c->lines, &notes);
+    if (next_random(c) % 16 == 0)
+        readings[c->form]->labels = readings[c->form]->seconds = (Spellings){0};
+    int32_t found = read_block(c, block, &rows);
+    if (found == TAKEN)
+        look_at(c, block, &rows);
+    if (noted == TAKEN) {
+        Notes texts = told(&notes);
+        if (found == TAKEN)
+            look_up(c, block, &rows, &texts, notes.records);
+    }
+    printf("%lld %lld\n", noted == TAKEN ? (long long)notes.records : -1, found == TAKEN ? (long long)rows.rows : -1);
+}
+
+int main(void)
+{
+    Case c;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    take_forms();
+    while (take_bytes(&c, sizeof c)) {
+        MUST(c.form >= 0 && c.form < FORMS && readings[c.form]);
+        uint8_t *written = take_room(c.notes_size);
+        run_case(&c, written, take_room(c.block_size));
+        drop_rooms();
+    }
+    return 0;
+}
