@@ -81,7 +81,7 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         per_label=_per_label((gold, predictions), names, whole.counted),
         errors=ErrorKinds(**whole.errors),
         note_leak=whole.note_leak,
-        confidence=ConfidenceCurve(**whole.confidence),
+        confidence=ConfidenceCurve.model_construct(**whole.confidence),
         per_note=_per_note(dataset.ids, whole.counted, general),
         units=dict(zip(dataset.ids, dataset.units, strict=True)),
         run=identity.run,

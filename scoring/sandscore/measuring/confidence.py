@@ -5,7 +5,6 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
-from operator import mul
 from typing import Any
 
 import numpy as np
@@ -141,7 +140,7 @@ class _Walk:
     seen: int = 0
     rank: int = 0
 
-    def gained(self, levels: Levels) -> Iterator[float]:
+    def gained(self, levels: Levels) -> list[float]:
         """What further levels add to the area under the curve, times the number of gold annotations."""
         tp, seen = self.tp + np.cumsum(levels["right"]), self.seen + np.cumsum(levels["predictions"])
         precision, recall = tp / seen, tp / self.gold
@@ -151,7 +150,8 @@ class _Walk:
         self.rows += zip(*(column[kept].tolist() for column in (sure, precision, recall)), strict=True)
         self._look(sure, tp, seen + self.gold)
         self.tp, self.seen, self.rank = int(tp[-1]), int(seen[-1]), self.rank + len(levels)
-        return map(mul, levels["right"].tolist(), precision.tolist())
+        gained: list[float] = (levels["right"] * precision).tolist()
+        return gained
 
     def _look(self, sure: Floats, tp: Ints, total: Ints) -> None:
         """F1 is compared in whole numbers where it is close; of equals the surest stays."""
