@@ -5,8 +5,8 @@ for them. What a label may be stands in the task's JSON Schema and nowhere else.
 """
 
 import json
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from sandscore.content import schema_path
 from sandscore.records.errors import UsageFault
@@ -15,8 +15,7 @@ _PLACE_ALIASES = (("location-other", "other"),)
 SPAN_MEASURES = ("token", "instance_strict", "instance_relax")
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """``label_measure`` names the measure that compares labels; None where a task has no label."""
 
     id: str

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandscore.measuring.measures import ALL_MEASURES
+from sandscore.measuring.measures import all_measures
 from sandscore.measuring.values import Definition, Named, Parameter, parse
 from sandscore.records.errors import UsageFault
 
@@ -45,7 +45,7 @@ def test_defaults_are_not_printed() -> None:
     ["instance_relax(relax=3)", "iou(threshold=0.9,beta=2)", "overlap(recall=max,precision=sum)", "hipaa_phi"],
 )
 def test_the_contracts_own_examples_come_back_as_written(written: str) -> None:
-    assert str(parse(written, ALL_MEASURES)) == written
+    assert str(parse(written, all_measures())) == written
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
 
 import click
+from msgspec.structs import asdict
 
 from sandscore.reading.findings import Findings
 from sandscore.records.problems import Problem

@@ -6,23 +6,25 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from sandscore import __version__
 from sandscore.measuring.counting import Tally
-from sandscore.measuring.general.counting import CountedGeneral, count_general
-from sandscore.measuring.general.table import GENERAL
 from sandscore.measuring.hipaa import HipaaMap
 from sandscore.measuring.measures import MEASURES, Counted, measures_for, totals
 from sandscore.measuring.notecounts import NoteCounts, table_of, written
+from sandscore.measuring.values import Named
 from sandscore.measuring.whole import measured
 from sandscore.reading.columns import Columns
 from sandscore.reading.files import Loaded
 from sandscore.records.counts import Counts, ratio
 from sandscore.records.scorecard import ConfidenceCurve, ErrorKinds, Macro, MacroNotes, MeasureScore, Scorecard
 from sandscore.tasks import Task
+
+if TYPE_CHECKING:
+    from sandscore.measuring.general.counting import CountedGeneral
 
 _SHOWN_OF_HASH = 12
 _SHOWN_OF_ID = 16
@@ -60,7 +62,7 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
     wanted = measures_for(task, question.measures)
     columnar = [measure for measure in wanted if measure.name in MEASURES]
     whole = measured(task, loaded, columnar, question.hipaa if task.hipaa else None, jobs)
-    general = count_general([measure for measure in wanted if measure.name in GENERAL], loaded)
+    general = _counted([measure for measure in wanted if measure.name not in MEASURES], loaded)
     scores = {str(c.measure): _score(c) for c in whole.counted}
     identity = question.identity
     return Scorecard.model_construct(
@@ -96,6 +98,15 @@ def signature(task: Task, profile: str, sha256: Mapping[str, str], hipaa: HipaaM
     parts += [f"{role}:{sha256[role][:_SHOWN_OF_HASH]}" for role in ("gold", "predictions")]
     parts += [f"map:{hipaa.digest[:_SHOWN_OF_HASH]}"] if hipaa else []
     return "|".join([*parts, f"v{__version__}"])
+
+
+def _counted(measures: list[Named], loaded: Loaded) -> "list[CountedGeneral]":
+    """The general measures, whose modules are imported only where one was asked for."""
+    if not measures:
+        return []
+    from sandscore.measuring.general.counting import count_general
+
+    return count_general(measures, loaded)
 
 
 def _score(counted: Counted) -> MeasureScore:
@@ -148,13 +159,13 @@ def _per_label(
     }
 
 
-def _per_note(ids: list[str], counted: list[Counted], general: list[CountedGeneral]) -> NoteCounts:
+def _per_note(ids: list[str], counted: list[Counted], general: "list[CountedGeneral]") -> NoteCounts:
     tables = {str(c.measure): c.per_note for c in counted}
     tables |= {str(g.measure): table_of(g.per_note) for g in general if g.per_note is not None}
     return NoteCounts(ids, tables)
 
 
-def _general(counted: CountedGeneral) -> MeasureScore:
+def _general(counted: "CountedGeneral") -> MeasureScore:
     averaged = {} if counted.per_note is None else {"macro": macro(table_of(counted.per_note))}
     return MeasureScore(**{"f1_ci": None, **counted.components, **averaged})
 

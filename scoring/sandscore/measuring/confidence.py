@@ -3,11 +3,11 @@
 import math
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from sandscore.measuring.keys import paired
@@ -127,8 +127,7 @@ def _place(run: Levels, sample: Floats, step: int, cut: float) -> int:
     return bisect_left(run["confidence"], cut, near, min(near + step, len(run)))
 
 
-@dataclass(slots=True)
-class _Walk:
+class _Walk(Struct):
     """Goes down the levels, remembering where F1 was best and the rows to list."""
 
     gold: int

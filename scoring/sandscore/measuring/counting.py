@@ -4,9 +4,9 @@ Plain pairs are compared field by field; only the crowd is matched by sorting (s
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from sandscore.measuring import crowding
 from sandscore.measuring.keys import paired
@@ -20,8 +20,7 @@ Tally = Ints
 """One row a note, or a label: tp, fp, fn."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tallies:
+class Tallies(Struct, frozen=True):
     """A measure's counts; ``per_label`` is None where it has none."""
 
     per_note: Tally

@@ -1,11 +1,10 @@
 """Which labels HIPAA protects: data with a version, bundled or an organiser's own."""
 
-import hashlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from sandscore.content import hipaa_map
 from sandscore.reading.columns import Ints
@@ -14,13 +13,19 @@ from sandscore.reading.strictjson import JsonFault, loads
 from sandscore.records.errors import OrganiserFault
 
 
-@dataclass(frozen=True, slots=True)
-class HipaaMap:
-    """Label to protected or not; ``digest`` is the SHA-256 of the file it came from."""
+class HipaaMap(Struct, frozen=True):
+    """Label to protected or not, and the bytes of the file it came from."""
 
     version: str
     protected: dict[str, bool]
-    digest: str
+    source: bytes
+
+    @property
+    def digest(self) -> str:
+        """The file's SHA-256."""
+        from hashlib import sha256
+
+        return sha256(self.source).hexdigest()
 
     def codes(self, names: list[str]) -> Ints:
         """1 for each protected name, 0 for the others; a name the map lacks is the organiser's fault."""
@@ -43,4 +48,4 @@ def load_hipaa_map(path: str | Path | None = None) -> HipaaMap:
     if not isinstance(table, dict) or not all(isinstance(v, bool) for v in table.values()):
         raise OrganiserFault(f'{chosen}: expected {{"version": "…", "hipaa_phi": {{"city": true, …}}}}')
     protected = {name.strip().lower(): flag for name, flag in table.items()}
-    return HipaaMap(str(value.get("version", "")), protected, hashlib.sha256(raw).hexdigest())
+    return HipaaMap(str(value.get("version", "")), protected, raw)

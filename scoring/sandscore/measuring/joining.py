@@ -4,15 +4,13 @@ Such *plain* pairs are compared field by field. What is left, spans that share t
 their own side, is the *crowd*: small, and worth the sorting that one-to-one matching takes.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from sandscore.reading.columns import Ints, Mask, distinct
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(Struct, frozen=True):
     """Index pairs of plain partners, and which rows of both sides are of the crowd."""
 
     gold: Ints

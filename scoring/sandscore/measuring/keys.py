@@ -4,17 +4,15 @@ A key packs fields, the note first, so that sorted keys lie note after note and 
 notes' sizes alone. Both sides are packed together: gold first, predictions from ``split`` on.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from sandscore.reading.columns import Ints, Mask, ranked
 
 _ROOM = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(Struct, frozen=True):
     """Keys of both sides below ``size``."""
 
     keys: Ints

@@ -1,13 +1,12 @@
 """The measure table, and every measure of a data set counted note by note and label by label."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from sandscore.measuring import counting
 from sandscore.measuring.counting import Tallies, Tally
-from sandscore.measuring.general.table import GENERAL
 from sandscore.measuring.hipaa import HipaaMap
 from sandscore.measuring.sides import Sides
 from sandscore.measuring.values import Definition, Named, Parameter, Scalar, parse
@@ -29,11 +28,9 @@ MEASURES: dict[str, Definition] = {
         Definition("hipaa_phi_only", "strict match and equal label among labels that HIPAA protects"),
     )
 }
-ALL_MEASURES = MEASURES | {name: row.definition for name, row in GENERAL.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """One measure's counts: a row a note, and a row a label where the measure has any."""
 
     measure: Named
@@ -45,12 +42,27 @@ class Counted:
 
 def measures_for(task: Task, asked: Iterable[str] = ()) -> list[Named]:
     """The task's own measures and those asked for, each once; general measures serve every task."""
-    wanted = [parse(name, ALL_MEASURES) for name in (*task.measures, *asked)]
-    for measure in wanted:
-        if measure.name not in task.measures and measure.name not in GENERAL:
-            allowed = ", ".join((*task.measures, *GENERAL))
-            raise UsageFault(f"the task {task.id} has no measure {measure.name}; it has {allowed}")
-    return list(dict.fromkeys(wanted))
+    own = [Named(name) for name in task.measures]
+    return list(dict.fromkeys(own + [_asked(task, written) for written in asked]))
+
+
+def _asked(task: Task, written: str) -> Named:
+    measure, known = parse(written, all_measures()), general_measures()
+    if measure.name not in task.measures and measure.name not in known:
+        allowed = ", ".join((*task.measures, *known))
+        raise UsageFault(f"the task {task.id} has no measure {measure.name}; it has {allowed}")
+    return measure
+
+
+def all_measures() -> dict[str, Definition]:
+    """Those of the challenge and the general ones, which few want and which take their time to import."""
+    return MEASURES | general_measures()
+
+
+def general_measures() -> dict[str, Definition]:
+    from sandscore.measuring.general.table import GENERAL
+
+    return {name: row.definition for name, row in GENERAL.items()}
 
 
 def count_all(

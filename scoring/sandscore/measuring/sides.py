@@ -1,9 +1,9 @@
 """Gold and predictions of some notes side by side, in order of note and start."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from sandscore.measuring.joining import Joined, join
 from sandscore.measuring.keys import Packed, packed, paired
@@ -12,8 +12,7 @@ from sandscore.reading.datasets import DataSet
 from sandscore.reading.tokens import TokenTable, table_of
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """Annotations as columns wide enough to calculate with; ``note`` counts from 0."""
 
     note: Ints
@@ -46,8 +45,7 @@ def side_of(columns: Columns, first: int) -> Side:
     return Side(note[row], start[row], length, label, columns.confidence[row], text, row, tokens)
 
 
-@dataclass(frozen=True)
-class Plain:
+class Plain(Struct, frozen=True, dict=True):
     """Pairs that begin together and have no rival on either side, field by field."""
 
     gold: Ints
@@ -65,8 +63,7 @@ class Plain:
         return same
 
 
-@dataclass(frozen=True)
-class Sides:
+class Sides(Struct, frozen=True, dict=True):
     """Both sides over ``notes`` notes of the data set, beginning with ``first``."""
 
     gold: Side
@@ -131,8 +128,7 @@ class Sides:
         return self.gold.label >= 0, self.predicted.label >= 0
 
 
-@dataclass(frozen=True)
-class Crowd:
+class Crowd(Struct, frozen=True, dict=True):
     """Spans that share their start with others of their own side, and which rows of their sides they are."""
 
     gold: Side

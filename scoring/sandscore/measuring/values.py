@@ -6,8 +6,8 @@ The name in a paper, on the command line, in the score card and as a leaderboard
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from difflib import get_close_matches
+
+from msgspec import Struct
 
 from sandscore.records.errors import UsageFault
 
@@ -16,8 +16,7 @@ Scalar = bool | int | float | str
 _FORM = re.compile(r"\s*([a-z][a-z0-9_-]*)\s*(?:\(([^()]*)\))?\s*", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """One knob: its name, its default (whose type is the knob's type) and what else it may be."""
 
     name: str
@@ -61,8 +60,7 @@ class Parameter:
         return number if abs(number) < float("inf") else None
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """A name with the parameters that differ from their defaults; what ``str`` prints, ``parse`` reads."""
 
     name: str
@@ -73,8 +71,7 @@ class Named:
         return f"{self.name}({inner})" if inner else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Struct, frozen=True):
     """A row of a table of things that have a name and parameters."""
 
     name: str
@@ -120,5 +117,7 @@ def parse(written: str, table: Mapping[str, Definition], what: str = "measure") 
 
 
 def _hint(word: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
     close = get_close_matches(word, list(known), n=1)
     return f" (did you mean {close[0]}?)" if close else ""

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from sandscore.measuring import extras
 from sandscore.measuring.confidence import Handed, Ledger, Levels, confidence_curve, levels_of
@@ -22,8 +22,7 @@ from sandscore.reading.forking import beside
 from sandscore.tasks import Task
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """What some notes give to the whole."""
 
     counted: list[Counted]
@@ -35,8 +34,7 @@ class Part:
 Work = Callable[[int], tuple[Part, Levels]]
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Struct, frozen=True):
     """All that a score card says of annotations, as plain values."""
 
     counted: list[Counted]

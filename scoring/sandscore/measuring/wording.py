@@ -1,8 +1,7 @@
 """White-space tokens of both sides: those of settled pairs are only counted, the others are spelt out and matched."""
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from sandscore.measuring.joining import Joined, join
 from sandscore.measuring.keys import packed, paired
@@ -11,8 +10,7 @@ from sandscore.reading.columns import Ints, Mask, order_of, ranked
 from sandscore.reading.tokens import TokenTable
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(Struct, frozen=True):
     """One side's tokens outside the settled pairs in the order of their keys; each stands under a label."""
 
     keys: Ints
@@ -20,8 +18,7 @@ class Left:
     label: Ints
 
 
-@dataclass(frozen=True)
-class Shared:
+class Shared(Struct, frozen=True):
     """Both sides' left tokens, and where each side has just one of a key: the place of its partner."""
 
     gold: Left

@@ -4,8 +4,9 @@ A validator's sentence may go on to say where a text stands in the note, or how 
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
+
+from msgspec.structs import asdict
 
 from sandscore.reading.findings import Findings
 from sandscore.records.problems import Problem

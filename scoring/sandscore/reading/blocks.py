@@ -7,7 +7,6 @@ again together with all that follows it.
 
 import re
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -26,8 +25,7 @@ _BYTE = re.compile(r"(.*) \(byte (\d+)\)$", re.DOTALL)
 Form = Literal["array", "lines", "single"]
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(msgspec.Struct, frozen=True):
     """Some bytes of the input and where they begin in it."""
 
     data: memoryview

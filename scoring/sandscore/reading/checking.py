@@ -1,9 +1,9 @@
 """What the schema cannot say: annotations against the note's text, against each other, and files against the notes."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from sandscore.reading.columns import Columns, Ints, order_of, ranked
 from sandscore.reading.datasets import DataSet
@@ -19,8 +19,7 @@ HINTED = 1000
 _TOGETHER = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Reporter:
+class Reporter(Struct, frozen=True):
     """Says what is wrong with an annotation, given its number in the file."""
 
     dataset: DataSet

@@ -1,11 +1,11 @@
 """One file's annotations as columns, in file order."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from struct import pack
 from typing import TypeVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from sandscore.reading.spooling import forget
@@ -20,8 +20,7 @@ _ROOM = 1 << 62
 _PIECE = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(Struct, frozen=True):
     """``words`` counts each text's white-space tokens; ``begin``, within the text, and ``size`` of all in turn."""
 
     words: Small
@@ -29,8 +28,7 @@ class Tokens:
     size: Small
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """``note`` numbers the data set's notes; ``label`` -1 is absent; ``confidence`` NaN is absent.
 
     ``text`` numbers equal texts equally where there are no notes to look texts up in, else it is None:

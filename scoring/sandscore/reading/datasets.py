@@ -1,6 +1,6 @@
 """The notes a challenge is about, numbered, and how the files that speak of them are joined."""
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from sandscore.reading.labels import Vocabulary
 from sandscore.reading.native.library import Rows
@@ -15,8 +15,7 @@ class WholeNamesNeededError(Exception):
     """Two different names of one file end alike: files must be joined on whole names."""
 
 
-@dataclass(slots=True)
-class DataSet:
+class DataSet(Struct):
     """Numbered notes. ``texts`` is None where nobody supplied the notes; then gold names them (``growing``)."""
 
     vocabulary: Vocabulary

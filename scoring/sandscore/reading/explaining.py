@@ -6,8 +6,6 @@ annotation that is wrong is named and the others are kept, so that they can be c
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -20,23 +18,21 @@ from sandscore.tasks import TASKS, Task, schema_of
 _CLOSE = 0.75
 
 
-@dataclass(frozen=True, slots=True)
-class Complaint:
+class Complaint(msgspec.Struct, frozen=True):
     """One way in which a value breaks the schema: path below the record, and the sentence."""
 
     path: tuple[str | int, ...]
     message: str
 
 
-@dataclass(slots=True)
-class Judged:
+class Judged(msgspec.Struct):
     """What is left of a record: its name, the annotations that are right and where they stood."""
 
     name: str | None = None
-    annotations: list[Any] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-    complaints: list[Complaint] = field(default_factory=list)
-    unknown: list[tuple[str, tuple[str | int, ...]]] = field(default_factory=list)
+    annotations: list[Any] = msgspec.field(default_factory=list)
+    places: list[int] = msgspec.field(default_factory=list)
+    complaints: list[Complaint] = msgspec.field(default_factory=list)
+    unknown: list[tuple[str, tuple[str | int, ...]]] = msgspec.field(default_factory=list)
 
 
 class Judge:
@@ -143,7 +139,7 @@ def _sentences(error: Any) -> Iterator[str]:
             yield f"{shown} is more than {error.validator_value}"
         case "anyOf":
             values = error.validator_value[0]["enum"]
-            close = get_close_matches(str(error.instance).lower(), values, n=1, cutoff=_CLOSE)
+            close = _nearest(str(error.instance).lower(), values)
             hint = f" (did you mean '{close[0]}'?)" if close else ""
             yield f"{shown} is not one of {', '.join(values)}{hint}"
         case _:
@@ -168,7 +164,7 @@ def did_you_mean(known: str, written: Any) -> str:
     if not isinstance(written, dict):
         return ""
     same = [key for key in written if key.lower() == known.lower()]
-    close = same or get_close_matches(known, list(written)[:100], n=1, cutoff=_CLOSE)
+    close = same or _nearest(known, list(written)[:100])
     return f" (there is {shortened(close[0])})" if close else ""
 
 
@@ -177,5 +173,12 @@ def meant(written: str, task: Task) -> str:
     known = [name for name in (task.array, task.label, task.second_label) if name]
     known += ["start", "length", "text", "confidence", "annotationSource", "resourceSource", "name"]
     same = [name for name in known if name.lower() == written.lower()]
-    close = same or get_close_matches(written, known, n=1, cutoff=_CLOSE)
+    close = same or _nearest(written, known)
     return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def _nearest(word: str, known: list[str]) -> list[str]:
+    """The known word that looks most like it, if any does."""
+    from difflib import get_close_matches
+
+    return get_close_matches(word, known, n=1, cutoff=_CLOSE)

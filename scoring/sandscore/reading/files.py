@@ -1,10 +1,10 @@
 """Gold, predictions and notes read together: joined on the same names, hashed, and checked."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Thread
+
+from msgspec import Struct
 
 from sandscore.reading.columns import Columns
 from sandscore.reading.datasets import DataSet, WholeNamesNeededError
@@ -21,8 +21,7 @@ from sandscore.records.problems import Severity
 from sandscore.tasks import Task
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(Struct, frozen=True):
     """Where a command's inputs are; ``-`` is standard input."""
 
     gold: str | Path | None = None
@@ -39,8 +38,7 @@ class Inputs:
         return given
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """What was read, by role, and what was found wrong with each file."""
 
     dataset: DataSet
@@ -73,40 +71,54 @@ def load_files(
             except BadStream as fault:
                 sources[role] = fault
         sha256: dict[str, str] = {}
+        hashed = _hash(sources, sha256, aside=jobs > 1) if want_hashes else _at_once
+        stack.callback(hashed)
 
-        def take_hashes() -> None:
-            hashed = ((role, source) for role, source in sources.items() if role != "notes")
-            sha256.update({role: source.sha256() for role, source in hashed if isinstance(source, Source)})
+        def read(*, whole_names: bool, progress: Progress) -> Loaded:
+            dataset = DataSet(vocabulary(task, task.label), whole_names)
+            findings = {role: Findings(str(path), task.array) for role, path in inputs.given.items()}
+            reader = _Reader(task, sources, complete, want_tokens, jobs, hashed, dataset, findings)
+            return Loaded(dataset, reader.read(progress), findings, sha256)
 
-        aside = Thread(target=take_hashes)
-        if want_hashes and jobs > 1:
-            aside.start()
-            stack.callback(aside.join)
-        elif want_hashes:
-            take_hashes()
-        reader = _Reader(task, inputs, sources, complete, want_tokens, jobs, aside)
         try:
-            return Loaded(*reader.read(progress, whole_names=False), sha256)
+            return read(whole_names=False, progress=progress)
         except WholeNamesNeededError:
-            return Loaded(*reader.read(quiet, whole_names=True), sha256)
+            return read(whole_names=True, progress=quiet)
 
 
-@dataclass(slots=True)
-class _Reader:
+def _hash(sources: Mapping[str, Source | BadStream], sha256: dict[str, str], *, aside: bool) -> Callable[[], None]:
+    """Fill in the hashes of gold and predictions, perhaps while notes are read; the value waits until that is done."""
+
+    def take() -> None:
+        hashed = ((role, source) for role, source in sources.items() if role != "notes")
+        sha256.update({role: source.sha256() for role, source in hashed if isinstance(source, Source)})
+
+    if not aside:
+        take()
+        return _at_once
+    from threading import Thread
+
+    thread = Thread(target=take)
+    thread.start()
+    return thread.join
+
+
+def _at_once() -> None:
+    """Nothing to wait for."""
+
+
+class _Reader(Struct):
     task: Task
-    inputs: Inputs
     sources: Mapping[str, Source | BadStream]
     complete: bool
     want_tokens: bool
     jobs: int
-    aside: Thread
-    """Looks at what is read while notes are; nothing may be written into it before that is done."""
-    dataset: DataSet = field(init=False)
-    findings: dict[str, Findings] = field(init=False)
+    hashed: Callable[[], None]
+    """Waits for whoever looks at what is read while notes are: nothing may be written into it before."""
+    dataset: DataSet
+    findings: dict[str, Findings]
 
-    def read(self, progress: Progress, *, whole_names: bool) -> tuple[DataSet, dict[str, Columns], dict[str, Findings]]:
-        self.dataset = DataSet(vocabulary(self.task, self.task.label), whole_names)
-        self.findings = {role: Findings(str(path), self.task.array) for role, path in self.inputs.given.items()}
+    def read(self, progress: Progress) -> dict[str, Columns]:
         usable = {role: source for role, source in self.sources.items() if isinstance(source, Source)}
         for role, source in self.sources.items():
             if isinstance(source, BadStream):
@@ -116,16 +128,14 @@ class _Reader:
         if notes is not None:
             NotesLoader(self.dataset, self.findings["notes"]).load(memoryview(notes.data), progress)
         if "notes" in self.findings and self.findings["notes"].errors:
-            return self.dataset, columns, self.findings  # nothing can be judged by notes that are not right themselves
-        if self.aside.is_alive():
-            self.aside.join()
+            return columns  # nothing can be judged by notes that are not right themselves
+        self.hashed()
         if self.jobs > 1 and notes is not None and len(usable) > 1:
-            columns = self._both_at_once(usable["gold"], usable["predictions"], progress)
-        else:
-            for role, source in usable.items():
-                columns[role] = self._load(role, source, progress)
-                self.dataset.growing = False
-        return self.dataset, columns, self.findings
+            return self._both_at_once(usable["gold"], usable["predictions"], progress)
+        for role, source in usable.items():
+            columns[role] = self._load(role, source, progress)
+            self.dataset.growing = False
+        return columns
 
     def _load(self, role: str, source: Source, progress: Progress, gathered: Gathered | None = None) -> Columns:
         findings, want_tokens = self.findings[role], self.want_tokens

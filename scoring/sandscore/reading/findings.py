@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from sandscore.reading.columns import Ints
 from sandscore.records.problems import CODES, Problem, Severity
@@ -17,8 +17,7 @@ Described = tuple[Where, str, str | None]
 """Place in the file, pointer, note."""
 
 
-@dataclass(frozen=True, slots=True)
-class Late:
+class Late(Struct, frozen=True):
     """Problems of one code with annotations that are counted, and described when somebody looks."""
 
     code: str

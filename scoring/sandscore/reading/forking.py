@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -15,6 +14,8 @@ Result = TypeVar("Result")
 @contextmanager
 def beside(work: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
     """Do work while the body goes on; call the value for the result, or for the exception the work ended in."""
+    from signal import SIGKILL
+
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
@@ -24,7 +25,7 @@ def beside(work: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
         with open(reader, "rb") as told:  # noqa: PTH123 (a descriptor, not a path)
             yield lambda: _result(told.read())
     finally:
-        os.kill(child, signal.SIGKILL)
+        os.kill(child, SIGKILL)
         os.waitpid(child, 0)
 
 

@@ -1,7 +1,8 @@
 """Gold and notes read once, for one file of predictions after another."""
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from sandscore.reading.datasets import WholeNamesNeededError
 from sandscore.reading.files import Inputs, Loaded, load_files

@@ -1,18 +1,17 @@
 """A file's annotations note by note: runs of rows that stand together in the file, in the order of their notes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from msgspec import Struct
 
 from sandscore.reading.columns import Columns, Ints, Tokens, distinct, order_of
 
 Which = slice | Ints
 
 
-@dataclass(frozen=True, slots=True)
-class Runs:
+class Runs(Struct, frozen=True):
     """Of each run the note, the first row and token, and how many there are; equal notes keep the file's order."""
 
     columns: Columns

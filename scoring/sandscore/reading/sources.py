@@ -5,22 +5,18 @@ Whatever is unpacked or piped goes through a nameless temporary file, so that a 
 """
 
 import errno
-import gzip
-import hashlib
 import io
 import mmap
 import os
 import stat
 import sys
-import tempfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO
 
 import numpy as np
+from msgspec import Struct
 
 from sandscore.records.errors import InfrastructureFault, MissingFile, SandscoreError
 
@@ -39,8 +35,7 @@ class BadStream(SandscoreError):
     exit_code = 65
 
 
-@dataclass(slots=True)
-class Source:
+class Source(Struct):
     """An input's bytes under the name its user gave it. ``data`` may be written over in memory."""
 
     name: str
@@ -48,7 +43,9 @@ class Source:
 
     def sha256(self) -> str:
         """Of the unpacked bytes; take it before anything writes into ``data``."""
-        taken = hashlib.sha256()
+        from hashlib import sha256
+
+        taken = sha256()
         with memoryview(self.data) as view:
             for at in range(0, len(view), HASHED):
                 taken.update(view[at : at + HASHED])
@@ -128,6 +125,10 @@ def _mapped(raw: IO[bytes]) -> mmap.mmap | bytearray:
 
 
 def _spooled(name: str, raw: BinaryIO, unpack: Unpack | None) -> mmap.mmap | bytearray:
+    import gzip
+    import tempfile
+    import zlib
+
     try:
         with tempfile.TemporaryFile(prefix="sandscore-") as spool:
             for chunk in _measured(name, raw, unpack) if unpack else iter(lambda: raw.read(CHUNK), b""):
@@ -152,6 +153,8 @@ def _measured(name: str, raw: BinaryIO, unpack: Unpack) -> Iterator[bytes]:
 
 
 def _gunzip(raw: BinaryIO) -> Iterator[bytes]:
+    import gzip
+
     stream = gzip.GzipFile(fileobj=raw)
     while chunk := stream.read(CHUNK):
         yield chunk

@@ -1,7 +1,6 @@
 """Columns too long for memory: each in a nameless temporary file, read through a shared map of it."""
 
 import mmap
-import tempfile
 import weakref
 from typing import Any
 
@@ -15,6 +14,8 @@ class Spool:
     """One column's file; whoever forks after it was opened shares it with the other process."""
 
     def __init__(self) -> None:
+        import tempfile
+
         try:
             self._file = tempfile.TemporaryFile(prefix="sandscore-", buffering=0)  # noqa: SIM115 (it goes with the spool)
         except OSError as fault:
@@ -46,7 +47,9 @@ def forget(column: NDArray[Any]) -> None:
 
 
 def _no_room(fault: OSError) -> InfrastructureFault:
-    place = tempfile.gettempdir()
+    from tempfile import gettempdir
+
+    place = gettempdir()
     return InfrastructureFault(
         f"cannot write to {place}, where large inputs wait until they are scored ({fault.strerror}); "
         "TMPDIR may name another folder"

@@ -1,15 +1,14 @@
 """White-space tokens of many texts at once: maximal runs of characters that are not ``str.isspace``."""
 
-from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from sandscore.reading.columns import Ints, Mask, Small, Tokens
 
 _BLANK = 0x20
-_SPACE = np.array([chr(c).isspace() for c in range(0x3002)])
-"""Which characters are white space; none beyond U+3000 is."""
 
 
 def tokens_of(joined: str | NDArray[np.uint8], sizes: Small | Ints) -> Tokens:
@@ -26,8 +25,7 @@ def tokens_of(joined: str | NDArray[np.uint8], sizes: Small | Ints) -> Tokens:
     return Tokens(words.astype(np.int32), begin.astype(np.int32), (ends - begins).astype(np.int32))
 
 
-@dataclass(frozen=True, slots=True)
-class TokenTable:
+class TokenTable(Struct, frozen=True):
     """A file's tokens and where each annotation's end among them."""
 
     tokens: Tokens
@@ -46,8 +44,14 @@ def table_of(tokens: Tokens | None) -> TokenTable | None:
     return None if tokens is None else TokenTable(tokens, np.cumsum(tokens.words, dtype=np.int64))
 
 
+@cache
+def _white_space() -> Mask:
+    """Which characters are white space; none beyond U+3000 is."""
+    return np.array([chr(c).isspace() for c in range(0x3002)])
+
+
 def _spaces(text: str) -> Mask:
     if text.isascii():
-        return _SPACE[np.frombuffer(text.encode(), np.uint8)]
+        return _white_space()[np.frombuffer(text.encode(), np.uint8)]
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    return _SPACE[np.minimum(points, 0x3001)]
+    return _white_space()[np.minimum(points, 0x3001)]

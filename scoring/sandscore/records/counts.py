@@ -1,6 +1,6 @@
 """Integer counts and the ratios made from them at the very last moment."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
 def ratio(part: int, whole: int) -> float | None:
@@ -8,8 +8,7 @@ def ratio(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Struct, frozen=True):
     """True positives, false positives and false negatives: everything a ratio is made of."""
 
     tp: int = 0

@@ -1,7 +1,8 @@
 """What validation found, as data."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Severity = Literal["error", "warning"]
 
@@ -20,8 +21,7 @@ CODES: dict[str, Severity] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """One finding: where it is (RFC 6901 pointer), in which note, and what was found and expected."""
 
     code: str

@@ -24,7 +24,7 @@ class CountedGeneral:
 
 def count_general(measures: list[Named], loaded: Loaded) -> list[CountedGeneral]:
     """Every general measure that was asked for."""
-    documents = documents_of(loaded) if measures else []
+    documents = documents_of(loaded)
     found = []
     for measure in measures:
         row = GENERAL[measure.name]

@@ -1,7 +1,6 @@
 """Blocks of annotations by the compiled kernel."""
 
 from ctypes import CDLL, byref, c_char_p, c_int64
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -29,8 +28,7 @@ _TRIES, _AGAIN, _SMALL = 4, 8, 1 << 17
 _STRING = msgspec.json.Decoder(str)
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(msgspec.Struct, frozen=True):
     """What a block holds, until the next one is read."""
 
     library: CDLL
