@@ -13,7 +13,7 @@ from sandscore.records.errors import UsageFault
 
 Scalar = bool | int | float | str
 
-_FORM = re.compile(r"\s*([a-z][a-z0-9_-]*)\s*(?:\(([^()]*)\))?\s*", re.ASCII)
+_FORM = r"(?a)\s*([a-z][a-z0-9_-]*)\s*(?:\(([^()]*)\))?\s*"
 
 
 class Parameter(Struct, frozen=True):
@@ -92,7 +92,7 @@ def show(value: Scalar) -> str:
 
 def parse(written: str, table: Mapping[str, Definition], what: str = "measure") -> Named:
     """The value behind ``name(key=value,…)``; unknown names and parameters are listed with the allowed ones."""
-    form = _FORM.fullmatch(written)
+    form = re.fullmatch(_FORM, written)
     if not form:
         raise UsageFault(f"cannot read the {what} '{written}'; write it as name or name(key=value,key=value)")
     name, inside = form[1], (form[2] or "").strip()

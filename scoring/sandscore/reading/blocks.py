@@ -7,6 +7,7 @@ again together with all that follows it.
 
 import re
 from collections.abc import Generator, Iterator
+from functools import cache
 from typing import Literal
 
 import msgspec
@@ -17,10 +18,10 @@ from sandscore.reading.strictjson import JsonFault
 BLOCK = 1 << 21
 _STRIDE, _NEWLINE = 1 << 24, 10
 _SPACE = re.compile(rb"[ \t\r\n]*")
-_SECOND_LINE = re.compile(rb"\}[ \t\r]*\n[ \t\r\n]*\{")
+_SECOND_LINE = rb"\}[ \t\r]*\n[ \t\r\n]*\{"
 _RAW = msgspec.json.Decoder(msgspec.Raw)
 _RAWS = msgspec.json.Decoder(list[msgspec.Raw])
-_BYTE = re.compile(r"(.*) \(byte (\d+)\)$", re.DOTALL)
+_BYTE = r"(?s)(.*) \(byte (\d+)\)$"
 
 Form = Literal["array", "lines", "single"]
 
@@ -45,7 +46,7 @@ def form_of(data: memoryview) -> Form:
     except RecursionError:
         return "single"
     except msgspec.DecodeError as fault:
-        second = _SECOND_LINE.search(data, start)
+        second = re.search(_SECOND_LINE, data[start:])
         return "lines" if "trailing" in str(fault) or second else "single"
     return "single"
 
@@ -56,12 +57,10 @@ def array_blocks(data: memoryview, first_keys: tuple[str, ...], size: int = BLOC
     The comma at a cut is overwritten by the bracket that ends one block and then by the one that begins the
     next, and put back afterwards; use each block before asking for another.
     """
-    keys = b"|".join(re.escape(key.encode()) for key in first_keys)
-    border = re.compile(rb'\}[ \t\r\n]*(,)[ \t\r\n]*\{[ \t\r\n]*"(?:' + keys + rb')"[ \t\r\n]*:')
     start = _after_space(data, 0)
     opened: int | None = None
     try:
-        while len(data) - start > size and (cut := border.search(data, start + size)):
+        while len(data) - start > size and (cut := _border(first_keys).search(data, start + size)):
             comma = cut.start(1)
             try:
                 data[comma : comma + 1] = b"]"
@@ -76,6 +75,12 @@ def array_blocks(data: memoryview, first_keys: tuple[str, ...], size: int = BLOC
     finally:
         if opened is not None:
             data[opened : opened + 1] = b","
+
+
+@cache
+def _border(first_keys: tuple[str, ...]) -> re.Pattern[bytes]:
+    keys = b"|".join(re.escape(key.encode()) for key in first_keys)
+    return re.compile(rb'\}[ \t\r\n]*(,)[ \t\r\n]*\{[ \t\r\n]*"(?:' + keys + rb')"[ \t\r\n]*:')
 
 
 def rest_from(block: Block, data: memoryview) -> Block:
@@ -162,7 +167,7 @@ class Whole:
 def _grammar(data: memoryview, fault: Exception) -> JsonFault:
     if isinstance(fault, RecursionError):
         return JsonFault("nested deeper than 100 levels", 1, 1, 0)
-    told = _BYTE.match(str(fault))
+    told = re.match(_BYTE, str(fault))
     if told is None:
         return JsonFault("the file ends in the middle of a value", 1, 1, len(data))
     at = int(told[2])

@@ -17,11 +17,12 @@ from sandscore.reading.labels import allowed
 from sandscore.tasks import Task
 
 LAST = 2147483647
-_ESCAPED_QUOTE = re.compile(rb'(?<!\\)(?:\\\\)*\\"')
+_ESCAPED_QUOTE = rb'(?<!\\)(?:\\\\)*\\"'
 _QUOTE, _BACKSLASH = 34, 92
 _PIECE = 1 << 18
 """Bytes that a cache holds."""
-_BETWEEN_LINES = re.compile(rb"\}[ \t\r]*\n[ \t]*\{")
+_BETWEEN_LINES = rb"\}[ \t\r]*\n[ \t]*\{"
+Decode = Callable[[memoryview], Any]
 Refused = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
@@ -89,22 +90,19 @@ class ClosedNote(Note, gc=False, forbid_unknown_fields=True):
 class Decoder:
     """Decodes arrays and lines of records, as the first of some types that accepts them.
 
-    Once a later type was needed the earlier ones are not tried again.
+    Once a later type was needed the earlier ones are not tried again. None is made before it is needed.
     """
 
-    def __init__(self, *kinds: type[Any]) -> None:
-        self._kinds = [
-            (msgspec.json.Decoder(list[kind]), msgspec.json.Decoder(kind))  # type: ignore[valid-type]
-            for kind in kinds
-        ]
+    def __init__(self, *kinds: Callable[[], type[Any]]) -> None:
+        self._kinds = list(kinds)
 
     def array(self, data: memoryview) -> list[Any] | None:
         """The records of an array, not yet checked for duplicate keys; None: refused."""
-        return self._first([array.decode for array, _ in self._kinds], data)
+        return self._first(lambda kind: _of_many(kind).decode, data)
 
     def lines(self, data: memoryview) -> list[Any] | None:
         """The records of whole lines, one a line."""
-        records: list[Any] | None = self._first([one.decode_lines for _, one in self._kinds], data)
+        records: list[Any] | None = self._first(lambda kind: _of_one(kind).decode_lines, data)
         if records is None:
             return None
         text = bytes(data).strip(b" \t\r\n")
@@ -112,22 +110,32 @@ class Decoder:
             return None
         if text.count(b"}\n{") == len(records) - 1:
             return records
-        borders = sum(1 for _ in _BETWEEN_LINES.finditer(data))
+        borders = sum(1 for _ in re.finditer(_BETWEEN_LINES, data))
         return records if borders == len(records) - 1 else None
 
     def one(self, data: memoryview) -> Any | None:
         """The record of a single object."""
-        return self._first([one.decode for _, one in self._kinds], data)
+        return self._first(lambda kind: _of_one(kind).decode, data)
 
-    def _first(self, decoders: list[Callable[[memoryview], Any]], data: memoryview) -> Any | None:
-        for used, decode in enumerate(decoders):
+    def _first(self, decoder: Callable[[type[Any]], Decode], data: memoryview) -> Any | None:
+        for used, kind in enumerate(self._kinds):
             try:
-                records = decode(data)
+                records = decoder(kind())(data)
             except Refused:
                 continue
             del self._kinds[:used]
             return records
         return None
+
+
+@cache
+def _of_many(kind: type[Any]) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(list[kind])  # type: ignore[valid-type]
+
+
+@cache
+def _of_one(kind: type[Any]) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)
 
 
 def quotes(data: memoryview) -> int:
@@ -144,5 +152,5 @@ def quotes(data: memoryview) -> int:
     if not len(escapes):
         return found
     if bool((np.diff(escapes) == 1).any()):
-        return found - sum(1 for _ in _ESCAPED_QUOTE.finditer(data))
+        return found - sum(1 for _ in re.finditer(_ESCAPED_QUOTE, data))
     return found - int(np.count_nonzero(marks[escapes + 1] == _QUOTE))

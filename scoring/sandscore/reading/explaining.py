@@ -40,7 +40,6 @@ class Judge:
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self._annotation = annotation_type(task, open_ended=True)
         fields = (task.label, task.second_label)
         self._labels = [(name, vocabulary(task, name)) for name in fields if name]
         self._known = {"start", "length", "text", "confidence", *(name for name in fields if name)}
@@ -90,7 +89,7 @@ class Judge:
             if isinstance(number := value.get(key), float) and number.is_integer()
         }
         try:
-            accepted = msgspec.convert(value | whole, self._annotation)
+            accepted = msgspec.convert(value | whole, annotation_type(self._task, open_ended=True))
             for name, labels in self._labels:
                 labels[value.get(name)]
         except (msgspec.ValidationError, KeyError):

@@ -58,7 +58,7 @@ class AnnotationLoader:
 
     def load(self, data: memoryview, *, missing: Severity | None = None, progress: Progress = quiet) -> Columns:
         """All the annotations that could be read; what is wrong is in the findings."""
-        decoder = Decoder(record_type(self._task, exact=True), record_type(self._task))
+        decoder = Decoder(lambda: record_type(self._task, exact=True), lambda: record_type(self._task))
         try:
             walk(data, decoder, ("annotationSource", self._task.array), self, progress, self.at_once)
         except JsonFault as fault:

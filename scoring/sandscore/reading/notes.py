@@ -33,7 +33,7 @@ class NotesLoader:
         self._quick = NoteReader(library, self._texts) if library else None
         first_keys = ("identifier", "text", "note_name", "patientId")
         try:
-            walk(data, Decoder(ClosedNote), first_keys, self, progress, self.at_once)
+            walk(data, Decoder(lambda: ClosedNote), first_keys, self, progress, self.at_once)
         except JsonFault as fault:
             self._findings.add("json", (-1, -1), "", None, str(fault))
         self._dataset.texts = self._texts.all()

@@ -11,8 +11,8 @@ from typing import Any
 
 MAX_DEPTH = 100
 _LONGEST_FINITE = 308
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|-?[0-9][0-9.eE+-]*|-?[A-Za-z]+', re.DOTALL)
-_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+_TOKEN = r'(?s)"(?:[^"\\]|\\.)*"|[{}\[\],:]|-?[0-9][0-9.eE+-]*|-?[A-Za-z]+'
+_SURROGATE_ESCAPE = r"\\u[dD][89a-fA-F]"
 _CONSTANTS = ("NaN", "Infinity", "-Infinity")
 
 
@@ -44,7 +44,7 @@ def loads(data: bytes | bytearray | memoryview) -> Any:
     except (_NotStrictError, RecursionError):
         locate(text)
         raise fault_in(text, 0, "not the JSON we accept") from None
-    if text.count("[") + text.count("{") > MAX_DEPTH or _SURROGATE_ESCAPE.search(text):
+    if text.count("[") + text.count("{") > MAX_DEPTH or re.search(_SURROGATE_ESCAPE, text):
         locate(text)
     return value
 
@@ -53,7 +53,7 @@ def locate(text: str) -> None:
     """Walk a text whose grammar is right and raise JsonFault at the first thing that is not allowed."""
     keys: list[set[str] | None] = []
     awaiting_key = False
-    for token in _TOKEN.finditer(text):
+    for token in re.finditer(_TOKEN, text):
         word = token[0]
         if word in "{[":
             keys.append(set() if word == "{" else None)
@@ -80,7 +80,7 @@ def locate(text: str) -> None:
 
 def _string(text: str, token: re.Match[str]) -> str:
     string: str = json.loads(token[0], strict=False)
-    if _SURROGATE_ESCAPE.search(token[0]) and any("\ud800" <= c <= "\udfff" for c in string):
+    if re.search(_SURROGATE_ESCAPE, token[0]) and any("\ud800" <= c <= "\udfff" for c in string):
         raise fault_in(text, token.start(), "a lone surrogate (\\ud800 to \\udfff) is half a character")
     return string
 

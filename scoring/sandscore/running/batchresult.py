@@ -20,7 +20,7 @@ def answers_in(data: bytes, notes: Sequence[Note], answers: Answers) -> list[byt
     taker = _Taker(notes, answers)
     task = answers.task
     try:
-        walk(memoryview(bytearray(data)), Decoder(record_type(task)), ("annotationSource", task.array), taker)
+        walk(memoryview(bytearray(data)), Decoder(lambda: record_type(task)), ("annotationSource", task.array), taker)
     except JsonFault as fault:
         raise RunFault(Outcome.INVALID_OUTPUT, f"predictions.json: {place_of(fault)}") from None
     missing = [note for note in notes if note.name not in taker.found]
