@@ -7,7 +7,7 @@ property; whatever is refused goes to the explaining path, which may still accep
 import math
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -87,6 +87,19 @@ class ClosedNote(Note, gc=False, forbid_unknown_fields=True):
     old_type: str | msgspec.UnsetType = msgspec.field(name="noteType", default=msgspec.UNSET)
 
 
+class _Kind:
+    def __init__(self, make: Callable[[], type[Any]]) -> None:
+        self._make = make
+
+    @cached_property
+    def many(self) -> msgspec.json.Decoder[Any]:
+        return msgspec.json.Decoder(list[self._make()])  # type: ignore[misc]
+
+    @cached_property
+    def one(self) -> msgspec.json.Decoder[Any]:
+        return msgspec.json.Decoder(self._make())
+
+
 class Decoder:
     """Decodes arrays and lines of records, as the first of some types that accepts them.
 
@@ -94,15 +107,15 @@ class Decoder:
     """
 
     def __init__(self, *kinds: Callable[[], type[Any]]) -> None:
-        self._kinds = list(kinds)
+        self._kinds = list(map(_Kind, kinds))
 
     def array(self, data: memoryview) -> list[Any] | None:
         """The records of an array, not yet checked for duplicate keys; None: refused."""
-        return self._first(lambda kind: _of_many(kind).decode, data)
+        return self._first(lambda kind: kind.many.decode, data)
 
     def lines(self, data: memoryview) -> list[Any] | None:
         """The records of whole lines, one a line."""
-        records: list[Any] | None = self._first(lambda kind: _of_one(kind).decode_lines, data)
+        records: list[Any] | None = self._first(lambda kind: kind.one.decode_lines, data)
         if records is None:
             return None
         text = bytes(data).strip(b" \t\r\n")
@@ -115,27 +128,17 @@ class Decoder:
 
     def one(self, data: memoryview) -> Any | None:
         """The record of a single object."""
-        return self._first(lambda kind: _of_one(kind).decode, data)
+        return self._first(lambda kind: kind.one.decode, data)
 
-    def _first(self, decoder: Callable[[type[Any]], Decode], data: memoryview) -> Any | None:
+    def _first(self, decoder: Callable[[_Kind], Decode], data: memoryview) -> Any | None:
         for used, kind in enumerate(self._kinds):
             try:
-                records = decoder(kind())(data)
+                records = decoder(kind)(data)
             except Refused:
                 continue
             del self._kinds[:used]
             return records
         return None
-
-
-@cache
-def _of_many(kind: type[Any]) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(list[kind])  # type: ignore[valid-type]
-
-
-@cache
-def _of_one(kind: type[Any]) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(kind)
 
 
 def quotes(data: memoryview) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 MAX_DEPTH = 100
 _LONGEST_FINITE = 308
-_TOKEN = r'(?s)"(?:[^"\\]|\\.)*"|[{}\[\],:]|-?[0-9][0-9.eE+-]*|-?[A-Za-z]+'
+_WORD = r'(?s)"(?:[^"\\]|\\.)*"|[{}\[\],:]|-?[0-9][0-9.eE+-]*|-?[A-Za-z]+'
 _SURROGATE_ESCAPE = r"\\u[dD][89a-fA-F]"
 _CONSTANTS = ("NaN", "Infinity", "-Infinity")
 
@@ -53,7 +53,7 @@ def locate(text: str) -> None:
     """Walk a text whose grammar is right and raise JsonFault at the first thing that is not allowed."""
     keys: list[set[str] | None] = []
     awaiting_key = False
-    for token in re.finditer(_TOKEN, text):
+    for token in re.finditer(_WORD, text):
         word = token[0]
         if word in "{[":
             keys.append(set() if word == "{" else None)
