@@ -2,30 +2,30 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sandscore.cli.options import format_option
-from sandscore.reading.formats.conversion import Conversion, convert
-from sandscore.reading.formats.corpus import Corpus, Journal, Loss, shown
-from sandscore.reading.formats.files import read_json, save
-from sandscore.reading.formats.ours import read_notes
-from sandscore.reading.formats.table import FORMATS
+from sandscore.reading.formats import NAMES
 from sandscore.records.errors import ParticipantFault, UsageFault
 from sandscore.tasks import TASKS, Task
 
-Report = Callable[[Conversion, Corpus, tuple[Loss, ...], Path | None], None]
+if TYPE_CHECKING:
+    from sandscore.reading.formats.conversion import Conversion
+    from sandscore.reading.formats.corpus import Corpus, Loss
 
-_FORMAT = click.Choice(list(FORMATS))
+_FORMAT = click.Choice(NAMES)
 
 
 def _list_formats(context: click.Context, _option: click.Parameter, asked: bool) -> None:
     if not asked:
         return
+    from sandscore.reading.formats.table import FORMATS
+
     for row in FORMATS.values():
         click.echo(f"{row.name:18} {row.summary}")
         if row.cannot_hold:
@@ -65,6 +65,10 @@ def command(words: tuple[str, ...], output: Path | None, output_format: str, **o
     Example:
       sandscore convert date --from ours --notes gold/example/notes.json --annotations gold/example/date.json --to conll
     """
+    from sandscore.reading.formats.conversion import convert
+    from sandscore.reading.formats.corpus import Journal
+    from sandscore.reading.formats.files import save
+
     journal = Journal(watch=_bar, lenient=options["drop_mismatches"])
     wanted = _wanted(words, options)
     if wanted.target.directory and _is_stdout(output):
@@ -86,7 +90,11 @@ def _is_stdout(output: Path | None) -> bool:
     return output is None or str(output) == "-"
 
 
-def _wanted(words: tuple[str, ...], options: dict[str, Any]) -> Conversion:
+def _wanted(words: tuple[str, ...], options: dict[str, Any]) -> "Conversion":
+    from sandscore.reading.formats.conversion import Conversion
+    from sandscore.reading.formats.ours import read_notes
+    from sandscore.reading.formats.table import FORMATS
+
     tasks: list[Task] = []
     for word in words:
         if word not in TASKS:
@@ -112,6 +120,8 @@ def _wanted(words: tuple[str, ...], options: dict[str, Any]) -> Conversion:
 def _map(path: Path | None) -> dict[str, str | None] | None:
     if path is None:
         return None
+    from sandscore.reading.formats.files import read_json
+
     held = read_json(path)
     if not isinstance(held, dict) or not all(isinstance(label, str | None) for label in held.values()):
         raise ParticipantFault(f"{path}: expected an object of foreign types, each with a label or null")
@@ -125,19 +135,21 @@ def _bar(items: Iterable[Any], total: int, what: str) -> Iterable[Any]:
     return bar
 
 
-def _tell(losses: Iterable[Loss]) -> None:
+def _tell(losses: "Iterable[Loss]") -> None:
+    from sandscore.reading.formats.corpus import shown
+
     for loss in losses:
         first = "" if loss.example is None else f", first in note {shown(loss.example)}"
         click.echo(f"sandscore: not carried over ({loss.format}): {loss.what}: {loss.count}{first}", err=True)
 
 
-def _as_text(wanted: Conversion, corpus: Corpus, losses: tuple[Loss, ...], output: Path | None) -> None:
+def _as_text(wanted: "Conversion", corpus: "Corpus", losses: "tuple[Loss, ...]", output: Path | None) -> None:
     _tell(losses)
     said = f"{len(corpus.entries)} notes, {corpus.marks} annotations: {wanted.source.name} to {wanted.target.name}"
     click.echo(f"{said}, {output}" if output else said, err=output is None)
 
 
-def _as_json(wanted: Conversion, corpus: Corpus, losses: tuple[Loss, ...], output: Path | None) -> None:
+def _as_json(wanted: "Conversion", corpus: "Corpus", losses: "tuple[Loss, ...]", output: Path | None) -> None:
     report = {
         "from": wanted.source.name,
         "to": wanted.target.name,
@@ -150,4 +162,4 @@ def _as_json(wanted: Conversion, corpus: Corpus, losses: tuple[Loss, ...], outpu
     click.echo(json.dumps(report, indent=2), err=output is None)
 
 
-REPORTS: dict[str, Report] = {"text": _as_text, "json": _as_json}
+REPORTS = {"text": _as_text, "json": _as_json}

@@ -1,5 +1,6 @@
 """``sandscore``: finds the verb, runs it, and turns every error into a sentence and an exit code."""
 
+import gc
 import importlib
 import os
 import sys
@@ -60,7 +61,10 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: never a traceback for something a user can cause."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # two threads cost twice the CPU, and share it with neighbours
-    sys.exit(run(arguments))
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # looking for them reads about every package installed
+    code = run(arguments)
+    gc.freeze()  # what is left ends with the process; nobody need look through it once more
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

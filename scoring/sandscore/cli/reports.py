@@ -2,23 +2,26 @@
 
 import json
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import click
-from msgspec.structs import asdict
 
-from sandscore.reading.findings import Findings
-from sandscore.records.problems import Problem
+if TYPE_CHECKING:
+    from sandscore.reading.findings import Findings
+    from sandscore.records.problems import Problem
 
 SHOWN = 100
 
 
-def as_json(findings: Findings) -> str:
+def as_json(findings: "Findings") -> str:
     """Problems and counts, as the contract shapes them."""
+    from msgspec.structs import asdict
+
     problems = [asdict(problem) for problem in findings.problems]
     return json.dumps({"problems": problems, "counts": dict(sorted(findings.counts.items()))}, indent=2)
 
 
-def as_text(findings: Findings, shown: int = SHOWN) -> str:
+def as_text(findings: "Findings", shown: int = SHOWN) -> str:
     """A line a problem, errors first, then a line that sums up."""
     problems = sorted(findings.problems, key=lambda problem: problem.severity)
     lines = [line(findings.name, problem) for problem in problems[:shown]]
@@ -28,7 +31,7 @@ def as_text(findings: Findings, shown: int = SHOWN) -> str:
     return "\n".join([*lines, summary(findings)])
 
 
-def line(name: str, problem: Problem) -> str:
+def line(name: str, problem: "Problem") -> str:
     """One problem: file, place, code, sentence."""
     place = f"{printable(name)}:{printable(problem.pointer)}"
     colour = "red" if problem.severity == "error" else "yellow"
@@ -37,7 +40,7 @@ def line(name: str, problem: Problem) -> str:
     return f"{place}: {code}: {printable(problem.message)}{note}"
 
 
-def summary(findings: Findings) -> str:
+def summary(findings: "Findings") -> str:
     """Whether the file is valid, and how often each code was found."""
     counts = ", ".join(f"{code} {count:,}" for code, count in sorted(findings.counts.items()))
     if findings.errors:
@@ -45,7 +48,7 @@ def summary(findings: Findings) -> str:
     return f"{printable(findings.name)}: valid{f', with warnings: {counts}' if counts else ''}"
 
 
-def complain(found: Iterable[Findings]) -> None:
+def complain(found: "Iterable[Findings]") -> None:
     """Problems of files on the diagnostic stream; warnings alone are only summed up."""
     for findings in found:
         if findings.counts:

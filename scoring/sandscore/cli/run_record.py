@@ -9,10 +9,8 @@ from sandscore.records.errors import MissingFile, OrganiserFault
 from sandscore.records.run import RunRecord
 
 
-def read_run(path: str | None) -> dict[str, Any] | None:
-    """What a run.json holds, or the one in a run's folder; None where none is named."""
-    if path is None:
-        return None
+def read_run(path: str) -> dict[str, Any]:
+    """What a run.json holds, or the one in a run's folder."""
     file = Path(path) / "run.json" if Path(path).is_dir() else Path(path)
     try:
         record = RunRecord.model_validate_json(file.read_bytes())

@@ -10,8 +10,6 @@ import click
 
 from sandscore.cli.options import format_option
 from sandscore.cli.reports import printable
-from sandscore.cli.run_record import read_run
-from sandscore.reading.files import Inputs
 from sandscore.records.errors import UsageFault
 from sandscore.tasks import find_task
 
@@ -107,6 +105,7 @@ def run(options: Options) -> int:
     from sandscore.measuring.hipaa import load_hipaa_map
     from sandscore.measuring.measures import measures_for
     from sandscore.measuring.profiles.table import find_profile
+    from sandscore.reading.files import Inputs
 
     task, profile = find_task(options.task), find_profile(options.profile)
     measures_for(task, options.measures)
@@ -149,8 +148,14 @@ def _report(options: Options, card: "Scorecard", loaded: "Loaded") -> None:
 def _identity(options: Options) -> "Identity":
     from sandscore.measuring.cards import Identity
 
-    run = read_run(options.run_record)
+    run = _run(options.run_record) if options.run_record is not None else None
     return Identity(options.team, options.submission, options.image, options.dataset, options.created, run)
+
+
+def _run(path: str) -> dict[str, Any]:
+    from sandscore.cli.run_record import read_run
+
+    return read_run(path)
 
 
 def write(path: str, pieces: Iterable[bytes]) -> None:

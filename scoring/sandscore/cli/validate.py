@@ -5,7 +5,6 @@ import click
 from sandscore.cli.options import format_option
 from sandscore.cli.progress import bytes_read
 from sandscore.cli.reports import FORMATS, complain
-from sandscore.reading.files import Inputs, load_files
 from sandscore.records.errors import OrganiserFault, ParticipantFault
 from sandscore.tasks import find_task
 
@@ -25,6 +24,8 @@ def command(task: str, file: str, notes: str | None, complete: bool, output_form
     Example:
       sandscore validate date gold/example/date.json --notes gold/example/notes.json
     """
+    from sandscore.reading.files import Inputs, load_files
+
     inputs = Inputs(predictions=file, notes=notes)
     with bytes_read(inputs.given.values()) as progress:
         loaded = load_files(
