@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from sandscore.cli.reports import SHOWN, printable
-from sandscore.records.documents import Document
 from sandscore.records.errors import ParticipantFault, UsageFault
 from sandscore.tasks import Task
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from sandscore.measuring.profiles.result import ProfileInput
     from sandscore.measuring.profiles.table import Profile
     from sandscore.reading.files import Loaded
+    from sandscore.records.documents import Document
 
 _COMPARING = "presidio"
 
@@ -66,7 +66,7 @@ def error_files(
     return ErrorFiles(Path(directory), task, profile, names, created)
 
 
-def _documents(loaded: "Loaded", given: "ProfileInput | None") -> Sequence[Document]:
+def _documents(loaded: "Loaded", given: "ProfileInput | None") -> "Sequence[Document]":
     from sandscore.measuring.documents import documents_of
     from sandscore.measuring.profiles.inputs import documents
 

@@ -2,17 +2,19 @@
 
 from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sandscore.cli.error_report import ErrorFiles
 from sandscore.cli.piped import kept
 from sandscore.cli.progress import bytes_read
 from sandscore.cli.reports import complain
 from sandscore.measuring.cards import Question, score
-from sandscore.measuring.profiles.cards import as_the_original_reads, score_as
-from sandscore.measuring.profiles.table import Profile
 from sandscore.reading.files import Inputs, Loaded, load_files
 from sandscore.records.errors import OrganiserFault, ParticipantFault
 from sandscore.records.scorecard import Scorecard
+
+if TYPE_CHECKING:
+    from sandscore.measuring.profiles.table import Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Scored:
 
 def scored_by(
     question: Question,
-    profile: Profile | None,
+    profile: "Profile | None",
     inputs: Inputs,
     errors: ErrorFiles | None,
     *,
@@ -50,9 +52,11 @@ def _challenge(question: Question, loaded: Loaded, errors: ErrorFiles | None, jo
 
 
 def _as_the_original(
-    profile: Profile, question: Question, inputs: Inputs, loaded: Loaded, errors: ErrorFiles | None
+    profile: "Profile", question: Question, inputs: Inputs, loaded: Loaded, errors: ErrorFiles | None
 ) -> Scored:
     """The original goes on where we would stop, so what we found is only said; what it prints is printed."""
+    from sandscore.measuring.profiles.cards import as_the_original_reads, score_as
+
     complain(loaded.findings.values())
     if loaded.faulty("notes"):
         raise OrganiserFault("the notes are not valid; nothing was scored")

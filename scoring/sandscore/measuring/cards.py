@@ -4,7 +4,6 @@ import hashlib
 import hmac
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +31,7 @@ _BULK = ("per_note", "units")
 """Required fields that grow with the notes and are plain already."""
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(msgspec.Struct, frozen=True):
     """Who made the submission and what it was made on: copied to the card as given."""
 
     team: str | None = None
@@ -44,14 +42,13 @@ class Identity:
     run: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(msgspec.Struct, frozen=True):
     """What to compute: the task, measures beyond its own, and which labels HIPAA protects."""
 
     task: Task
     measures: tuple[str, ...] = ()
     hipaa: HipaaMap | None = None
-    identity: Identity = field(default_factory=Identity)
+    identity: Identity = msgspec.field(default_factory=Identity)
 
 
 def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:

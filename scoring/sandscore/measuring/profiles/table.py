@@ -1,11 +1,15 @@
 """The profiles by name; a profile's module is imported when that profile is asked for."""
 
 import importlib
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sandscore.measuring.profiles.result import Evaluate
+from msgspec import Struct
+
 from sandscore.measuring.values import Definition, Named, Scalar, parse
 from sandscore.records.errors import UsageFault
+
+if TYPE_CHECKING:
+    from sandscore.measuring.profiles.result import Evaluate
 
 CHALLENGE = "challenge"
 _PACKAGE = "sandscore.measuring.profiles"
@@ -20,13 +24,12 @@ _MODULES = {
 PROFILES = (CHALLENGE, *_MODULES)
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """A profile with its parameters settled, ready to evaluate."""
 
     value: Named
     settings: dict[str, Scalar]
-    evaluate: Evaluate
+    evaluate: "Evaluate"
 
     def __str__(self) -> str:
         return str(self.value)
