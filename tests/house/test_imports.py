@@ -6,8 +6,36 @@ from pathlib import Path
 
 import pytest
 
+from sandscore.cli.main import VERBS
+
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {"pandas", "docker", "synapseclient", "plotly", "scipy", "matplotlib", "jinja2", "dask", "requests"}
+
+
+SLOW = {"numpy", "msgspec", "pydantic", "jsonschema"}
+UNUSED = {
+    "a card that nobody asked for": {"pydantic"},
+    "what explains refusals": {"jsonschema", "difflib"},
+    "hashes that nobody asked for": {"hashlib", "_hashlib"},
+    "dataclasses, which are slow to create": {"dataclasses"},
+    "what only packed, long or shared-out inputs need": {"gzip", "tempfile", "random", "threading", "signal"},
+    "matching that only crowded corpora need": {"scipy"},
+}
+SCORING = """
+from sandscore.measuring.hipaa import load_hipaa_map
+from sandscore.measuring.measures import measures_for
+from sandscore.measuring.whole import measured
+from sandscore.reading.files import Inputs, load_files
+from sandscore.tasks import TASKS
+files = Inputs("gold/example/address.json", "submissions/address-good/predictions.json", "gold/example/notes.json")
+loaded = load_files(TASKS["address"], files, want_hashes=False)
+whole = measured(TASKS["address"], loaded, measures_for(TASKS["address"]), load_hipaa_map())
+"""
+RESAMPLING = """
+from sandscore.ranking.bootstrap import f1_replicates
+from sandscore.ranking.intervals import percentile_intervals
+from sandscore.ranking.table import Table
+"""
 
 
 def imported_by(program: str) -> set[str]:
@@ -36,6 +64,26 @@ def command(*words: str) -> str:
 )
 def test_light(program: str) -> None:
     assert not HEAVY & imported_by(program)
+
+
+@pytest.mark.parametrize("words", [("--help",), ("tasks",), *((verb, "--help") for verb in VERBS)], ids=" ".join)
+def test_saying_what_there_is_imports_no_package_that_computes(words: tuple[str, ...]) -> None:
+    assert not SLOW & imported_by(command(*words))
+
+
+@pytest.fixture(scope="module")
+def scoring() -> set[str]:
+    return imported_by(SCORING)
+
+
+@pytest.mark.parametrize("why", UNUSED)
+def test_scoring_without_hashes_and_card_leaves_out(why: str, scoring: set[str]) -> None:
+    assert "msgspec" in scoring
+    assert not UNUSED[why] & scoring
+
+
+def test_resampling_what_was_scored_needs_no_cards() -> None:
+    assert not {"pydantic", "scipy"} & imported_by(RESAMPLING)
 
 
 def test_scoring_stays_light() -> None:

@@ -1,7 +1,5 @@
 """Intervals from replicates: percentile, and BCa (Efron 1987)."""
 
-from statistics import NormalDist
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +9,6 @@ from sandscore.ranking.table import Table
 TAILS = (0.025, 0.975)
 UNDEFINED_ALLOWED = 0.01
 Interval = tuple[float, float] | None
-_NORMAL = NormalDist()
 
 
 def percentile_intervals(replicates: Floats) -> list[Interval]:
@@ -39,18 +36,21 @@ def quantile_interval(replicates: Floats, tails: tuple[float, float]) -> Interva
 
 def bca_interval(replicates: Floats, estimate: float, jackknife: Floats) -> Interval:
     """Bias-corrected and accelerated; the percentile interval where all replicates lie on one side."""
+    from statistics import NormalDist
+
+    normal = NormalDist()
     defined = replicates[~np.isnan(replicates)]
     if not len(defined):
         return None
     below = (np.count_nonzero(defined < estimate) + np.count_nonzero(defined == estimate) / 2) / len(defined)
     if not 0 < below < 1:
         return quantile_interval(replicates, TAILS)
-    bias = _NORMAL.inv_cdf(below)
+    bias = normal.inv_cdf(below)
     acceleration = acceleration_of(jackknife)
     tails = []
     for tail in TAILS:
-        shifted = bias + _NORMAL.inv_cdf(tail)
-        tails.append(_NORMAL.cdf(bias + shifted / (1 - acceleration * shifted)))
+        shifted = bias + normal.inv_cdf(tail)
+        tails.append(normal.cdf(bias + shifted / (1 - acceleration * shifted)))
     return quantile_interval(replicates, (tails[0], tails[1]))
 
 

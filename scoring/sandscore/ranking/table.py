@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sandscore.ranking.cards import Entry, ranked_measures
-from sandscore.ranking.comparison import in_order, refuse_incomparable
 from sandscore.records.errors import ParticipantFault
+
+if TYPE_CHECKING:
+    from sandscore.ranking.cards import Entry
 
 Integers = NDArray[np.int64]
 
@@ -27,7 +29,7 @@ class Table:
     counts: Integers
     blocks: tuple[slice, ...]
     scored: NDArray[np.bool_]
-    cards: dict[tuple[str, str], Entry]
+    cards: "dict[tuple[str, str], Entry]"
 
     @property
     def units(self) -> int:
@@ -42,13 +44,16 @@ class Table:
         """(systems, data sets, measures, 3): the counts each ratio is made of."""
         return np.stack([self.counts[:, block].sum(axis=1) for block in self.blocks], axis=1)
 
-    def entries(self, system: str) -> list[tuple[str, Entry]]:
+    def entries(self, system: str) -> "list[tuple[str, Entry]]":
         """The cards of one system with their data sets, in order."""
         return [(name, self.cards[system, name]) for name in self.datasets if (system, name) in self.cards]
 
 
-def tabulate(entries: Sequence[Entry]) -> Table:
+def tabulate(entries: "Sequence[Entry]") -> Table:
     """The table of cards that may be compared; their order changes nothing."""
+    from sandscore.ranking.cards import ranked_measures
+    from sandscore.ranking.comparison import in_order, refuse_incomparable
+
     refuse_incomparable(entries)
     ordered = in_order(entries)
     systems = tuple(sorted({entry.submission for entry in ordered}))
@@ -71,13 +76,13 @@ def tabulate(entries: Sequence[Entry]) -> Table:
     return Table(systems, datasets, measures, counts, blocks, scored, cards)
 
 
-def _units_of(entry: Entry) -> list[int]:
+def _units_of(entry: "Entry") -> list[int]:
     """For each note the number of its patient, patients counted in order of first appearance."""
     numbers: dict[str, int] = {}
     return [numbers.setdefault(entry.card.units[note], len(numbers)) for note in entry.card.per_note]
 
 
-def _summed(entry: Entry, measures: tuple[str, ...], units: list[int]) -> Integers:
+def _summed(entry: "Entry", measures: tuple[str, ...], units: list[int]) -> Integers:
     nothing = (0, 0, 0)
     notes = np.array(
         [[note.get(name, nothing) for name in measures] for note in entry.card.per_note.values()], np.int64
@@ -87,6 +92,6 @@ def _summed(entry: Entry, measures: tuple[str, ...], units: list[int]) -> Intege
     return out
 
 
-def _is_scored(entry: Entry, name: str) -> bool:
+def _is_scored(entry: "Entry", name: str) -> bool:
     score = entry.card.measures.get(name)
     return score is not None and score.counts is not None and score.reason is None

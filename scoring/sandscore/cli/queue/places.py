@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from sandscore.queueing.workspace import Workspace, open_workspace
 from sandscore.records.errors import UsageFault
 
 if TYPE_CHECKING:
     from sandscore.queueing.interface import QueueHome
+    from sandscore.queueing.workspace import Workspace
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Done = TypeVar("_Done")
@@ -37,7 +37,7 @@ _OPTIONS = (
 class Place:
     """The queue a command is about."""
 
-    workspace: Workspace
+    workspace: "Workspace"
     evaluation: str | None = None
     config: Path | None = None
 
@@ -74,6 +74,8 @@ def home_options(command: _Command) -> _Command:
 
 def place_of(words: tuple[str, ...], where: dict[str, Any], after: int) -> tuple[Place, tuple[str, ...]]:
     """The queue, and the ``after`` words that follow its DIR; a negative number means any."""
+    from sandscore.queueing.workspace import open_workspace
+
     evaluation, config, state = where["synapse"], where["synapse_config"], where["state"]
     if state is not None:
         root = state
@@ -96,7 +98,7 @@ def synapse_queue(root: Path) -> str | None:
     return read_options(root).evaluation
 
 
-def _of(workspace: Workspace, evaluation: str | None, config: Path | None, named: str | None) -> Place:
+def _of(workspace: "Workspace", evaluation: str | None, config: Path | None, named: str | None) -> Place:
     """What the command says and what the folder says must agree."""
     from sandscore.queueing.synapse.options import read_options
 
