@@ -1,15 +1,15 @@
-"""What whole processes do for ``starting.py``; each imports what it needs and nothing else."""
+"""What whole processes do for ``starting.py``, the cyclic collector off; each imports what it needs and no more."""
 
+import gc
 from io import FileIO
+
+gc.disable()
 
 
 def decode(folder: str) -> list[object]:
-    """Gold and predictions as the fastest decoder's objects; the cyclic collector is off."""
-    import gc
-
+    """Gold and predictions as the fastest decoder's objects."""
     import orjson
 
-    gc.disable()
     decoded: list[object] = []
     for role in ("gold", "predictions"):
         with FileIO(f"{folder}/{role}.json") as file:
