@@ -6,7 +6,7 @@ from ranking_cards import drawn_rows, entry
 from scipy import stats
 
 from sandscore.ranking.bootstrap import f1_replicates
-from sandscore.ranking.intervals import acceleration_of, bca_intervals, jackknife_f1, percentile_intervals
+from sandscore.ranking.intervals import acceleration_of, bca_intervals, jackknife_f1, percentile_intervals, quantiles
 from sandscore.ranking.table import tabulate
 
 
@@ -14,6 +14,13 @@ def test_percentiles_are_numpy_linear_quantiles() -> None:
     values = np.random.default_rng(1).random((3, 1_001))
     expected = [tuple(np.quantile(row, [0.025, 0.975], method="linear").tolist()) for row in values]
     assert percentile_intervals(values) == expected
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 40, 41, 10_000])
+def test_quantiles_are_those_of_numpy_to_the_bit(count: int) -> None:
+    random = np.random.default_rng(count)
+    values, shares = random.random((3, count)), (0.0, 0.025, 0.5, *random.random(40).tolist(), 0.975, 1.0)
+    assert (quantiles(values, shares).T == np.quantile(values, shares, axis=1, method="linear")).all()
 
 
 @pytest.mark.parametrize(("undefined", "shown"), [(0, True), (10, True), (11, False), (1_000, False)])

@@ -1,11 +1,11 @@
 """All cards as one block of integers: systems by units by measures, units being patients within data sets."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from sandscore.records.errors import ParticipantFault
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 Integers = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
+class Table(Struct, frozen=True, eq=False):
     """``counts[s, u, m]`` is (tp, fp, fn); ``blocks`` says which units belong to which data set.
 
     ``scored[s, d, m]`` is false where a system has no card for a data set, or the card gives a reason not to score it.
