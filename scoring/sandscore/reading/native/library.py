@@ -110,7 +110,7 @@ def kernel() -> CDLL | None:
 
 def _current(library: CDLL) -> bool:
     """Whether it was compiled from the sources beside it; a wheel has none, and is made in one go."""
-    sources = sorted(LIBRARY.parent.glob("*.[ch]"))
+    sources = sorted(file for file in LIBRARY.parent.iterdir() if file.suffix in (".c", ".h"))
     try:
         compiled = c_uint32.in_dll(library, "sources").value
     except ValueError:
