@@ -13,7 +13,7 @@ typedef struct {
     int64_t form, lines, want_tokens, seed, notes_size, block_size;
     int64_t note_room, row_room, token_room, record_room;
     int64_t texts, note_names, patients, has_patient, sizes, chars;
-    int64_t start, length, label, text, written, words, misplaced, confidence, begin, size, per_record, names, decoded;
+    int64_t start, length, label, text, written, words, found, confidence, begin, size, per_record, names, decoded;
 } Case;
 
 typedef struct {
@@ -182,9 +182,32 @@ static void look_at(const Case *c, const uint8_t *block, const Rows *rows)
     MUST(last == rows->tokens);
 }
 
+static int touch(const Rows *rows, int64_t one, int64_t other)
+{
+    int64_t start = rows->start[one], next = rows->start[other];
+    return start < next + rows->length[other] && next < start + rows->length[one];
+}
+
+/* Records any two annotations of which touch must be among those that are found; others may. */
+static void look_at_crowds(Case *c, const Rows *rows)
+{
+    int32_t *found = room(c->found);
+    int64_t many = find_crowded(rows, found), at = 0, first = 0;
+    for (int64_t record = 0, last; record < rows->records; record++, first = last) {
+        last = first + rows->per_record[record];
+        int crowded = at < many && found[at] < last;
+        for (int64_t row = first; crowded && row < last; row++)
+            MUST(found[at++] == row);
+        for (int64_t row = first; !crowded && row < last; row++)
+            for (int64_t other = row + 1; other < last; other++)
+                MUST(!touch(rows, row, other));
+    }
+    MUST(at == many);
+}
+
 static void look_up(Case *c, const uint8_t *block, const Rows *rows, const Notes *notes, int64_t count)
 {
-    int32_t *numbers = room(4 * rows->records), *found = room(c->misplaced);
+    int32_t *numbers = room(4 * rows->records), *found = room(c->found);
     for (int64_t i = 0; i < rows->records; i++) {
         uint32_t any = next_random(c);
         numbers[i] = any % 8 == 0 ? -1 : (int32_t)((any % 8 < 3 ? any / 8 : i) % count);
@@ -205,7 +228,7 @@ static void run_case(Case *c, const uint8_t *written, const uint8_t *block)
         readings[c->form]->labels = readings[c->form]->seconds = (Spellings){0};
     int32_t found = read_block(c, block, &rows);
     if (found == TAKEN)
-        look_at(c, block, &rows);
+        look_at(c, block, &rows), look_at_crowds(c, &rows);
     if (noted == TAKEN) {
         Notes texts = told(&notes);
         if (found == TAKEN)

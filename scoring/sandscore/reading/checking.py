@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from msgspec import Struct
 
-from sandscore.reading.columns import Columns, Ints, order_of, ranked
+from sandscore.reading.columns import Columns, Ints, Small, order_of, ranked
 from sandscore.reading.datasets import DataSet
 from sandscore.reading.explaining import shortened
 from sandscore.reading.findings import Described, Findings, Noted
@@ -70,9 +70,12 @@ def explain_text(reporter: Reporter, annotation: int, note: int, start: int, len
     reporter.say(code, annotation, note, told)
 
 
-def clashes(columns: Columns, first: int = 0) -> tuple[Ints, Ints]:
-    """Annotations that repeat an earlier one of their note, and those that overlap one; counted from ``first``."""
-    known = np.flatnonzero(columns.note >= 0)
+def clashes(columns: Columns, first: int = 0, among: Small | None = None) -> tuple[Ints, Ints]:
+    """Annotations that repeat an earlier one of their note, and those that overlap one; counted from ``first``.
+
+    ``among``: those that may do so at all.
+    """
+    known = np.flatnonzero(columns.note >= 0) if among is None else among[columns.note[among] >= 0].astype(np.int64)
     if not len(known):
         return known, known
     note, start = (column[known].astype(np.int64) for column in (columns.note, columns.start))

@@ -61,12 +61,17 @@ class Block(msgspec.Struct, frozen=True):
 
     def misplaced(self, notes: NoteTexts, numbers: Small) -> dict[int, str]:
         """The texts that are not what their notes have there."""
-        found = self.room.held["misplaced"]
+        found = self.room.held["found"]
         notes.passed(numbers)
         count = self.library.find_misplaced(
             address(self.data), byref(self.room.rows), address(numbers), byref(notes.told), address(found)
         )
         return {row: self._text(row) for row in found[:count].tolist()}
+
+    def crowded(self) -> Small:
+        """The annotations of records that may have some that repeat or overlap others."""
+        count = self.library.find_crowded(byref(self.room.rows), address(self.room.held["found"]))
+        return self.room.held["found"][:count]
 
     def _text(self, row: int) -> str:
         begin, written = (int(self.room.held[name][row]) for name in ("text", "written"))

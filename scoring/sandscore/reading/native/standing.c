@@ -63,9 +63,9 @@ static int stands(const uint8_t *data, const Rows *rows, int64_t row, const Note
 }
 
 int64_t find_misplaced(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
-                       int32_t *misplaced)
+                       int32_t *found)
 {
-    int64_t row = 0, found = 0;
+    int64_t row = 0, count = 0;
     for (int64_t record = 0; record < rows->records; record++) {
         int64_t last = row + rows->per_record[record];
         if (numbers[record] < 0) {
@@ -76,7 +76,7 @@ int64_t find_misplaced(const uint8_t *data, const Rows *rows, const int32_t *num
         fetch(&note);
         for (; row < last; row++)
             if (!stands(data, rows, row, &note))
-                misplaced[found++] = (int32_t)row;
+                found[count++] = (int32_t)row;
     }
-    return found;
+    return count;
 }
