@@ -7,6 +7,7 @@ import numpy as np
 
 from sandscore.measuring.joining import repeats
 from sandscore.reading.columns import Ints, Mask
+from sandscore.reading.native.library import address, kernel
 
 Span = tuple[int, int]
 
@@ -30,24 +31,32 @@ def near_lengths(gold: Ints, predicted: Ints, radix: int, tolerance: int) -> Mas
     if len(which):
         here = p_starts[which]
         nearest = np.minimum(np.searchsorted(here, starts), len(here) - 1)
-        _walk(gold[here[nearest] == starts].tolist(), predicted, which, matched, radix, tolerance)
+        keys = predicted[which]
+        start = keys - keys % radix
+        least, most = np.maximum(keys - tolerance, start), np.minimum(keys + tolerance, start + radix - 1)
+        matched[which] = walked(gold[here[nearest] == starts], least, most)
     return matched
 
 
-def _walk(gold: list[int], predicted: Ints, which: Ints, matched: Mask, radix: int, tolerance: int) -> None:
-    keys = predicted[which]
-    start = keys - keys % radix
-    least = np.maximum(keys - tolerance, start).tolist()
-    most = np.minimum(keys + tolerance, start + radix - 1).tolist()
-    taken: list[int] = []
-    j, last = 0, len(gold)
-    for place, low, high in zip(which.tolist(), least, most, strict=True):
-        while j < last and gold[j] < low:
-            j += 1
-        if j < last and gold[j] <= high:
-            taken.append(place)
-            j += 1
-    matched[taken] = True
+def walked(gold: Ints, least: Ints, most: Ints) -> Mask:
+    """Whoever comes first takes the first gold key, not yet taken, that lies from its least to its most; all sorted."""
+    library = kernel()
+    if library is None:
+        return _walked_slowly(gold, least, most)
+    taken = np.empty(len(least), bool)
+    library.pair_near(address(gold), len(gold), address(least), address(most), len(least), address(taken))
+    return taken
+
+
+def _walked_slowly(gold: Ints, least: Ints, most: Ints) -> Mask:
+    keys, taken = gold.tolist(), list[bool]()
+    at, last = 0, len(keys)
+    for low, high in zip(least.tolist(), most.tolist(), strict=True):
+        while at < last and keys[at] < low:
+            at += 1
+        taken.append(at < last and keys[at] <= high)
+        at += taken[-1]
+    return np.array(taken, bool)
 
 
 def near_boundaries(groups: Ints, split: int, starts: Ints, ends: Ints, n: int, tolerance: int) -> Ints:

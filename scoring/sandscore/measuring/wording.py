@@ -60,6 +60,8 @@ def tokens_left(sides: Sides, settled: Mask) -> Shared:
 
 
 def _all_but(side: Side, settled: Ints) -> Side:
+    if not len(settled):
+        return side
     loose = np.ones(len(side), bool)
     loose[settled] = False
     return side.take(np.flatnonzero(loose))

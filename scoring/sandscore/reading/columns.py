@@ -92,7 +92,8 @@ def ranked(fields: list[Ints]) -> tuple[Ints, int]:
         if size * radix >= _ROOM:
             distinct, keys = np.unique(keys, return_inverse=True)
             size = len(distinct)
-        keys = keys * radix + values
+        keys = keys * radix
+        keys += values
         size *= radix
     return keys, size
 
@@ -104,9 +105,11 @@ def order_of(keys: Ints, size: int) -> Ints:
     bits = len(keys).bit_length()
     if size << bits >= _ROOM:
         return np.argsort(keys, kind="stable")
-    tagged = (keys << bits) | np.arange(len(keys))
+    tagged = keys << bits
+    tagged |= np.arange(len(keys))
     tagged.sort()
-    return tagged & ((1 << bits) - 1)
+    tagged &= (1 << bits) - 1
+    return tagged
 
 
 def distinct(values: NDArray[Number]) -> tuple[NDArray[Number], Ints]:

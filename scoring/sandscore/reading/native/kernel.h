@@ -73,6 +73,8 @@ EXPORTED int32_t read_annotations(const uint8_t *data, int64_t size, int32_t lin
 EXPORTED int64_t find_misplaced(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
                                 int32_t *found);
 EXPORTED int64_t find_crowded(const Rows *rows, int32_t *found);
+EXPORTED void pair_near(const int64_t *gold, int64_t golds, const int64_t *least, const int64_t *most, int64_t count,
+                        uint8_t *paired);
 EXPORTED int32_t read_notes(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows);
 EXPORTED int64_t mark_characters(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count,
                                  uint32_t *marks);

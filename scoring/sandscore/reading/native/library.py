@@ -88,6 +88,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     ),
     "find_misplaced": (c_int64, (c_void_p, POINTER(Rows), c_void_p, POINTER(Notes), c_void_p)),
     "find_crowded": (c_int64, (POINTER(Rows), c_void_p)),
+    "pair_near": (None, (c_void_p, c_int64, c_void_p, c_void_p, c_int64, c_void_p)),
     "read_notes": (c_int32, (c_void_p, c_int64, c_int32, POINTER(NoteRows))),
     "mark_characters": (c_int64, (c_void_p, c_void_p, c_void_p, c_int64, c_void_p)),
 }
