@@ -24,6 +24,7 @@ NATIVE, DRIVER = Path(native.__path__[0]), Path(__file__).with_name("kernel_driv
 OPTIONS = ("-std=c11", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 NUMBERS = 29
 _WORDS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[^\s"{}\[\]:,]+|\s+|[{}\[\]:,]|"', re.DOTALL)
+_SPACES = (b" ", b"\t", b"\n", b"\r", b"\r\n", b"\f", b"\v", b"\xc2\xa0")
 RIGHT = 50
 """One case in so many is not damaged."""
 
@@ -96,14 +97,17 @@ def right(r: random.Random) -> Case:
 
 
 def reordered(r: random.Random, data: bytes) -> bytes:
-    """Signs, words and strings of a short stretch, one of them left out, put elsewhere, or put there too."""
+    """A short stretch, some of whose signs, words and strings are left out, put elsewhere, or put there too."""
     begin = r.randrange(len(data))
-    words = _WORDS.findall(data, begin, begin + 160) or [b","]
-    at = r.randrange(len(words))
-    word = words[at] if r.random() < 0.3 else words.pop(at)
-    if r.random() < 0.8:
-        words.insert(r.randrange(len(words) + 1), word)
-    return data[:begin] + b"".join(words) + data[begin + 160 :]
+    words = _WORDS.findall(data, begin, begin + 200) or [b","]
+    at, size = r.randrange(len(words)), r.choice((0, 1, 1, 1, 3, 4, 5, 6))
+    run = words[at : at + size] or [r.choice(_SPACES)]
+    if r.random() < 0.7:
+        del words[at : at + size]
+    if r.random() < 0.7:
+        to = r.randrange(len(words) + 1)
+        words[to:to] = run
+    return data[:begin] + b"".join(words) + data[begin + 200 :]
 
 
 def harmed(r: random.Random, data: bytes, other: bytes) -> bytes:
@@ -122,8 +126,8 @@ def any_cases(seed: int, count: int) -> Iterator[Case]:
         case = right(r)
         yield case
         for _ in range(RIGHT - 1):
-            which = r.randrange(3)
-            notes = harmed(r, case.notes, before.notes) if which else case.notes
-            block = harmed(r, case.block, before.block) if which < 2 else case.block
+            which = r.randrange(8)
+            notes = harmed(r, case.notes, before.notes) if which < 2 else case.notes
+            block = harmed(r, case.block, before.block) if which else case.block
             yield Case(notes, block, case.task, case.lines != (r.random() < 0.02), case.want_tokens, r.getrandbits(40))
         before = case

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections.abc import Iterable, Iterator
 from itertools import product
 
@@ -12,13 +13,42 @@ from sandscore.tasks import TASKS
 
 _TURNS = (
     *("é", "“", "😀", "\u3000", "\x7f", '\\"', "\\\\", "\\n", "\\u0000", "\\u00e9", "\\ud83d\\ude00", "\\u3000"),
-    *("\\", "\\u", "\\u12", "\\ud83d", "\\ud83d\\u", "\\ud83d\\udc", "\\ude00", "\\x", '"', "\x1f", "\n", "\r"),
+    *(
+        "\\",
+        "\\u",
+        "\\u12",
+        "\\ud83d",
+        "\\ud83d\\u",
+        "\\ud83d\\udc",
+        "\\ude00",
+        "\\ude00\\ude00",
+        "\\ud83d\\ud83d",
+        "\\x",
+        '"',
+        "\x1f",
+        "\n",
+        "\r",
+    ),
 )
 _BROKEN = (b"\x80", b"\xc3", b"\xe2\x80", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", b"\xff")
 TURNS = (*(turn.encode() for turn in _TURNS), *_BROKEN)
 DATES = TASKS["date"].array.encode()
 NUMERIC = (b"start", b"length", b"confidence")
-NUMBERS = (b"0", b"100", b"0.1", b"9007199254740993", b"0.12345678901234567", b"1e2", b"1.5E-3", b"00", b"1.", b"1e+")
+NUMBERS = (
+    b"0",
+    b"100",
+    b"100.5",
+    b"0.1",
+    b"9007199254740993",
+    b"0.12345678901234567",
+    b"1e2",
+    b"1.5E-3",
+    b"00",
+    b"1.",
+    b"1e+",
+)
+NOTE = b'[{"identifier":"n","text":"aa"}]'
+_SIGN = re.compile(rb'["{}\[\]:,]|[^"{}\[\]:,]+')
 SMALL, LARGE = 18, (255, 256, 257, 4095, 70_000)
 
 
@@ -44,6 +74,19 @@ def cut_off() -> Iterator[Case]:
             said, found = (write(part, False).encode() for part in (notes, records))
             for end in range(max(len(said), len(found)) + 1):
                 yield Case(said[:end], found[:end], number, form == "lines", True, end)
+
+
+def taken_apart() -> Iterator[Case]:
+    """Records that say one thing twice, without any one stretch of their signs and words; the same as lines."""
+    source = b'"annotationSource":{"resourceSource":{"name":"n"}}'
+    listed = b'"%b":[{"start":0,"length":1,"text":"a","dateFormat":"Y","confidence":1}]' % DATES
+    for members in ((source, listed, source), (listed, source, listed)):
+        signs = _SIGN.findall(b"{%b}" % b",".join(members))
+        for begin in range(len(signs)):
+            for end in range(begin + 1, len(signs) + 1):
+                left = b"".join(signs[:begin] + signs[end:])
+                yield Case(NOTE, b"[%b]" % left)
+                yield Case(NOTE[1:-1], left + b"\n" + left, lines=True)
 
 
 def turning() -> Iterator[Case]:
@@ -76,12 +119,12 @@ def numbered() -> Iterator[Case]:
                 for written in (number + b"0" * noughts, b"0" * noughts + number, b"0." + b"0" * noughts + number):
                     begun = row % (DATES, name, written)
                     others = b"".join(b',"%b":1' % other for other in NUMERIC if other != name)
-                    yield from (Case(b"[]", begun), Case(b"[]", begun + others + b"}]}]"))
+                    yield from (Case(NOTE, begun), Case(NOTE, begun + others + b"}]}]"))
 
 
 def colliding() -> Case:
     """Labels that all hash alike."""
-    return Case(b"[]", labelled_with(map("".join, product(("Aa", "BB"), repeat=5))))
+    return Case(NOTE, labelled_with(map("".join, product(("Aa", "BB"), repeat=5))))
 
 
 def labelled(seed: int) -> Iterator[Case]:
@@ -90,4 +133,4 @@ def labelled(seed: int) -> Iterator[Case]:
     for number in range(160):
         few, longest = r.choice((3, 50)), 300 if number % 8 == 0 else r.choice((6, 256))
         labels = [r.choice("YM") * r.randint(longest // 3, longest) for _ in range(few)]
-        yield Case(b'[{"identifier":"n","text":"aa"}]', labelled_with(labels), seed=r.getrandbits(40))
+        yield Case(NOTE, labelled_with(labels), seed=r.getrandbits(40))

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from fuzz.agreement import compare
 from fuzz.hostile import attack
 from fuzz.kernel import any_cases, compiled, told
-from fuzz.kernel_edges import cut_off, labelled, long, numbered, turning
+from fuzz.kernel_edges import cut_off, labelled, long, numbered, taken_apart, turning
 from tqdm import tqdm
 
 SHARDS, ROUNDS = 200, 1000
@@ -43,7 +43,7 @@ def agreed(seed: int) -> None:
 
 def agreed_at_edges(_: int) -> None:
     with TemporaryDirectory() as folder:
-        compare(Path(folder), chain(turning(), long(), numbered(), cut_off()))
+        compare(Path(folder), chain(turning(), long(), numbered(), cut_off(), taken_apart()))
 
 
 def judged(work: Callable[[int], None], seed: int) -> str | None:
