@@ -68,6 +68,14 @@ def table_of(card: Scorecard) -> Table:
     return Table(("s",), ("",), tuple(card.measures), counts, (slice(0, counts.shape[1]),), scored, {})
 
 
+def in_the_page_cache(folder: Path) -> None:
+    """Whoever reads a file first would wait for the disk."""
+    for path in folder.glob("*.json"):
+        with path.open("rb", buffering=0) as file:
+            while file.read(1 << 20):
+                pass
+
+
 def cpu() -> float:
     """Seconds of this process and of its children that are done."""
     spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
@@ -81,7 +89,9 @@ def held(what: str) -> int:
 
 
 def main() -> None:
-    work = works(Path(sys.argv[2]))[sys.argv[1]]
+    folder = Path(sys.argv[2])
+    work = works(folder)[sys.argv[1]]
+    in_the_page_cache(folder)
     gc.collect()
     gc.disable()
     before, began, wall = held("VmRSS"), cpu(), time.perf_counter()
