@@ -22,7 +22,7 @@ from sandscore.tasks import TASKS
 
 NATIVE, DRIVER = Path(native.__path__[0]), Path(__file__).with_name("kernel_driver.c")
 OPTIONS = ("-std=c11", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-NUMBERS = 29
+NUMBERS, LONGEST = 29, 600
 _WORDS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[^\s"{}\[\]:,]+|\s+|[{}\[\]:,]|"', re.DOTALL)
 _SPACES = (b" ", b"\t", b"\n", b"\r", b"\r\n", b"\f", b"\v", b"\xc2\xa0")
 RIGHT = 50
@@ -77,7 +77,9 @@ def told(program: Path, cases: Iterable[bytes]) -> list[tuple[int, int]]:
     """How many notes and annotations the kernel read in each case, -1 where it refused them."""
     given = [forms(), *cases]
     quiet = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}
-    done = subprocess.run([program], input=b"".join(given), capture_output=True, env=quiet, check=False)
+    done = subprocess.run(
+        [program], input=b"".join(given), capture_output=True, env=quiet, check=False, timeout=LONGEST
+    )
     lines = done.stdout.decode().splitlines()
     if done.returncode or len(lines) < len(given) - 1:
         kept = program.with_name("failed")

@@ -205,6 +205,13 @@ static void look_at_crowds(Case *c, const Rows *rows)
     MUST(at == many);
 }
 
+static void must_be_rows(const int32_t *found, int64_t count, const Rows *rows)
+{
+    MUST(count >= 0 && count <= rows->rows);
+    for (int64_t i = 0; i < count; i++)
+        MUST(found[i] < rows->rows && found[i] > (i ? found[i - 1] : -1));
+}
+
 static void look_up(Case *c, const uint8_t *block, const Rows *rows, const Notes *notes, int64_t count)
 {
     int32_t *numbers = room(4 * rows->records), *found = room(c->found);
@@ -212,10 +219,25 @@ static void look_up(Case *c, const uint8_t *block, const Rows *rows, const Notes
         uint32_t any = next_random(c);
         numbers[i] = any % 8 == 0 ? -1 : (int32_t)((any % 8 < 3 ? any / 8 : i) % count);
     }
-    int64_t many = find_misplaced(block, rows, numbers, notes, found);
-    MUST(many >= 0 && many <= rows->rows);
-    for (int64_t i = 0; i < many; i++)
-        MUST(found[i] < rows->rows && found[i] > (i ? found[i - 1] : -1));
+    must_be_rows(found, find_misplaced(block, rows, numbers, notes, found), rows);
+}
+
+/* Starts are paired with starts nearby, be they in order or not. */
+static void pair_up(Case *c, const Rows *rows)
+{
+    int64_t count = rows->rows, golds = count / 2, size = 8 * count, pairs = 0;
+    int64_t *gold = room(8 * golds), *least = room(size), *most = room(size);
+    uint8_t *paired = room(count);
+    for (int64_t i = 0; i < count; i++) {
+        least[i] = rows->start[i] - (int64_t)(next_random(c) % 9);
+        most[i] = rows->start[i] + (int64_t)(next_random(c) % 9);
+        if (i < golds)
+            gold[i] = rows->start[2 * i];
+    }
+    pair_near(gold, golds, least, most, count, paired);
+    for (int64_t i = 0; i < count; i++)
+        pairs += paired[i];
+    MUST(pairs <= golds);
 }
 
 /* Tells how many notes and annotations there were, or -1 where the kernel refused them. */
