@@ -37,7 +37,7 @@ test: check images browser peers  ## everything that must hold
 demo: images  ## the whole flow on the bundled example challenge
 	@.venv/bin/sandscore demo --images -o $(OUT)
 
-fuzz: environment  ## 200,000 hostile inputs and a guided search
+fuzz: environment  ## hostile inputs, the kernel among sanitizers, and a guided search
 	@cd tests && PYTHONPATH=. ../$(PYTHON) -m fuzz.long
 
 soak: environment images  ## 500 workers killed, on every home of the queue

@@ -93,6 +93,8 @@ static int32_t decoded_words(Rows *rows, const uint8_t *text, int64_t size)
     int64_t place = 0, begin = -1;
     for (int64_t step; at < end; at += step, place++) {
         step = character_size(at, end);
+        if (step == 0)
+            return 0;
         int blank = step == 1 ? is_ascii_blank(*at) : is_blank(character_at(at, step));
         if (blank && begin >= 0 && !put_word(rows, begin, place))
             return 0;
