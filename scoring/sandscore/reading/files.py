@@ -13,8 +13,9 @@ from sandscore.reading.forking import beside
 from sandscore.reading.gathering import Gathered
 from sandscore.reading.labels import renumber, vocabulary
 from sandscore.reading.loading import AnnotationLoader
+from sandscore.reading.memory import keep_freed_memory
 from sandscore.reading.notes import NotesLoader
-from sandscore.reading.sources import BadStream, Source, keep_freed_memory, opened
+from sandscore.reading.sources import BadStream, Source, opened
 from sandscore.reading.walking import Progress, quiet
 from sandscore.records.errors import UsageFault
 from sandscore.records.problems import Severity

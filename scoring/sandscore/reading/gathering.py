@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandscore.reading.columns import Columns, Tokens
+from sandscore.reading.memory import small_pages
 from sandscore.reading.spooling import Spool
 
 SPILL = 1 << 21
@@ -80,6 +81,6 @@ def _columns(found: dict[str, NDArray[Any]]) -> Columns:
 
 
 def _emptied(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    whole = np.concatenate(parts)
+    whole = np.concatenate(parts, out=small_pages(sum(map(len, parts)), parts[0].dtype))
     parts.clear()
     return whole

@@ -1,6 +1,5 @@
 """The texts of notes by number, end to end in UTF-8; in a nameless file where they are too long for memory."""
 
-import mmap
 from collections.abc import Sequence
 from typing import overload
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandscore.reading.columns import Ints, Small
+from sandscore.reading.memory import small_pages
 from sandscore.reading.native.library import MARK_EVERY, Notes, address, kernel
 from sandscore.reading.spooling import Spool, forget
 
@@ -23,7 +23,7 @@ class GatheredTexts:
 
     def __init__(self, size: int) -> None:
         self._spool = Spool() if size > SPILL else None
-        self._held = np.zeros(0, np.uint8) if self._spool or not size else _small_pages(size)
+        self._held = small_pages(0 if self._spool else size, np.uint8)
         self._used = 0
         self._sizes, self._chars = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         self._marks = [np.zeros(0, np.uint32)]
@@ -59,11 +59,6 @@ class GatheredTexts:
         texts = self._held[: self._used] if self._spool is None else self._spool.column(np.uint8)
         sizes, chars, marks = np.concatenate(self._sizes), np.concatenate(self._chars), np.concatenate(self._marks)
         return NoteTexts(texts, sizes, chars, marks, spooled=self._spool is not None)
-
-
-def _small_pages(size: int) -> Bytes:
-    """Memory in pages of the ordinary size: for large ones the system may have to move much of it around first."""
-    return np.frombuffer(mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), np.uint8)
 
 
 class NoteTexts(Sequence[str]):

@@ -15,13 +15,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, BinaryIO
 
-import numpy as np
 from msgspec import Struct
 
 from sandscore.records.errors import InfrastructureFault, MissingFile, SandscoreError
 
 CHUNK = 1 << 20
-_PIECE = 31 << 20
 HASHED = 1 << 22
 BOMB_FLOOR = 1 << 30
 BOMB_RATIO = 200
@@ -51,14 +49,6 @@ class Source(Struct):
                 taken.update(view[at : at + HASHED])
                 forget(view, at, at + HASHED)
         return taken.hexdigest()
-
-
-def keep_freed_memory() -> None:
-    """Blocks need the same memory again and again, which the C library would give back to the system each time.
-
-    It does not where a larger piece has been freed before; this one is never touched.
-    """
-    np.empty(_PIECE, np.uint8)
 
 
 def forget(data: memoryview, start: int, end: int) -> None:

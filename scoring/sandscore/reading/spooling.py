@@ -10,6 +10,10 @@ from numpy.typing import DTypeLike, NDArray
 from sandscore.records.errors import InfrastructureFault
 
 
+class _FileMap(mmap.mmap):
+    """Memory that can be read again from its file, which no other memory can."""
+
+
 class Spool:
     """One column's file; whoever forks after it was opened shares it with the other process."""
 
@@ -34,7 +38,7 @@ class Spool:
     def column(self, kind: DTypeLike) -> NDArray[Any]:
         """All that was written; writing into it writes into the file."""
         size = self._file.seek(0, 2)
-        return np.frombuffer(mmap.mmap(self._file.fileno(), size) if size else b"", kind)
+        return np.frombuffer(_FileMap(self._file.fileno(), size) if size else b"", kind)
 
 
 def forget(column: NDArray[Any]) -> None:
@@ -42,7 +46,7 @@ def forget(column: NDArray[Any]) -> None:
     base: Any = column
     while isinstance(base, np.ndarray):
         base = base.base
-    if isinstance(base, memoryview) and isinstance(base.obj, mmap.mmap):
+    if isinstance(base, memoryview) and isinstance(base.obj, _FileMap):
         base.obj.madvise(mmap.MADV_DONTNEED)
 
 
