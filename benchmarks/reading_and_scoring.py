@@ -37,6 +37,8 @@ LIMITS = {
     "memory, api / orjson": (None, 0.5, 0.5),
 }
 """For 1,000, 10,000 and 100,000 notes."""
+GROWTH = 11
+"""Ten times the notes, and a tenth of it."""
 OTHER = ", written otherwise"
 SIZES = (1_000, 10_000, 100_000)
 WORKS = ("orjson", "msgspec", "api", "resampled", "cli", "two")
@@ -113,10 +115,24 @@ def main() -> int:
                     write(folder, notes, other=corpus == OTHER)
                 results.append({"corpus": corpus} | compare(folder, notes, options.rounds))
                 print(told(results[-1]), flush=True)
+    grown = growth(results)
+    for name, times in grown.items():
+        print(f"{name:<44} {times:5.2f}   (limit {GROWTH})")
     if options.json:
         text = json.dumps({"machine": machine(), "results": results}, indent=1)
         options.json.write_text(text + "\n", encoding="utf-8")
-    return 1 if any(beyond(row) for row in results) else 0
+    return 1 if any(map(beyond, results)) or max(grown.values(), default=0) > GROWTH else 0
+
+
+def growth(results: list[dict[str, Any]]) -> dict[str, float]:
+    """How many times what 10,000 notes take ten times as many take."""
+    by_size = {(row["corpus"], row["notes"]): row["medians"]["api"] for row in results}
+    corpora = [corpus for corpus, notes in by_size if notes == SIZES[2] and (corpus, SIZES[1]) in by_size]
+    return {
+        f"{what} of ten times the notes{corpus}": by_size[corpus, SIZES[2]][what] / by_size[corpus, SIZES[1]][what]
+        for corpus in corpora
+        for what in ("cpu", "peak")
+    }
 
 
 def beyond(result: dict[str, Any]) -> list[str]:
