@@ -38,9 +38,11 @@ def test_a_claim_is_written_before_it_is_given(tmp_path: Path) -> None:
 
 
 def test_two_workers_twelve_submissions_each_is_claimed_once(tmp_path: Path) -> None:
-    async def work(home: QueueHome, owner: str) -> list[str]:
+    async def work(home: QueueHome, owner: str, both_have_looked: asyncio.Barrier) -> list[str]:
         mine = []
-        for submission in await home.claimable(20):
+        seen = await home.claimable(20)
+        await both_have_looked.wait()
+        for submission in seen:
             claim = await home.claim(submission, owner, 30)
             if claim is not None:
                 mine.append(claim.submission.id)
@@ -49,7 +51,8 @@ def test_two_workers_twelve_submissions_each_is_claimed_once(tmp_path: Path) -> 
     async def test(queue: Queue) -> None:
         keys = [queue.submit_file(b"{}") for _ in range(12)]
         async with opened(queue, "a") as a, opened(queue, "b") as b:
-            first, second = await asyncio.gather(work(a, "w1"), work(b, "w2"))
+            both_have_looked = asyncio.Barrier(2)
+            first, second = await asyncio.gather(work(a, "w1", both_have_looked), work(b, "w2", both_have_looked))
         assert sorted(first + second) == sorted(keys)
         assert sorted(begun(queue)) == sorted(keys)
         assert queue.standin.count("PUT", STATUS, 412) > 0, "nobody raced"
