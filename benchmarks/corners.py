@@ -24,6 +24,11 @@ def one_note(n: int, r: random.Random) -> list[Row]:
     return [(12 * i, 8, r.choice(TYPES)) for i in range(n)]
 
 
+def giant_text(n: int, r: random.Random) -> list[Row]:
+    """One note as long as all the ordinary ones together."""
+    return [(140 * i, 8, r.choice(TYPES)) for i in range(n)]
+
+
 def equal_starts(n: int, r: random.Random) -> list[Row]:
     """Twenty annotations at each start."""
     return [(12 * (i // 20), 1 + i % 20, r.choice(TYPES)) for i in range(n)]
@@ -44,7 +49,14 @@ def copies(n: int, r: random.Random) -> list[Row]:
     return [(12 * (i % 10), 8, r.choice(TYPES)) for i in range(n)]
 
 
-SHAPES: tuple[Callable[[int, random.Random], list[Row]], ...] = (one_note, equal_starts, overlapping, nested, copies)
+SHAPES: tuple[Callable[[int, random.Random], list[Row]], ...] = (
+    one_note,
+    giant_text,
+    equal_starts,
+    overlapping,
+    nested,
+    copies,
+)
 
 
 def write_shape(folder: Path, rows: list[Row], r: random.Random) -> None:
