@@ -106,6 +106,9 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--folder", type=Path, help="gold.json, predictions.json and notes.json made by someone else")
     options = parser.parse_args()
+    given = [options.folder / f"{role}.json" for role in ("gold", "predictions", "notes")] if options.folder else []
+    if missing := [str(path) for path in given if not path.is_file()]:
+        parser.error(f"there is no {', no '.join(missing)}")
     results = []
     for notes in options.notes or SIZES[:2]:
         for corpus in (f" of {options.folder}",) if options.folder else ("", OTHER):

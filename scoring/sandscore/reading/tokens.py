@@ -4,19 +4,13 @@ from functools import cache
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from sandscore.reading.columns import Ints, Mask, Small, Tokens
 
-_BLANK = 0x20
 
-
-def tokens_of(joined: str | NDArray[np.uint8], sizes: Small | Ints) -> Tokens:
-    """The tokens of texts of these sizes, given with a line feed before, between and after them.
-
-    Of bytes, those up to the blank are white space and no others are.
-    """
-    space = _spaces(joined) if isinstance(joined, str) else joined <= _BLANK
+def tokens_of(joined: str, sizes: Small) -> Tokens:
+    """The tokens of texts of these sizes, given with a line feed before, between and after them."""
+    space = _spaces(joined)
     edges = np.flatnonzero(space[1:] != space[:-1])
     begins, ends = edges[::2], edges[1::2]
     closed = np.cumsum(sizes + 1, dtype=np.int64)

@@ -3,105 +3,7 @@
 
 #include "json.h"
 #include "kernel.h"
-
-enum { LONGEST_LABEL = 256, FARTHEST_SLOT = 16 };
-
-static uint32_t slot_of(const uint8_t *label, int64_t size)
-{
-    uint32_t hash = (uint32_t)size;
-    for (int64_t i = 0; i < size; i++)
-        hash = hash * 31 + label[i];
-    return (hash ^ hash >> 12) % SLOTS;
-}
-
-/* Where a spelling's number is, or is to be put; slots hold numbers from 1. */
-static uint32_t find_slot(const Spellings *known, const uint8_t *label, int64_t size)
-{
-    uint32_t slot = slot_of(label, size);
-    for (int32_t which; (which = known->slots[slot]); slot = (slot + 1) % SLOTS) {
-        const int32_t *begin = known->begins + which - 1;
-        if (begin[1] - begin[0] == size && memcmp(known->pool + begin[0], label, (size_t)size) == 0)
-            break;
-    }
-    return slot;
-}
-
-int32_t learn_spelling(Spellings *known, const uint8_t *label, int64_t size, int32_t code)
-{
-    int32_t begin = known->begins[known->count];
-    if (known->count == SPELLINGS || size > LONGEST_LABEL || begin + size > POOL)
-        return 0;
-    uint32_t slot = find_slot(known, label, size);
-    if (known->slots[slot] || (slot + SLOTS - slot_of(label, size)) % SLOTS > FARTHEST_SLOT)
-        return 0;
-    memcpy(known->pool + begin, label, (size_t)size);
-    known->codes[known->count++] = code;
-    known->begins[known->count] = begin + (int32_t)size;
-    known->slots[slot] = (uint16_t)known->count;
-    return 1;
-}
-
-/* White space as str.isspace knows it, beyond ASCII. */
-static int is_blank(uint32_t point)
-{
-    return point == 0x85 || point == 0xA0 || point == 0x1680 || (point >= 0x2000 && point <= 0x200A) ||
-           point == 0x2028 || point == 0x2029 || point == 0x202F || point == 0x205F || point == 0x3000;
-}
-
-static inline int is_ascii_blank(uint8_t byte)
-{
-    return byte == ' ' || (byte >= 9 && byte <= 13) || (byte >= 28 && byte <= 31);
-}
-
-/* The character that begins here in right UTF-8. */
-static uint32_t character_at(const uint8_t *at, int64_t size)
-{
-    uint32_t point = size == 1 ? *at : *at & (0x7Fu >> size);
-    for (int64_t i = 1; i < size; i++)
-        point = point << 6 | (at[i] & 0x3Fu);
-    return point;
-}
-
-static inline int32_t put_word(Rows *rows, int64_t begin, int64_t end)
-{
-    if (rows->tokens == rows->token_room)
-        return 0;
-    rows->begin[rows->tokens] = (int32_t)begin;
-    rows->size[rows->tokens++] = (int32_t)(end - begin);
-    return 1;
-}
-
-/* The words of a text that is ASCII and has no escapes: a blank is its only white space. */
-static inline int32_t plain_words(Rows *rows, const uint8_t *text, int64_t size)
-{
-    int64_t at = 0;
-    while (at < size) {
-        while (at < size && text[at] == ' ')
-            at++;
-        int64_t begin = at;
-        while (at < size && text[at] != ' ')
-            at++;
-        if (at > begin && !put_word(rows, begin, at))
-            return 0;
-    }
-    return 1;
-}
-
-static int32_t decoded_words(Rows *rows, const uint8_t *text, int64_t size)
-{
-    const uint8_t *at = text, *end = text + size;
-    int64_t place = 0, begin = -1;
-    for (int64_t step; at < end; at += step, place++) {
-        step = character_size(at, end);
-        if (step == 0)
-            return 0;
-        int blank = step == 1 ? is_ascii_blank(*at) : is_blank(character_at(at, step));
-        if (blank && begin >= 0 && !put_word(rows, begin, place))
-            return 0;
-        begin = blank ? -1 : begin < 0 ? place : begin;
-    }
-    return begin < 0 || put_word(rows, begin, place);
-}
+#include "parts.h"
 
 static int32_t take_text(Cursor *c, const uint8_t *data, int32_t want_tokens, Rows *rows)
 {
@@ -127,14 +29,11 @@ static int32_t take_label(Cursor *c, const uint8_t *data, const Spellings *known
     Written label;
     if (!take(c, '"') || !take_string(c, &label))
         return REFUSED;
-    int32_t which = known->slots[find_slot(known, label.begin, label.size)];
-    if (!which) {
-        rows->label_at = label.begin - data;
-        rows->label_size = label.size;
-        return UNKNOWN_LABEL;
-    }
-    *code = known->codes[which - 1];
-    return TAKEN;
+    if (find_spelling(known, label.begin, label.size, code))
+        return TAKEN;
+    rows->label_at = label.begin - data;
+    rows->label_size = label.size;
+    return UNKNOWN_LABEL;
 }
 
 typedef struct {

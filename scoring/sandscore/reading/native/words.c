@@ -1,0 +1,65 @@
+/* Texts into words, which white space parts. */
+#include "json.h"
+#include "parts.h"
+
+/* White space as str.isspace knows it, beyond ASCII. */
+static int is_blank(uint32_t point)
+{
+    return point == 0x85 || point == 0xA0 || point == 0x1680 || (point >= 0x2000 && point <= 0x200A) ||
+           point == 0x2028 || point == 0x2029 || point == 0x202F || point == 0x205F || point == 0x3000;
+}
+
+static inline int is_ascii_blank(uint8_t byte)
+{
+    return byte == ' ' || (byte >= 9 && byte <= 13) || (byte >= 28 && byte <= 31);
+}
+
+/* The character that begins here in right UTF-8. */
+static uint32_t character_at(const uint8_t *at, int64_t size)
+{
+    uint32_t point = size == 1 ? *at : *at & (0x7Fu >> size);
+    for (int64_t i = 1; i < size; i++)
+        point = point << 6 | (at[i] & 0x3Fu);
+    return point;
+}
+
+static inline int32_t put_word(Rows *rows, int64_t begin, int64_t end)
+{
+    if (rows->tokens == rows->token_room)
+        return 0;
+    rows->begin[rows->tokens] = (int32_t)begin;
+    rows->size[rows->tokens++] = (int32_t)(end - begin);
+    return 1;
+}
+
+/* A blank is its only white space. */
+int32_t plain_words(Rows *rows, const uint8_t *text, int64_t size)
+{
+    int64_t at = 0;
+    while (at < size) {
+        while (at < size && text[at] == ' ')
+            at++;
+        int64_t begin = at;
+        while (at < size && text[at] != ' ')
+            at++;
+        if (at > begin && !put_word(rows, begin, at))
+            return 0;
+    }
+    return 1;
+}
+
+int32_t decoded_words(Rows *rows, const uint8_t *text, int64_t size)
+{
+    const uint8_t *at = text, *end = text + size;
+    int64_t place = 0, begin = -1;
+    for (int64_t step; at < end; at += step, place++) {
+        step = character_size(at, end);
+        if (step == 0)
+            return 0;
+        int blank = step == 1 ? is_ascii_blank(*at) : is_blank(character_at(at, step));
+        if (blank && begin >= 0 && !put_word(rows, begin, place))
+            return 0;
+        begin = blank ? -1 : begin < 0 ? place : begin;
+    }
+    return begin < 0 || put_word(rows, begin, place);
+}
