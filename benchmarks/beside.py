@@ -17,7 +17,7 @@ from statistics import median
 from time import process_time
 from typing import Any, NamedTuple, TypeVar
 
-from sandscore.reading.walking import collector_paused
+from sandscore.annotations.record_reader import collector_paused
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]

@@ -17,17 +17,17 @@ import msgspec
 import numpy as np
 import orjson
 
-import sandscore.cli.scoring  # noqa: F401 (what a command imports is not what is measured)
+import sandscore.cli.scoring_flow  # noqa: F401 (what a command imports is not what is measured)
+from sandscore.annotations.decoder import record_type
+from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.cli.main import run
-from sandscore.measuring.cards import Question, score
-from sandscore.measuring.hipaa import load_hipaa_map
-from sandscore.ranking.bootstrap import f1_replicates
-from sandscore.ranking.intervals import percentile_intervals
-from sandscore.ranking.table import Table
-from sandscore.reading.decoding import record_type
-from sandscore.reading.files import Inputs, load_files
+from sandscore.measures.hipaa_map import load_hipaa_map
+from sandscore.ranking.confidence_intervals import percentile_intervals
+from sandscore.ranking.resampling import f1_replicates
+from sandscore.ranking.score_table import ScoreTable
 from sandscore.records.scorecard import Scorecard
-from sandscore.tasks import TASKS
+from sandscore.scoring.card_building import Question, score
+from sandscore.task_table.task import TASKS
 
 TASK = TASKS["address"]
 
@@ -61,11 +61,11 @@ def works(folder: Path) -> dict[str, Callable[[], object]]:
     }
 
 
-def table_of(card: Scorecard) -> Table:
+def table_of(card: Scorecard) -> ScoreTable:
     """One system's counts of five measures, every note by itself."""
     counts = np.array([[*row.values()] for row in card.per_note.values()])[None]
     scored = np.ones((1, 1, counts.shape[2]), np.bool_)
-    return Table(("s",), ("",), tuple(card.measures), counts, (slice(0, counts.shape[1]),), scored, {})
+    return ScoreTable(("s",), ("",), tuple(card.measures), counts, (slice(0, counts.shape[1]),), scored, {})
 
 
 def in_the_page_cache(folder: Path) -> None:

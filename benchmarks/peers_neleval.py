@@ -13,10 +13,10 @@ from typing import Any
 import corpus
 from beside import Beside, Round, measured, must_agree, original, report, timed
 
-from sandscore.measuring.profiles import neleval
-from sandscore.measuring.profiles.decoding import decoded
-from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
-from sandscore.tasks import find_task
+from sandscore.profiles.neleval import neleval_profile
+from sandscore.profiles.profile import ProfileInput, ProfileResult
+from sandscore.scoring.profile_cards import decoded
+from sandscore.task_table.task import find_task
 
 REQUIRED = 20
 ADDRESS = find_task("address")
@@ -25,8 +25,9 @@ COLUMNS = {"precis": "precision"}
 
 def ours(files: dict[str, Path]) -> ProfileResult:
     gold, predictions = (decoded(files[role].read_bytes()) for role in ("gold", "predictions"))
-    return neleval.evaluate(
-        ProfileInput(ADDRESS, None, gold, predictions), {p.name: p.default for p in neleval.DEFINITION.parameters}
+    return neleval_profile.evaluate(
+        ProfileInput(ADDRESS, None, gold, predictions),
+        {p.name: p.default for p in neleval_profile.DEFINITION.parameters},
     )
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from beside import Beside, Round, measured, must_agree, original, report, timed
 
-from sandscore.measuring.profiles import semeval
-from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
-from sandscore.tasks import find_task
+from sandscore.profiles.profile import ProfileInput, ProfileResult
+from sandscore.profiles.semeval import semeval_profile
+from sandscore.task_table.task import find_task
 
 ANNOTATIONS, REQUIRED = 20, 10
 LABELS = ("AGE", "CONTACT", "DATE", "ID", "LOCATION", "NAME", "ORGANIZATION", "PROFESSION")
@@ -50,7 +50,7 @@ def annotation(start: int, length: int, label: str) -> dict[str, Any]:
 
 
 def ours(given: ProfileInput) -> ProfileResult:
-    return semeval.evaluate(given, {p.name: p.default for p in semeval.DEFINITION.parameters})
+    return semeval_profile.evaluate(given, {p.name: p.default for p in semeval_profile.DEFINITION.parameters})
 
 
 def records(side: Side) -> list[dict[str, Any]]:

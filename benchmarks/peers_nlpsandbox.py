@@ -15,14 +15,14 @@ from typing import Any
 import corpus
 from beside import Beside, Round, measured, must_agree, original, report, timed
 
-from sandscore.measuring.cards import Question, score
-from sandscore.measuring.hipaa import load_hipaa_map
-from sandscore.measuring.profiles import nlpsandbox_client
-from sandscore.measuring.profiles.decoding import decoded
-from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
-from sandscore.reading.files import Inputs, load_files
+from sandscore.annotations.input_files import Inputs, load_files
+from sandscore.measures.hipaa_map import load_hipaa_map
+from sandscore.profiles.nlpsandbox import nlpsandbox_profile
+from sandscore.profiles.profile import ProfileInput, ProfileResult
 from sandscore.records.scorecard import Scorecard
-from sandscore.tasks import find_task
+from sandscore.scoring.card_building import Question, score
+from sandscore.scoring.profile_cards import decoded
+from sandscore.task_table.task import find_task
 
 REQUIRED = {"profile": 20, "own measures": 60}
 LOCATION = find_task("location")
@@ -31,7 +31,7 @@ LOCATION = find_task("location")
 def ours(files: dict[str, Path]) -> ProfileResult:
     gold, predictions = (decoded(files[role].read_bytes()) for role in ("gold", "predictions"))
     given = ProfileInput(LOCATION, None, gold, predictions)
-    return nlpsandbox_client.evaluate(given, {"release": "4.3.0"})
+    return nlpsandbox_profile.evaluate(given, {"release": "4.3.0"})
 
 
 def own_measures(files: dict[str, Path]) -> Scorecard:

@@ -11,8 +11,8 @@ from typing import Any
 from beside import Beside, Round, measured, must_agree, original, report, timed
 from peers.presidio_corpus import documents as tagged_documents
 
-from sandscore.measuring.profiles.presidio.evaluation import Options, evaluate_tags
-from sandscore.measuring.profiles.presidio.spans import TaggedDocument
+from sandscore.profiles.presidio.presidio_evaluation import EvaluationOptions, evaluate_tags
+from sandscore.profiles.presidio.presidio_spans import TaggedDocument
 
 REQUIRED = 20
 TAGGED = {"sparse": {"tagged": 0.12, "noise": 0.04}, "dense": {}}
@@ -36,7 +36,7 @@ def one_round(given: list[dict[str, Any]]) -> Round:
     request = {"documents": given, "runs": [{}]}
     (answer,) = original("presidio", "tests/peers/presidio_original.py", request)["runs"]
     notes = [TaggedDocument(str(i), d["tokens"], d["starts"], d["gold"], d["predicted"]) for i, d in enumerate(given)]
-    found, seconds = timed(lambda: evaluate_tags(notes, Options()))
+    found, seconds = timed(lambda: evaluate_tags(notes, EvaluationOptions()))
     must_agree("the matrix", [answer["labels"], answer["rows"]], list(found.matrix()))
     must_agree("the number of errors", len(answer["errors"]), len(found.errors))
     return Round(answer["seconds"], seconds)

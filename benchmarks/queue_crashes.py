@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from queue_band import Band
 from queue_siege import DaskSiege, Siege
-from queueing.synapse_standin import synapse
+from submission_queue.synapse_standin import synapse
 from synapse_siege import SynapseSiege
 
 SHARES = {"embedded": 0.68, "Synapse": 0.16, "Dask": 0.16}

@@ -18,13 +18,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandscore.content import example_gold, submissions
-from sandscore.queueing.embedded.database import Database, create
-from sandscore.queueing.embedded.journal import Journal
-from sandscore.queueing.embedded.submitting import Entry, submit
-from sandscore.queueing.founding import found
-from sandscore.queueing.settings import Settings
-from sandscore.queueing.workspace import Workspace
+from sandscore.base.bundled_content import example_gold, submissions
+from sandscore.queue.homes.sqlite.sqlite_database import Database, create
+from sandscore.queue.homes.sqlite.sqlite_submitting import NewSubmission, submit
+from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
+from sandscore.queue.queue_setup import found
+from sandscore.queue.settings import QueueSettings
+from sandscore.queue.workspace import Workspace
 
 TEAMS = 40
 ENOUGH = 10_000
@@ -35,9 +35,9 @@ CHALLENGE = 'challenge = "queue-overhead"\nheadline = "instance_strict"\nresampl
 SCORE_ALONE = """
 import sys, time
 from pathlib import Path
-from sandscore.measuring.cards import Question, dumped, score
-from sandscore.reading.files import Inputs, load_files
-from sandscore.tasks import find_task
+from sandscore.scoring.card_building import Question, dumped, score
+from sandscore.annotations.input_files import Inputs, load_files
+from sandscore.task_table.task import find_task
 gold, predictions, notes, card = map(Path, sys.argv[1:5])
 def once():
     loaded = load_files(find_task("date"), Inputs(gold, predictions, notes))
@@ -84,15 +84,15 @@ def main(count: int, workers: int) -> None:
 
 def made(root: Path) -> Workspace:
     (root / "challenge.toml").write_text(CHALLENGE, encoding="utf-8")
-    return found(root / "queue", root / "challenge.toml", Settings(data={"": str(example_gold())}), create)
+    return found(root / "queue", root / "challenge.toml", QueueSettings(data={"": str(example_gold())}), create)
 
 
 def filled(workspace: Workspace, count: int) -> Cost:
-    database, journal = Database(workspace.root), Journal(workspace.root)
+    database, journal = Database(workspace.root), SubmissionJournal(workspace.root)
     files = [submissions() / f"date-{name}" / "predictions.json" for name in ("good", "weak")]
     begun, used = time.perf_counter(), time.process_time()
     for number in range(count):
-        entry = Entry("date", f"team {number % TEAMS}", predictions=files[number % 2])
+        entry = NewSubmission("date", f"team {number % TEAMS}", predictions=files[number % 2])
         submit(database, journal, workspace, entry)
     database.close()
     return Cost((time.perf_counter() - begun) / count, (time.process_time() - used) / count)

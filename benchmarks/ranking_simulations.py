@@ -19,14 +19,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from sandscore.ranking.bootstrap import f1_replicates
+from sandscore.ranking.confidence_intervals import percentile_intervals
 from sandscore.ranking.feedback import grid
-from sandscore.ranking.intervals import percentile_intervals
 from sandscore.ranking.ladder import LadderState, climb, f1_of, leave_one_out, standard_error
-from sandscore.ranking.power import Plan, patients_needed, simulated
-from sandscore.ranking.randomisation import LEAST_DRAWS, randomisation_p
-from sandscore.ranking.separation import ALPHA, PairTests, rank_sets
-from sandscore.ranking.table import Table
+from sandscore.ranking.pair_tests import ALPHA, LEAST_DRAWS, PairTests, randomisation_p, rank_sets
+from sandscore.ranking.power_planning import PowerPlan, patients_needed, simulated
+from sandscore.ranking.resampling import f1_replicates
+from sandscore.ranking.score_table import ScoreTable
 
 Counts = NDArray[np.int64]
 MOST_NOTES = 5
@@ -59,12 +58,12 @@ def f1(counts: Counts) -> float:
     return float(2 * tp / (2 * tp + fp + fn))
 
 
-def table_of(counts: Counts) -> Table:
+def table_of(counts: Counts) -> ScoreTable:
     """(systems, units, 3) as a table of one measure."""
     systems, units, _ = counts.shape
     names = tuple(f"s{i}" for i in range(systems))
     everywhere = np.ones((systems, 1, 1), np.bool_)
-    return Table(names, ("",), ("instance_strict",), counts[:, :, None], (slice(0, units),), everywhere, {})
+    return ScoreTable(names, ("",), ("instance_strict",), counts[:, :, None], (slice(0, units),), everywhere, {})
 
 
 def coverage(counts: Counts, truth: float) -> float:
@@ -142,7 +141,7 @@ def planner(short: bool) -> Iterator[Row]:
     sizes = np.random.default_rng(3).poisson(9, 400)
     challenges = 400 if short else 2_000
     for gap in (0.02, 0.05):
-        plan = Plan(gap, simulations=300 if short else 1_000)
+        plan = PowerPlan(gap, simulations=300 if short else 1_000)
         patients = patients_needed(sizes.tolist(), plan, seed=1).patients
         if patients is None:
             raise RuntimeError("the planner found no number of patients")

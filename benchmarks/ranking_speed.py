@@ -19,17 +19,17 @@ from itertools import combinations
 
 import numpy as np
 
-from sandscore.ranking.bootstrap import f1_replicates
-from sandscore.ranking.intervals import percentile_intervals
-from sandscore.ranking.randomisation import draws_for, randomisation_p
-from sandscore.ranking.standing import stand
-from sandscore.ranking.table import Table
+from sandscore.ranking.analysis import stand
+from sandscore.ranking.confidence_intervals import percentile_intervals
+from sandscore.ranking.pair_tests import draws_for, randomisation_p
+from sandscore.ranking.resampling import f1_replicates
+from sandscore.ranking.score_table import ScoreTable
 from sandscore.records.challenge import RankingRules
 
 NOTES, MEASURES, RESAMPLES = 1_304, 5, 10_000
 
 
-def table_of(systems: int) -> Table:
+def table_of(systems: int) -> ScoreTable:
     """Systems of about equal skill; every note its own patient."""
     stream = np.random.default_rng(systems)
     gold = stream.poisson(5, (NOTES, MEASURES))
@@ -38,7 +38,7 @@ def table_of(systems: int) -> Table:
     names = tuple(f"s{i}" for i in range(systems))
     measures = ("instance_strict", "instance_relax", "token", "type", "hipaa_phi")
     everywhere = np.ones((systems, 1, MEASURES), np.bool_)
-    return Table(names, ("",), measures, counts, (slice(0, NOTES),), everywhere, {})
+    return ScoreTable(names, ("",), measures, counts, (slice(0, NOTES),), everywhere, {})
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -47,12 +47,12 @@ def seconds(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def intervals(table: Table) -> None:
+def intervals(table: ScoreTable) -> None:
     replicates = f1_replicates(table, list(range(MEASURES)), 1, RESAMPLES)
     percentile_intervals(replicates.reshape(-1, RESAMPLES))
 
 
-def plain_numpy(table: Table) -> None:
+def plain_numpy(table: ScoreTable) -> None:
     stream = np.random.default_rng(1)
     flat = np.moveaxis(table.counts, 1, 0).reshape(NOTES, -1).astype(np.float64)
     replicates = np.empty((RESAMPLES, flat.shape[1]))
@@ -63,7 +63,7 @@ def plain_numpy(table: Table) -> None:
     np.quantile(2 * tp / (2 * tp + fp + fn), [0.025, 0.975], axis=0)
 
 
-def all_pairs(table: Table) -> None:
+def all_pairs(table: ScoreTable) -> None:
     pairs = list(combinations(range(len(table.systems)), 2))
     counts = table.counts[:, :, 0]
     randomisation_p(counts, [slice(0, NOTES)], pairs, 1, draws_for(len(pairs)))

@@ -18,16 +18,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sandscore.content import example_gold
-from sandscore.records.run import Outcome
-from sandscore.running.arguments import preset
-from sandscore.running.building import build_image
-from sandscore.running.engine import engine
-from sandscore.running.notes import Note, read_notes
-from sandscore.running.running import Job, run
-from sandscore.running.setting import Annotator
-from sandscore.running.template import example
-from sandscore.tasks import find_task
+from sandscore.base.bundled_content import example_gold
+from sandscore.containers.annotation_run import RunJob, run
+from sandscore.containers.container_limits import preset
+from sandscore.containers.docker_engine import engine
+from sandscore.containers.hostile.hostile_images import build_image
+from sandscore.containers.participant_template import example
+from sandscore.containers.run_context import Annotator
+from sandscore.containers.sent_notes import SentNote, read_notes
+from sandscore.records.run_record import Outcome
+from sandscore.task_table.task import find_task
 
 BASE = "sandscore-base:bookworm"
 NAME = "sandscore-benchmark"
@@ -57,14 +57,14 @@ def main() -> int:
     return report(official, ours, rates)
 
 
-def long_notes() -> list[Note]:
+def long_notes() -> list[SentNote]:
     """The example's notes, joined up to the size of a usual note."""
     texts = [note.text for note in read_notes(example_gold() / "notes.json")[0]]
     joined = ("\n".join(texts[i:] + texts[:i])[:CHARACTERS] for i in range(NOTES))
-    return [Note(f"note-{i}", f"note-{i}", text) for i, text in enumerate(joined)]
+    return [SentNote(f"note-{i}", f"note-{i}", text) for i, text in enumerate(joined)]
 
 
-def official_way(client: Any, notes: Sequence[Note], folder: Path) -> tuple[float, float]:
+def official_way(client: Any, notes: Sequence[SentNote], folder: Path) -> tuple[float, float]:
     """Seconds from start to the last answer without any wait, and notes a second while annotating."""
     begun = time.monotonic()
     with service(client) as network:
@@ -91,7 +91,7 @@ def service(client: Any) -> Iterator[str]:
         network.remove()
 
 
-def asked(client: Any, network: str, note: Note, folder: Path) -> bytes:
+def asked(client: Any, network: str, note: SentNote, folder: Path) -> bytes:
     """One client container: the answer it printed."""
     file = folder / "note.json"
     file.write_text(json.dumps(note.payload()), encoding="utf-8")
@@ -111,7 +111,7 @@ def asked(client: Any, network: str, note: Note, folder: Path) -> bytes:
         container.remove(force=True)
 
 
-def our_way(notes: Sequence[Note], folder: Path) -> float:
+def our_way(notes: Sequence[SentNote], folder: Path) -> float:
     """Seconds of the whole command, from the start of Python to the score card."""
     (folder / "notes.json").write_text(json.dumps([note.record() for note in notes]), encoding="utf-8")
     gold = [{"annotationSource": {"resourceSource": {"name": note.name}}, "textDateAnnotations": []} for note in notes]
@@ -125,11 +125,11 @@ def our_way(notes: Sequence[Note], folder: Path) -> float:
     return seconds
 
 
-def our_rate(notes: Sequence[Note], concurrency: int) -> float:
+def our_rate(notes: Sequence[SentNote], concurrency: int) -> float:
     """Notes a second while annotating; two CPUs for the container, as it has in the official way."""
     limits = preset("strict").model_copy(update={"cpus": 2.0})
-    repeated = [Note(f"note-{i}", f"note-{i}", note.text) for i, note in enumerate(notes)]
-    job = Job(find_task("date"), Annotator("image", NAME), repeated, "0" * 64, limits, concurrency)
+    repeated = [SentNote(f"note-{i}", f"note-{i}", note.text) for i, note in enumerate(notes)]
+    job = RunJob(find_task("date"), Annotator("image", NAME), repeated, "0" * 64, limits, concurrency)
     record = run(job).record
     assert record.outcome is Outcome.FINISHED, record.reason
     return record.notes_per_second or 0.0

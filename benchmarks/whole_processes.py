@@ -19,11 +19,11 @@ def decode(folder: str) -> list[object]:
 
 def score(folder: str, resamples: int = 0) -> object:
     """Validate, compare with the notes, count every measure; and resample the notes for intervals of five."""
-    from sandscore.measuring.hipaa import load_hipaa_map
-    from sandscore.measuring.measures import measures_for
-    from sandscore.measuring.whole import measured
-    from sandscore.reading.files import Inputs, load_files
-    from sandscore.tasks import TASKS
+    from sandscore.annotations.input_files import Inputs, load_files
+    from sandscore.measures.dataset_counts import measured
+    from sandscore.measures.hipaa_map import load_hipaa_map
+    from sandscore.measures.measure_registry import measures_for
+    from sandscore.task_table.task import TASKS
 
     task, hipaa = TASKS["address"], load_hipaa_map()
     files = Inputs(*(f"{folder}/{role}.json" for role in ("gold", "predictions", "notes")))
@@ -33,13 +33,13 @@ def score(folder: str, resamples: int = 0) -> object:
         return whole
     import numpy as np
 
-    from sandscore.ranking.bootstrap import f1_replicates
-    from sandscore.ranking.intervals import percentile_intervals
-    from sandscore.ranking.table import Table
+    from sandscore.ranking.confidence_intervals import percentile_intervals
+    from sandscore.ranking.resampling import f1_replicates
+    from sandscore.ranking.score_table import ScoreTable
 
     five = whole.counted[:5]
     counts = np.stack([one.per_note for one in five], axis=1)[None]
     scored = np.ones((1, 1, len(five)), np.bool_)
     names = tuple(str(one.measure) for one in five)
-    table = Table(("s",), ("",), names, counts, (slice(0, counts.shape[1]),), scored, {})
+    table = ScoreTable(("s",), ("",), names, counts, (slice(0, counts.shape[1]),), scored, {})
     return percentile_intervals(f1_replicates(table, [*range(len(five))], 1, resamples)[0])

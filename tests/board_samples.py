@@ -9,9 +9,9 @@ from typing import Any
 
 from ranking_cards import card_content, drawn_rows
 
-from sandscore.ranking.board import rank
-from sandscore.ranking.cards import Entry, read_card
-from sandscore.ranking.exports import as_json
+from sandscore.ranking.board_building import rank
+from sandscore.ranking.board_exports import as_json
+from sandscore.ranking.card_reading import RankedCard, read_card
 from sandscore.records.board import BoardRules
 
 MEASURES = ("instance_strict", "token", "instance_relax", "address_type")
@@ -51,7 +51,7 @@ def write_board(folder: Path, entrants: Sequence[Sample], **changes: Any) -> Pat
     return path
 
 
-def _entry(folder: Path, at: int, sample: Sample, changes: dict[str, Any]) -> Entry:
+def _entry(folder: Path, at: int, sample: Sample, changes: dict[str, Any]) -> RankedCard:
     path = folder / "cards" / f"{at}.json"
     path.write_text(json.dumps(card(at, sample) | changes), encoding="utf-8")
     return replace(read_card(path), listed=f"cards/{at}.json")

@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sandscore.reading.labels import allowed
-from sandscore.tasks import Task
+from sandscore.annotations.label_codes import allowed
+from sandscore.task_table.task import Task
 
 LETTERS = "ab \n\u00a0é😀\u3000"
 FREE_LABELS = ("MM/DD/YYYY", "YYYY", "mm/dd/yyyy")

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sandscore.reading import loading, notes, notetexts
-from sandscore.reading.files import Inputs, Loaded, load_files
-from sandscore.reading.native.annotations import AnnotationReader, Block
-from sandscore.tasks import Task
+from sandscore.annotations import annotation_loader, note_loader, note_texts
+from sandscore.annotations.input_files import Inputs, Loaded, load_files
+from sandscore.annotations.kernel.block_readers import AnnotationReader, KernelBlock
+from sandscore.task_table.task import Task
 
 
 @contextmanager
@@ -21,7 +21,7 @@ def spied() -> Iterator[list[int]]:
     taken: list[int] = []
     read = AnnotationReader.read
 
-    def spy(self: AnnotationReader, data: memoryview, *, lines: bool) -> Block | None:
+    def spy(self: AnnotationReader, data: memoryview, *, lines: bool) -> KernelBlock | None:
         block = read(self, data, lines=lines)
         taken.extend([] if block is None else [int(block.sizes.sum())])
         return block
@@ -35,7 +35,7 @@ def spied() -> Iterator[list[int]]:
 def no_kernel() -> Iterator[None]:
     """As where there was no compiler."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (loading, notes, notetexts):
+        for module in (annotation_loader, note_loader, note_texts):
             patch.setattr(module, "kernel", lambda: None)
         yield
 

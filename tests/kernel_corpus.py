@@ -7,7 +7,7 @@ from typing import Any
 
 from corpora import labels_of
 
-from sandscore.tasks import Task
+from sandscore.task_table.task import Task
 
 PLAIN = "abcdefgh  ,.?:;"
 ODD = PLAIN + '{}[]\n\t"\\/é“😀\u3000\u00a0\x1c\x1f\x7f\x85\u1680\u200a\u200b\u2028\u2029\u202f\u205f\u3001\ufeff'

@@ -8,9 +8,9 @@ from typing import Any
 from board_samples import HOSTILE, Sample, card
 from playwright.sync_api import Browser, Page
 
-from sandscore.publishing.report import write_report
-from sandscore.records.documents import Annotation, Document
+from sandscore.records.document import Annotation, Document
 from sandscore.records.scorecard import Scorecard
+from sandscore.site.submission_report import write_report
 
 TEXT = f"Seen in Port Ansel, OR.\n{HOSTILE}\nHome: 3 Elm St."
 

@@ -17,13 +17,13 @@ from typing import IO
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from queue_samples import HALF, RIGHT, WRONG_PLACE, annotations, challenge_folder, hand_in, queue, with_home
-from queueing.synapse_homes import finals, state
-from queueing.synapse_standin import synapse
+from submission_queue.synapse_homes import finals, state
+from submission_queue.synapse_standin import synapse
 
-from sandscore.content import submissions
-from sandscore.publishing.folder import MANIFEST
-from sandscore.queueing.embedded.database import FILE
-from sandscore.queueing.workspace import Workspace
+from sandscore.base.bundled_content import submissions
+from sandscore.queue.homes.sqlite.sqlite_database import FILE
+from sandscore.queue.workspace import Workspace
+from sandscore.site.site_folder import MANIFEST
 
 DRIVE = "from sandscore.cli.main import main; main()"
 BLOCK = b"x" * 4096

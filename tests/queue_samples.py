@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sandscore.queueing.embedded.database import Database, create
-from sandscore.queueing.embedded.home import EmbeddedHome
-from sandscore.queueing.embedded.journal import Journal
-from sandscore.queueing.embedded.submitting import Entry, submit
-from sandscore.queueing.founding import found
-from sandscore.queueing.settings import Settings
-from sandscore.queueing.workspace import Workspace
+from sandscore.queue.homes.sqlite.sqlite_database import Database, create
+from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
+from sandscore.queue.homes.sqlite.sqlite_submitting import NewSubmission, submit
+from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
+from sandscore.queue.queue_setup import found
+from sandscore.queue.settings import QueueSettings
+from sandscore.queue.workspace import Workspace
 
 _Done = TypeVar("_Done")
 TEXTS = {"n1": "Seen on 10/26/2020 and 10/27/2020.", "n2": "Discharged 01/02/2021.", "n3": "No date here."}
@@ -54,7 +54,7 @@ def queue(root: Path, configuration: str = CHALLENGE, **settings: Any) -> Worksp
     """An empty queue in ``root/queue``; waits are short."""
     challenge = challenge_folder(root / "challenge", configuration)
     chosen = {"lease_seconds": 5.0, "first_wait_seconds": 0.05} | settings
-    return found(root / "queue", challenge, Settings(data={"": str(challenge.parent)}, **chosen), create)
+    return found(root / "queue", challenge, QueueSettings(data={"": str(challenge.parent)}, **chosen), create)
 
 
 def hand_in(workspace: Workspace, spans: Spans | bytes = RIGHT, team: str = "Team A", **entry: Any) -> str:
@@ -65,7 +65,7 @@ def hand_in(workspace: Workspace, spans: Spans | bytes = RIGHT, team: str = "Tea
     if "image" not in entry:
         entry["predictions"] = given
     with opened(workspace) as database:
-        return submit(database, Journal(workspace.root), workspace, Entry("date", team, **entry))
+        return submit(database, SubmissionJournal(workspace.root), workspace, NewSubmission("date", team, **entry))
 
 
 @contextmanager

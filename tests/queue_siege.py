@@ -20,9 +20,9 @@ from dask_cluster import Cluster
 from queue_band import Band
 from queue_samples import HALF, RIGHT, WRONG_PLACE, hand_in, opened, queue, with_home
 
-from sandscore.queueing.embedded.database import FILE, back_up
-from sandscore.queueing.submission import Submission
-from sandscore.queueing.workspace import Workspace
+from sandscore.queue.homes.sqlite.sqlite_database import FILE, back_up
+from sandscore.queue.workspace import Workspace
+from sandscore.records.submission import Submission
 
 SCORES = {"right": 1.0, "half": 0.8}
 """By hand: see the samples."""
@@ -30,7 +30,7 @@ SPANS = {"right": RIGHT, "half": HALF, "wrong": WRONG_PLACE}
 WORKER = """
 import datetime, os, resource, signal, sys
 root, offset, room, deaths = sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
-import sandscore.queueing.times as times
+import sandscore.base.clock as times
 begun = times.uptime()
 def jumping():
     jump = offset if times.uptime() - begun > 0.7 else 0.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sandscore.ranking.cards import Entry, card_entry
+from sandscore.ranking.card_reading import RankedCard, card_entry
 
 Rows = Sequence[tuple[int, int, int]]
 GOLD = "0123456789ab"
@@ -50,12 +50,12 @@ def card_content(name: str, rows: Rows | Mapping[str, Rows], **changes: Any) -> 
     return made | changes
 
 
-def entry(name: str, rows: Rows | Mapping[str, Rows], **changes: Any) -> Entry:
+def entry(name: str, rows: Rows | Mapping[str, Rows], **changes: Any) -> RankedCard:
     """The same as a card that was read."""
     return as_entry(card_content(name, rows, **changes))
 
 
-def as_entry(card: dict[str, Any], path: str | None = None) -> Entry:
+def as_entry(card: dict[str, Any], path: str | None = None) -> RankedCard:
     return card_entry(json.dumps(card).encode(), path or f"{card['submission']}.json")
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from corpora import write
 
-from sandscore.measuring.cards import Question, score
-from sandscore.measuring.hipaa import load_hipaa_map
-from sandscore.reading.files import Inputs, load_files
+from sandscore.annotations.input_files import Inputs, load_files
+from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.records.scorecard import Scorecard
-from sandscore.tasks import Task
+from sandscore.scoring.card_building import Question, score
+from sandscore.task_table.task import Task
 
 
 def card_of(

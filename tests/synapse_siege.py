@@ -14,11 +14,11 @@ from typing import Any
 
 from queue_band import Band, Process
 from queue_siege import left_over
-from queueing.standin.server import LOST, LOST_503, Fault
-from queueing.synapse_homes import finals, state
-from queueing.synapse_standin import Queue
+from submission_queue.standin.server import LOST, LOST_503, Fault
+from submission_queue.synapse_homes import finals, state
+from submission_queue.synapse_standin import Queue
 
-from sandscore.content import submissions
+from sandscore.base.bundled_content import submissions
 
 FILES = {
     "good": (submissions() / "date-good" / "predictions.json").read_bytes(),

@@ -10,6 +10,6 @@ if ! command -v "${compiler%% *}" >/dev/null; then
     exit 0
 fi
 shopt -s nullglob
-for source in scoring/sandscore/reading/native/*.c; do
+for source in scoring/sandscore/annotations/kernel/*.c; do
     $compiler -std=c11 -O2 -Werror "${warnings[@]}" -S -o /dev/null "$source"
 done

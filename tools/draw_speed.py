@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sandscore.publishing.plots import palette
-from sandscore.publishing.plots.canvas import Canvas
-from sandscore.publishing.plots.svg import document
+from sandscore.site.plots import palette
+from sandscore.site.plots.canvas import Canvas
+from sandscore.site.plots.svg import document
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

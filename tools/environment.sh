@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-native=scoring/sandscore/reading/native
+native=scoring/sandscore/annotations/kernel
 compiler=${CC:-cc}
 
 made_for() { cat pyproject.toml constraints.txt tools/environment.sh | cksum; }

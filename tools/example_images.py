@@ -3,11 +3,11 @@
 import json
 import sys
 
-from sandscore.content import submissions
-from sandscore.running.building import build_image
-from sandscore.running.engine import engine
-from sandscore.running.template import example
-from sandscore.tasks import find_task
+from sandscore.base.bundled_content import submissions
+from sandscore.containers.docker_engine import engine
+from sandscore.containers.hostile.hostile_images import build_image
+from sandscore.containers.participant_template import example
+from sandscore.task_table.task import find_task
 
 BASE = "sandscore-base:bookworm"
 

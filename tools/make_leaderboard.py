@@ -13,17 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sandscore.content import example_gold, submissions
-from sandscore.measuring.cards import Identity, Question, dumped, score
-from sandscore.measuring.hipaa import load_hipaa_map
-from sandscore.publishing.publication import Settings, publish
-from sandscore.ranking.board import rank
-from sandscore.ranking.cards import read_card
-from sandscore.ranking.configuration import read_challenge, rules_for
-from sandscore.ranking.exports import as_json
-from sandscore.reading.files import Inputs, load_files
+from sandscore.annotations.input_files import Inputs, load_files
+from sandscore.base.bundled_content import example_gold, submissions
+from sandscore.measures.hipaa_map import load_hipaa_map
+from sandscore.ranking.board_building import rank
+from sandscore.ranking.board_exports import as_json
+from sandscore.ranking.card_reading import read_card
+from sandscore.ranking.challenge_reading import read_challenge, rules_for
 from sandscore.records.challenge import Challenge
-from sandscore.tasks import find_task
+from sandscore.scoring.card_building import Identity, Question, dumped, score
+from sandscore.site.publication import PublicationSettings, publish
+from sandscore.task_table.task import find_task
 
 LEADERBOARD = Path(__file__).resolve().parents[1] / "leaderboard"
 RUNS = LEADERBOARD / "runs"
@@ -68,7 +68,7 @@ def make(leaderboard: Path) -> None:
     challenge = read_challenge(example_gold() / "challenge.toml")
     with tempfile.TemporaryDirectory() as folder:
         boards = [board_of(cards, task, challenge, Path(folder)) for task in TASKS]
-        publish(boards, leaderboard, Settings(challenge, cards=True))
+        publish(boards, leaderboard, PublicationSettings(challenge, cards=True))
 
 
 if __name__ == "__main__":

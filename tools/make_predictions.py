@@ -11,7 +11,7 @@ from typing import Any
 
 from tools.make_example.writing import annotation_record, lines_of
 
-from sandscore.tasks import find_task
+from sandscore.task_table.task import find_task
 
 ROOT = Path(__file__).resolve().parents[1]
 SUBMISSIONS = ROOT / "submissions"

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from sandscore.measuring.cards import Question, score
-from sandscore.measuring.hipaa import load_hipaa_map
-from sandscore.measuring.profiles.cards import as_the_original_reads, score_as
-from sandscore.measuring.profiles.table import CHALLENGE, find_profile
-from sandscore.reading.files import Inputs, load_files
+from sandscore.annotations.input_files import Inputs, load_files
+from sandscore.measures.hipaa_map import load_hipaa_map
+from sandscore.profiles.profile_registry import CHALLENGE, find_profile
 from sandscore.records.scorecard import Scorecard
-from sandscore.tasks import find_task
+from sandscore.scoring.card_building import Question, score
+from sandscore.scoring.profile_cards import as_the_original_reads, score_as
+from sandscore.task_table.task import find_task
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "profiles" / "README.md"

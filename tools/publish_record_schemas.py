@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from sandscore.records.board import Board
 from sandscore.records.challenge import Challenge
-from sandscore.records.run import RunRecord
+from sandscore.records.run_record import RunRecord
 from sandscore.records.scorecard import Scorecard
 
 PUBLISHED: dict[str, tuple[type[BaseModel], str]] = {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from cli.running import Ran, sandscore
 
-from sandscore.content import hipaa_map
+from sandscore.base.bundled_content import hipaa_map
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "cases" / "worked-example"
 BUNDLED: dict[str, Any] = json.loads(hipaa_map().read_text(encoding="utf-8"))

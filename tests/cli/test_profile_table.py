@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from cli.running import sandscore
 
-from sandscore.measuring.profiles.table import PROFILES
+from sandscore.profiles.profile_registry import PROFILES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "profiles" / "README.md").read_text(encoding="utf-8")

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 from ranking_cards import card_content, drawn_rows
 
+from sandscore.base.bundled_content import example_gold
 from sandscore.cli.main import run
-from sandscore.content import example_gold
 
 CHALLENGE = 'challenge = "ours"\nresamples = 300\n[[phases]]\nname = "open"\nfeedback = "blind"\n'
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from cli.running import Ran, sandscore
 
-from sandscore.content import example_gold, submissions
+from sandscore.base.bundled_content import example_gold, submissions
 
 GOLD = example_gold()
 FILES = {"metrics.json", "false_positives.csv", "false_negatives.csv", "confusion_matrix.html"}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from cli.running import sandscore
 
-from sandscore.content import example_gold, submissions
+from sandscore.base.bundled_content import example_gold, submissions
 
 GOLD = example_gold()
 WORDS = ["score", "date", "--gold", GOLD / "date.json", "--notes", GOLD / "notes.json"]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from cli.running import Ran, sandscore
 
-from sandscore.content import example_gold, submissions
-from sandscore.measuring.profiles.table import CHALLENGE, PROFILES
+from sandscore.base.bundled_content import example_gold, submissions
+from sandscore.profiles.profile_registry import CHALLENGE, PROFILES
 
 GOLD = example_gold()
 GOOD = submissions() / "address-good" / "predictions.json"

@@ -11,8 +11,8 @@ import pytest
 import zstandard
 from cli.running import sandscore
 
-from sandscore.content import example_gold, submissions
-from sandscore.tasks import TASKS
+from sandscore.base.bundled_content import example_gold, submissions
+from sandscore.task_table.task import TASKS
 
 GOLD = example_gold()
 NOTES = GOLD / "notes.json"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from sandscore.content import example_gold, schema_path, submissions
-from sandscore.tasks import find_task
+from sandscore.base.bundled_content import example_gold, schema_path, submissions
+from sandscore.task_table.task import find_task
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = ("date", "person-name", "address")

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from sandscore.content import schema_path
-from sandscore.tasks import TASKS
+from sandscore.base.bundled_content import schema_path
+from sandscore.task_table.task import TASKS
 
 SCHEMA = json.loads(schema_path("submission").read_text(encoding="utf-8"))
 DIGEST = "sha256:" + "0a" * 32

@@ -9,10 +9,10 @@ import pytest
 from fuzz.kernel import Case
 from kernel_comparison import both_ways, must_agree
 
-from sandscore.reading import blocks, notetexts, walking
-from sandscore.tasks import TASKS
+from sandscore.annotations import json_blocks, note_texts, record_reader
+from sandscore.task_table.task import TASKS
 
-SIZES = (1, 300, 3000, blocks.BLOCK)
+SIZES = (1, 300, 3000, json_blocks.BLOCK)
 
 
 def compare(folder: Path, cases: Iterable[Case], seed: int = 0) -> int:
@@ -20,7 +20,7 @@ def compare(folder: Path, cases: Iterable[Case], seed: int = 0) -> int:
     r, taken = random.Random(seed), 0
     for number, case in enumerate(cases):
         try:
-            taken += compare_one(folder, case, r.choice(SIZES), r.choice((0, notetexts.SPILL)))
+            taken += compare_one(folder, case, r.choice(SIZES), r.choice((0, note_texts.SPILL)))
         except Exception as fault:
             raise AssertionError(f"file {number}: {fault!r}") from fault
     return taken
@@ -29,8 +29,8 @@ def compare(folder: Path, cases: Iterable[Case], seed: int = 0) -> int:
 def compare_one(folder: Path, case: Case, size: int, spill: int) -> int:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("array_blocks", "line_blocks"):
-            patch.setattr(walking, name, partial(getattr(blocks, name), size=size))
-        patch.setattr(notetexts, "SPILL", spill)
+            patch.setattr(record_reader, name, partial(getattr(json_blocks, name), size=size))
+        patch.setattr(note_texts, "SPILL", spill)
         one, other, taken = both_ways(folder, [*TASKS.values()][case.task], case.notes, case.block)
         must_agree(one, other)
         return sum(taken)

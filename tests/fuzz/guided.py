@@ -8,10 +8,10 @@ from pathlib import Path
 
 import atheris
 
-with atheris.instrument_imports(include=["sandscore.reading"]):
-    from sandscore.reading.files import Inputs, load_files
-    from sandscore.records.errors import SandscoreError
-    from sandscore.tasks import TASKS
+with atheris.instrument_imports(include=["sandscore.annotations", "sandscore.base.strict_json"]):
+    from sandscore.annotations.input_files import Inputs, load_files
+    from sandscore.base.errors import SandscoreError
+    from sandscore.task_table.task import TASKS
 
 from fuzz.hostile import CASES, seeds
 

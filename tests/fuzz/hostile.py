@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sandscore.cli.main import run
-from sandscore.tasks import TASKS
+from sandscore.task_table.task import TASKS
 
 CASES = Path(__file__).resolve().parents[1] / "cases"
 ALLOWED = {0, 2, 65, 66, 78}

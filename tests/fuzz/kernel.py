@@ -13,12 +13,12 @@ from pathlib import Path
 from fuzz.hostile import damaged
 from kernel_corpus import FORMS, corpus
 
-from sandscore.reading import native
-from sandscore.reading.native.annotations import written_form
-from sandscore.reading.native.library import NoteRows, Rows
-from sandscore.reading.native.rooms import NOTES, ROWS, Room
-from sandscore.reading.notetexts import GatheredTexts
-from sandscore.tasks import TASKS
+from sandscore.annotations import kernel as native
+from sandscore.annotations.kernel.block_readers import written_form
+from sandscore.annotations.kernel.buffers import NOTES, ROWS, Room
+from sandscore.annotations.kernel.kernel_library import NoteRows, Rows
+from sandscore.annotations.note_texts import GatheredTexts
+from sandscore.task_table.task import TASKS
 
 NATIVE, DRIVER = Path(native.__path__[0]), Path(__file__).with_name("kernel_driver.c")
 OPTIONS = ("-std=c11", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")

@@ -9,7 +9,7 @@ from itertools import product
 from fuzz.kernel import Case
 from kernel_corpus import FORMS, corpus
 
-from sandscore.tasks import TASKS
+from sandscore.task_table.task import TASKS
 
 _TURNS = (
     *("é", "“", "😀", "\u3000", "\x7f", '\\"', "\\\\", "\\n", "\\u0000", "\\u00e9", "\\ud83d\\ude00", "\\u3000"),

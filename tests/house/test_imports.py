@@ -22,19 +22,19 @@ UNUSED = {
     "matching that only crowded corpora need": {"scipy"},
 }
 SCORING = """
-from sandscore.measuring.hipaa import load_hipaa_map
-from sandscore.measuring.measures import measures_for
-from sandscore.measuring.whole import measured
-from sandscore.reading.files import Inputs, load_files
-from sandscore.tasks import TASKS
+from sandscore.measures.hipaa_map import load_hipaa_map
+from sandscore.measures.measure_registry import measures_for
+from sandscore.measures.dataset_counts import measured
+from sandscore.annotations.input_files import Inputs, load_files
+from sandscore.task_table.task import TASKS
 files = Inputs("gold/example/address.json", "submissions/address-good/predictions.json", "gold/example/notes.json")
 loaded = load_files(TASKS["address"], files, want_hashes=False)
 whole = measured(TASKS["address"], loaded, measures_for(TASKS["address"]), load_hipaa_map())
 """
 RESAMPLING = """
-from sandscore.ranking.bootstrap import f1_replicates
-from sandscore.ranking.intervals import percentile_intervals
-from sandscore.ranking.table import Table
+from sandscore.ranking.resampling import f1_replicates
+from sandscore.ranking.confidence_intervals import percentile_intervals
+from sandscore.ranking.score_table import ScoreTable
 """
 
 

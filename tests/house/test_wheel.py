@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LISTED = Path(__file__).with_name("wheel_contents.txt")
-KERNEL = "sandscore/reading/native/kernel.so"
+KERNEL = "sandscore/annotations/kernel/kernel.so"
 SOURCES = sorted((ROOT / "scoring" / KERNEL).parent.glob("*.c"))
 COMPILED = bool(SOURCES and shutil.which(os.environ.get("CC", "cc").split()[0]))
 
@@ -89,15 +89,15 @@ def test_the_tests_pass_on_the_wheel(wheel: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "tests", tests, ignore=shutil.ignore_patterns("vectors", "__pycache__"))
     (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {tests}\n")
     chosen = [tests / "cli" / "test_validate_and_score.py", tests / "cli" / "test_worked_example.py"]
-    chosen += [tests / "measuring" / "test_card_schema.py", tests / "reading" / "test_schema_facts.py"]
+    chosen += [tests / "measures" / "test_card_schema.py", tests / "annotations" / "test_schema_facts.py"]
     arguments = ["-q", "-p", "no:cacheprovider", "--import-mode=importlib", f"--rootdir={tmp_path}", *map(str, chosen)]
     assert " passed" in ran_alone(lib, f"import pytest\nsys.exit(pytest.main({arguments!r}))", tmp_path)
 
 
 SCORING = """
-from sandscore import content
+from sandscore.base import bundled_content as content
 from sandscore.cli.main import run
-from sandscore.reading.native.library import kernel
+from sandscore.annotations.kernel.kernel_library import kernel
 assert (kernel() is not None) is {compiled}
 gold = content.example_gold()
 for given in sorted(content.submissions().glob("*/predictions.json")):

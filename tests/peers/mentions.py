@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
-from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
-from sandscore.tasks import find_task
+from sandscore.profiles.profile import ProfileInput, ProfileResult
+from sandscore.task_table.task import find_task
 
 PHI = find_task("phi")
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from peers.vectors import family_directory
 
-from sandscore.measuring.profiles.presidio.errors import SpanError
-from sandscore.measuring.profiles.presidio.evaluation import Options
-from sandscore.measuring.profiles.presidio.spans import TaggedDocument
+from sandscore.profiles.presidio.presidio_error_list import SpanError
+from sandscore.profiles.presidio.presidio_evaluation import EvaluationOptions
+from sandscore.profiles.presidio.presidio_spans import TaggedDocument
 
 
 def case_files(folder: str, pattern: str) -> list[Path]:
@@ -45,14 +45,14 @@ def tagged_documents(case: dict[str, Any]) -> list[TaggedDocument]:
     return [found[key] for key in sorted(found)]
 
 
-def options_of(params: dict[str, Any], release: str) -> Options:
+def options_of(params: dict[str, Any], release: str) -> EvaluationOptions:
     """The run's parameters; those that the original ignores are ignored."""
     names = {"iou_threshold": "threshold", "beta": "beta", "char_based": "by_characters"}
     given: dict[str, Any] = {ours: params[theirs] for theirs, ours in names.items() if theirs in params}
     for name in ("skip_words", "entities"):
         if params.get(name) is not None:
             given[name] = frozenset(params[name])
-    return Options(release=release, **given)
+    return EvaluationOptions(release=release, **given)
 
 
 def as_listed(error: SpanError, release: str) -> dict[str, str | int]:

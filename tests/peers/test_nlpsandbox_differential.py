@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from peers.originals import answers_of
 
-from sandscore.measuring.profiles import nlpsandbox_client
-from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
-from sandscore.records.errors import OrganiserFault, ParticipantFault
-from sandscore.tasks import find_task
+from sandscore.base.errors import OrganiserFault, ParticipantFault
+from sandscore.profiles.nlpsandbox import nlpsandbox_profile
+from sandscore.profiles.profile import ProfileInput, ProfileResult
+from sandscore.task_table.task import find_task
 
 pytestmark = pytest.mark.peer
 
@@ -123,7 +123,7 @@ CASES = cases()
 
 def ours(case: dict[str, Any]) -> ProfileResult:
     given = ProfileInput(find_task(case["task"]), None, case["gold"], case["predictions"])
-    return nlpsandbox_client.evaluate(given, {"release": "4.3.0"})
+    return nlpsandbox_profile.evaluate(given, {"release": "4.3.0"})
 
 
 @pytest.fixture(scope="module")

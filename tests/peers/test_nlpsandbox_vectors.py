@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from peers.vectors import cases
 
-from sandscore.measuring.profiles import i2b2, nlpsandbox_client
-from sandscore.measuring.profiles.nlpsandbox_reading import Side, columns
-from sandscore.measuring.profiles.result import ProfileInput, ProfileResult
+from sandscore.base.errors import OrganiserFault, ParticipantFault
+from sandscore.profiles.i2b2 import i2b2_profile
+from sandscore.profiles.nlpsandbox import nlpsandbox_profile
+from sandscore.profiles.nlpsandbox.nlpsandbox_sides import ClientSide, columns
+from sandscore.profiles.profile import ProfileInput, ProfileResult
 from sandscore.records.counts import Counts
-from sandscore.records.errors import OrganiserFault, ParticipantFault
-from sandscore.tasks import find_task
+from sandscore.task_table.task import find_task
 
 CASES = cases("nlpsandbox")
 RELEASES = {"nlpsandbox-client-4.3.0": "4.3.0", "nlpsandbox-client-3.1.0": "3.1.0"}
@@ -50,7 +51,7 @@ def recorded(peers: tuple[str, ...]) -> list[Any]:
 
 
 def check_client(given: ProfileInput, wanted: dict[str, Any], release: str) -> None:
-    result = nlpsandbox_client.evaluate(given, {"release": release})
+    result = nlpsandbox_profile.evaluate(given, {"release": release})
     assert exactly(result.details) == exactly(wanted["output"])
     for theirs in wanted["counts"].keys() | wanted["unrounded"].keys():
         ours = PASSES[theirs]
@@ -72,7 +73,7 @@ def check_table(result: ProfileResult, output: dict[str, Any]) -> None:
     assert printed == [["nan" if entry["value"] is None else str(entry["value"]) for entry in row] for row in rows]
 
 
-def check_entries(sides: tuple[Side, Side], wanted: dict[str, Any]) -> None:
+def check_entries(sides: tuple[ClientSide, ClientSide], wanted: dict[str, Any]) -> None:
     for whose, side in zip(("gold", "pred"), sides, strict=True):
         if "entries_after_collapse" in wanted:
             assert wanted["entries_after_collapse"][f"{whose}_instances"] == len(side.instances)
@@ -100,11 +101,11 @@ def test_client_prints_what_it_printed(path: Path, peer: str) -> None:
     assert (wanted["input"] == "as given") == (where.list_name == where.stored_list)
     if "error" in wanted:
         with pytest.raises((OrganiserFault, ParticipantFault)) as stopped:
-            nlpsandbox_client.evaluate(given, {"release": release})
+            nlpsandbox_profile.evaluate(given, {"release": release})
         assert f"the original stops here with {wanted['error']}" in str(stopped.value)
         return
     check_client(given, wanted, release)
-    check_entries(nlpsandbox_client.read_sides(given, release), wanted)
+    check_entries(nlpsandbox_profile.read_sides(given, release), wanted)
 
 
 def check_evaluation(ours: dict[str, Any], wanted: dict[str, Any]) -> None:
@@ -125,10 +126,10 @@ def test_i2b2_prints_what_it_printed(path: Path, peer: str) -> None:
         return
     if "error" in wanted:
         with pytest.raises((OrganiserFault, ParticipantFault)) as stopped:
-            i2b2.evaluate(given, {})
+            i2b2_profile.evaluate(given, {})
         assert f"the original stops here with {wanted['error']}" in str(stopped.value)
         return
-    result = i2b2.evaluate(given, {})
+    result = i2b2_profile.evaluate(given, {})
     evaluations = result.details["evaluations"]
     assert set(wanted["evaluations"]) <= set(evaluations)
     for label, evaluation in wanted["evaluations"].items():

@@ -15,12 +15,12 @@ import pytest
 from peers.presidio_cases import as_listed, options_of
 from peers.presidio_corpus import TYPES, documents
 
-from sandscore.content import example_gold
-from sandscore.measuring.profiles.presidio.evaluation import Evaluation, Score, evaluate_tags
-from sandscore.measuring.profiles.presidio.printing import printed
-from sandscore.measuring.profiles.presidio.spans import TaggedDocument
-from sandscore.measuring.profiles.presidio.tagging import ScoredSpan, tag
-from sandscore.measuring.profiles.presidio.tokens import tokens_of
+from sandscore.base.bundled_content import example_gold
+from sandscore.profiles.presidio.presidio_evaluation import Score, SpanEvaluation, evaluate_tags
+from sandscore.profiles.presidio.presidio_profile import printed
+from sandscore.profiles.presidio.presidio_spans import TaggedDocument
+from sandscore.profiles.presidio.presidio_tags import ScoredSpan, tag
+from sandscore.profiles.presidio.presidio_tokens import tokens_of
 
 pytestmark = pytest.mark.peer
 
@@ -93,7 +93,7 @@ def test_random_documents_score_the_same(answers: dict[str, Any]) -> None:
         assert ours == {name: answer[name] for name in ours}, params
 
 
-def as_answered(found: Evaluation, release: str) -> dict[str, Any]:
+def as_answered(found: SpanEvaluation, release: str) -> dict[str, Any]:
     labels, rows = found.matrix()
     return {
         "per_type": {name: row(score) for name, score in found.per_type.items()},

@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 from peers.presidio_cases import case_files, load, options_of
 
-from sandscore.measuring.error_files.figure import figure
-from sandscore.measuring.error_files.presidio_report import presidio_report
-from sandscore.measuring.error_files.report import Alignment, Discarded, ErrorReport
-from sandscore.measuring.error_files.tables import armed, table
-from sandscore.measuring.error_files.writing import contents
-from sandscore.measuring.profiles.presidio.evaluation import evaluate_tags
-from sandscore.measuring.profiles.presidio.spans import TaggedDocument
+from sandscore.profiles.presidio.presidio_evaluation import evaluate_tags
+from sandscore.profiles.presidio.presidio_spans import TaggedDocument
+from sandscore.site.error_files.confusion_page import figure
+from sandscore.site.error_files.error_file_writer import contents, presidio_report
+from sandscore.site.error_files.error_report import Discarded, EntityAlignment, ErrorReport
+from sandscore.site.error_files.error_tables import armed, table
 
 SETTINGS: dict[str, Any] = {"skip_words": []}
 COMPARED = ("error_type", "annotation", "prediction", "token", "full_text", "explanation")
@@ -27,7 +26,7 @@ CASES = [path.parents[1] for path in case_files("C", "*/expected/internals.json"
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 
-def documents_of(case: Path) -> tuple[list[TaggedDocument], Alignment]:
+def documents_of(case: Path) -> tuple[list[TaggedDocument], EntityAlignment]:
     internals, samples = load(case / "expected" / "internals.json"), load(case / "dataset.json")
     discarded = internals["discarded_indices"]
     texts = [sample["full_text"] for i, sample in enumerate(samples) if i not in discarded]
@@ -35,7 +34,7 @@ def documents_of(case: Path) -> tuple[list[TaggedDocument], Alignment]:
         TaggedDocument(str(i), tags["tokens"], starts_in(text, tags["tokens"]), tags["gold"], tags["pred"])
         for i, (text, tags) in enumerate(zip(texts, internals["token_tags"], strict=True))
     ]
-    return documents, Alignment(tuple(Discarded(str(i), "as recorded") for i in discarded))
+    return documents, EntityAlignment(tuple(Discarded(str(i), "as recorded") for i in discarded))
 
 
 def starts_in(text: str, tokens: list[str]) -> list[int]:

@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 from peers.presidio_cases import as_listed, case_files, load, options_of, runs, tagged_documents
 
-from sandscore.measuring.profiles.presidio.evaluation import (
-    Evaluation,
-    Options,
+from sandscore.base.errors import UsageFault
+from sandscore.formats.tag_schemes import Scheme
+from sandscore.profiles.presidio.presidio_evaluation import (
+    EvaluationOptions,
     Score,
+    SpanEvaluation,
     document_spans,
     evaluate_tags,
 )
-from sandscore.measuring.profiles.presidio.spans import TaggedDocument, TokenSpan
-from sandscore.measuring.profiles.presidio.tagging import ScoredSpan, tag, with_prefixes
-from sandscore.measuring.profiles.presidio.tokens import Token
-from sandscore.measuring.profiles.span_judging import LabelledSpan, LabelTable, Verdict, judge
-from sandscore.reading.formats.tagging import Scheme
-from sandscore.records.errors import UsageFault
+from sandscore.profiles.presidio.presidio_spans import TaggedDocument, TokenSpan
+from sandscore.profiles.presidio.presidio_tags import ScoredSpan, tag, with_prefixes
+from sandscore.profiles.presidio.presidio_tokens import Token
+from sandscore.profiles.span_labels.span_labels_profile import LabelledSpan, SpanVerdict, VerdictTable, judge
 
 SCHEMES: dict[str, Scheme] = {"BIO": "bio", "IOB": "bio", "BILUO": "biluo", "BILOU": "biluo"}
 
@@ -47,7 +47,7 @@ def test_span_evaluator(path: Path) -> None:
             check_run(documents, options, expected)
 
 
-def check_run(documents: list[TaggedDocument], options: Options, expected: dict[str, Any]) -> None:
+def check_run(documents: list[TaggedDocument], options: EvaluationOptions, expected: dict[str, Any]) -> None:
     found = evaluate_tags(documents, options)
     assert summary(found, options) == {name: expected[name] for name in summary(found, options)}
     labels, rows = found.matrix()
@@ -59,7 +59,7 @@ def check_run(documents: list[TaggedDocument], options: Options, expected: dict[
         assert brief(evaluate_tags([document], options)) == alone
 
 
-def summary(found: Evaluation, options: Options) -> dict[str, Any]:
+def summary(found: SpanEvaluation, options: EvaluationOptions) -> dict[str, Any]:
     return {
         "per_type": {name: per_type_row(score) for name, score in found.per_type.items()},
         "pii": pii_row(found.pii),
@@ -90,7 +90,7 @@ def pii_row(score: Score) -> dict[str, Any]:
     }
 
 
-def brief(found: Evaluation) -> dict[str, Any]:
+def brief(found: SpanEvaluation) -> dict[str, Any]:
     return {
         "per_type": {name: five(score) for name, score in found.per_type.items()},
         "pii": five(found.pii),
@@ -102,7 +102,7 @@ def five(score: Score) -> list[int]:
     return [counts.tp, counts.fp, counts.fn, counts.predicted, counts.annotated]
 
 
-def check_errors(found: Evaluation, options: Options, expected: Any) -> None:
+def check_errors(found: SpanEvaluation, options: EvaluationOptions, expected: Any) -> None:
     errors = [as_listed(error, options.release) for error in found.errors]
     if isinstance(expected, list):
         assert errors == expected
@@ -116,7 +116,7 @@ def check_errors(found: Evaluation, options: Options, expected: Any) -> None:
 
 
 def spans_as_recorded(
-    documents: list[TaggedDocument], options: Options, expected: list[dict[str, Any]]
+    documents: list[TaggedDocument], options: EvaluationOptions, expected: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     return [
         {
@@ -158,7 +158,7 @@ def test_span_labels(path: Path) -> None:
                 verdicts_of(case, kept, run["params"])
             continue
         verdicts = verdicts_of(case, kept, run["params"])
-        table = LabelTable()
+        table = VerdictTable()
         for of_document in verdicts:
             table.add(of_document)
         check_label_table(table, expected, kept)
@@ -178,7 +178,7 @@ def kept_types(case: dict[str, Any], params: dict[str, Any]) -> set[str] | None:
     return {span["type"] for document in case["documents"] for span in (*document["gold"], *document["pred"])}
 
 
-def verdicts_of(case: dict[str, Any], kept: set[str] | None, params: dict[str, Any]) -> list[list[Verdict]]:
+def verdicts_of(case: dict[str, Any], kept: set[str] | None, params: dict[str, Any]) -> list[list[SpanVerdict]]:
     if kept is None:
         raise UsageFault("no types to keep")
     return [
@@ -200,8 +200,8 @@ def labelled(document: dict[str, Any], span: dict[str, Any]) -> LabelledSpan:
     return LabelledSpan(span["type"], span.get("value", text), span["start"], span["end"])
 
 
-def check_label_table(table: LabelTable, expected: dict[str, Any], kept: set[str] | None) -> None:
-    empty = LabelTable().total
+def check_label_table(table: VerdictTable, expected: dict[str, Any], kept: set[str] | None) -> None:
+    empty = VerdictTable().total
     rows = {"global": table.total} | {name: table.per_type.get(name, empty) for name in kept or ()}
     counts = {name: asdict(row) | {"actual": row.actual, "possible": row.possible} for name, row in rows.items()}
     assert counts == expected["span_output"]
@@ -209,7 +209,7 @@ def check_label_table(table: LabelTable, expected: dict[str, Any], kept: set[str
 
 
 def check_labels(
-    case: dict[str, Any], verdicts: list[list[Verdict]], recorded: list[list[Any]], kept: set[str] | None
+    case: dict[str, Any], verdicts: list[list[SpanVerdict]], recorded: list[list[Any]], kept: set[str] | None
 ) -> None:
     for document, of_document, rows in zip(case["documents"], verdicts, recorded, strict=True):
         gold = [labelled(document, span) for span in document["gold"]]
@@ -226,7 +226,7 @@ def check_labels(
             assert found == row
 
 
-def output_row(verdict: Verdict) -> dict[str, Any]:
+def output_row(verdict: SpanVerdict) -> dict[str, Any]:
     sides = {"gold": verdict.gold, "pred": verdict.prediction}
     return {"label": verdict.label, "overlap_score": verdict.score} | {
         name: span and [span.type, span.start, span.end] for name, span in sides.items()

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from ranking_cards import entry
 
 from sandscore.ranking.aggregation import exact_scores, leader_by_site_rule, missing_cells, ranked_by, weights_of
-from sandscore.ranking.replication import aggregate
-from sandscore.ranking.table import Table, tabulate
+from sandscore.ranking.replicated_scores import aggregate
+from sandscore.ranking.score_table import ScoreTable, tabulate
 from sandscore.records.challenge import RankingRules
 
 # F1 of (tp, fp, fn): token a 0.8, b 0.5, c 0.5; instance_strict a 0.4, b 0.5, c 0.25.
@@ -27,7 +27,7 @@ def rules(**changes: Any) -> RankingRules:
     return RankingRules(headline="instance_strict", **changes)
 
 
-def three() -> Table:
+def three() -> ScoreTable:
     return tabulate([entry(name, rows) for name, rows in THREE.items()])
 
 
@@ -70,7 +70,7 @@ SITES = {
 }
 
 
-def two_sites() -> Table:
+def two_sites() -> ScoreTable:
     return tabulate([entry(name, rows, dataset=site) for (name, site), rows in SITES.items()])
 
 

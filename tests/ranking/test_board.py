@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from ranking_cards import GOLD, card_content, drawn_rows, entry
 from ranking_cards import as_entry as read
 
-from sandscore.ranking.board import rank
-from sandscore.ranking.cards import Entry
-from sandscore.ranking.draws import seed_of
+from sandscore.base.errors import ParticipantFault, UsageFault
+from sandscore.ranking.board_building import rank
+from sandscore.ranking.card_reading import RankedCard
+from sandscore.ranking.resampling import seed_of
 from sandscore.records.board import Board, BoardRules, Row
-from sandscore.records.errors import ParticipantFault, UsageFault
 
 
-def cards(count: int = 5, notes: int = 120) -> list[Entry]:
+def cards(count: int = 5, notes: int = 120) -> list[RankedCard]:
     return [entry(f"s{i}", drawn_rows(0.7 + 0.04 * i, notes, i)) for i in range(count)]
 
 

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from ranking_cards import drawn_rows, entry
 
-from sandscore.ranking.bootstrap import f1_replicates
-from sandscore.ranking.draws import weights
-from sandscore.ranking.table import tabulate
+from sandscore.ranking.resampling import f1_replicates, weights
+from sandscore.ranking.score_table import tabulate
 
 
 def reference(rows: list[tuple[int, int, int]], drawn: list[float]) -> float:
@@ -39,7 +38,7 @@ def test_independent_of_chunk_size(rows: int) -> None:
 
 def test_independent_of_the_number_of_threads() -> None:
     program = (
-        "import hashlib; from ranking_cards import *; from sandscore.ranking.board import rank;"
+        "import hashlib; from ranking_cards import *; from sandscore.ranking.board_building import rank;"
         "b = rank([entry(f's{i}', drawn_rows(.8, 400, i)) for i in range(8)]);"
         "print(hashlib.sha256(b.model_dump_json().encode()).hexdigest())"
     )

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from ranking_cards import as_entry, card_content
 
-from sandscore.ranking.cards import card_entry, ranked_measures, read_card
-from sandscore.records.errors import MissingFile, ParticipantFault
+from sandscore.base.errors import MissingFile, ParticipantFault
+from sandscore.ranking.card_reading import card_entry, ranked_measures, read_card
 
 ROWS = [(2, 1, 0), (1, 0, 1)]
 

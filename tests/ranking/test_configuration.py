@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from sandscore.content import example_gold
-from sandscore.ranking.configuration import parse_challenge, read_challenge, rules_for
-from sandscore.records.errors import OrganiserFault, UsageFault
-from sandscore.tasks import TASKS
+from sandscore.base.bundled_content import example_gold
+from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.ranking.challenge_reading import parse_challenge, read_challenge, rules_for
+from sandscore.task_table.task import TASKS
 
 GOOD = """\
 challenge = "our challenge"

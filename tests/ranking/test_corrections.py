@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from sandscore.ranking.corrections import benjamini_hochberg, holm
+from sandscore.ranking.pair_tests import benjamini_hochberg, holm
 
 PVALUES = st.lists(st.one_of(st.floats(1e-6, 1), st.sampled_from([0.01, 0.02, 0.05])), min_size=1, max_size=40)
 

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from sandscore.ranking.draws import coins, exact_dtype, rows_for, seed_of, weights
+from sandscore.ranking.resampling import coins, exact_dtype, rows_for, seed_of, weights
 
 
 def test_the_seed_is_the_beginning_of_a_hash() -> None:

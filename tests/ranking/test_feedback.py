@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from ranking_cards import drawn_rows, entry
 
-from sandscore.ranking.board import rank
-from sandscore.ranking.cards import Entry
-from sandscore.ranking.exports import EXPORTS
+from sandscore.ranking.board_building import rank
+from sandscore.ranking.board_exports import EXPORTS
+from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.feedback import grid, participant_view
 from sandscore.ranking.ladder import LadderState, climb, f1_of, leave_one_out, replay, standard_error
 from sandscore.records.board import BoardRules
@@ -21,7 +21,7 @@ NOTES = 150
 HIDING: list[FeedbackMode] = ["rounded", "ladder", "blind"]
 
 
-def submissions() -> list[Entry]:
+def submissions() -> list[RankedCard]:
     """Two teams, several submissions each; later ones are a little better or worse."""
     return [
         entry(
@@ -154,6 +154,6 @@ def test_a_submission_that_did_not_count_leaves_no_trace() -> None:
     assert rank([first, *quiet], BoardRules(feedback="ladder")).rows == alone.rows
 
 
-def replay_of(*entries: Entry) -> str | None:
+def replay_of(*entries: RankedCard) -> str | None:
     rows = [(e.submission, units([row["instance_strict"] for row in e.card.per_note.values()])) for e in entries]
     return replay(rows).submission

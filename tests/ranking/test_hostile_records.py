@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ranking_cards import card_content, drawn_rows
 
-from sandscore.ranking.board import rank
-from sandscore.ranking.cards import card_entry, read_card
-from sandscore.ranking.configuration import parse_challenge
-from sandscore.ranking.exports import as_json
+from sandscore.base.errors import SandscoreError
+from sandscore.ranking.board_building import rank
+from sandscore.ranking.board_exports import as_json
+from sandscore.ranking.card_reading import card_entry, read_card
+from sandscore.ranking.challenge_reading import parse_challenge
 from sandscore.ranking.verification import verify
 from sandscore.records.board import BoardRules
-from sandscore.records.errors import SandscoreError
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.floats() | st.text(max_size=20),

@@ -5,9 +5,15 @@ import pytest
 from ranking_cards import drawn_rows, entry
 from scipy import stats
 
-from sandscore.ranking.bootstrap import f1_replicates
-from sandscore.ranking.intervals import acceleration_of, bca_intervals, jackknife_f1, percentile_intervals, quantiles
-from sandscore.ranking.table import tabulate
+from sandscore.ranking.confidence_intervals import (
+    acceleration_of,
+    bca_intervals,
+    jackknife_f1,
+    percentile_intervals,
+    quantiles,
+)
+from sandscore.ranking.resampling import f1_replicates
+from sandscore.ranking.score_table import tabulate
 
 
 def test_percentiles_are_numpy_linear_quantiles() -> None:

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from sandscore.ranking.power import DRAWS, Plan, patients_needed, power_at, randomisation_p_of, simulated
-from sandscore.ranking.randomisation import randomisation_p
-from sandscore.records.errors import OrganiserFault, UsageFault
+from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.ranking.pair_tests import randomisation_p
+from sandscore.ranking.power_planning import DRAWS, PowerPlan, patients_needed, power_at, randomisation_p_of, simulated
 
 SIZES = np.array([3, 5, 0, 8, 2, 6, 4])
 
 
 def test_its_p_is_the_boards_p() -> None:
     """The same coins: equal to the last bit."""
-    better, worse = simulated(np.full((3, 60), 6), Plan(0.05), np.random.default_rng(1))
+    better, worse = simulated(np.full((3, 60), 6), PowerPlan(0.05), np.random.default_rng(1))
     made = randomisation_p_of(better, worse, seed=12)
     for i, p in enumerate(made):
         both = [np.stack([s[0, i], s[1, i] - 2 * s[0, i], np.zeros(60, int)], axis=1) for s in (better, worse)]
@@ -21,21 +21,21 @@ def test_its_p_is_the_boards_p() -> None:
 
 @pytest.mark.parametrize("overlap", [0.0, 0.5, 1.0])
 def test_simulated_systems_are_the_gap_apart(overlap: float) -> None:
-    plan = Plan(gap=0.04, f1=0.85, overlap=overlap)
+    plan = PowerPlan(gap=0.04, f1=0.85, overlap=overlap)
     better, worse = simulated(np.full((1, 200_000), 5), plan, np.random.default_rng(2))
     f1 = [2 * s[0].sum() / s[1].sum() for s in (better, worse)]
     assert f1 == pytest.approx([0.85, 0.81], abs=0.002)
 
 
 def test_power_grows_with_patients_and_with_the_gap() -> None:
-    few, many = (power_at(SIZES, Plan(0.03, simulations=200), n, 5) for n in (20, 200))
-    wide = power_at(SIZES, Plan(0.10, simulations=200), 20, 5)
+    few, many = (power_at(SIZES, PowerPlan(0.03, simulations=200), n, 5) for n in (20, 200))
+    wide = power_at(SIZES, PowerPlan(0.10, simulations=200), 20, 5)
     assert few < 0.5 < many
     assert wide > few
 
 
 def test_the_answer_has_the_power_it_promises_and_a_tenth_fewer_has_not_much_more() -> None:
-    plan = Plan(gap=0.03, simulations=300)
+    plan = PowerPlan(gap=0.03, simulations=300)
     answer = patients_needed(SIZES.tolist(), plan, seed=5)
     assert answer.patients is not None
     assert dict(answer.tried)[answer.patients] >= 0.8
@@ -47,9 +47,9 @@ def test_the_answer_has_the_power_it_promises_and_a_tenth_fewer_has_not_much_mor
 @pytest.mark.parametrize("plan", [{"gap": 0}, {"gap": 0.95}, {"gap": 0.1, "overlap": 2}, {"gap": 0.1, "power": 1}])
 def test_impossible_plans(plan: dict[str, float]) -> None:
     with pytest.raises(UsageFault):
-        Plan(**plan)  # type: ignore[arg-type]
+        PowerPlan(**plan)  # type: ignore[arg-type]
 
 
 def test_gold_without_annotations() -> None:
     with pytest.raises(OrganiserFault, match="no annotations"):
-        patients_needed([0, 0], Plan(0.1), 1)
+        patients_needed([0, 0], PowerPlan(0.1), 1)

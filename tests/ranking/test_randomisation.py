@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from ranking_cards import drawn_rows
 
-from sandscore.ranking.randomisation import draws_for, randomisation_p
-from sandscore.ranking.separation import paired_bootstrap_p
+from sandscore.ranking.pair_tests import draws_for, paired_bootstrap_p, randomisation_p
 
 Rows = list[tuple[int, int, int]]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sandscore.ranking.separation import PairTests, rank_sets, tie_groups
+from sandscore.ranking.pair_tests import PairTests, rank_sets, tie_groups
 from sandscore.records.challenge import TieRule
 
 # Best first: a and b tied, c behind a only, d behind a and b and c.

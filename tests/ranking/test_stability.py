@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sandscore.ranking.stability import agreement, band_of, bayes_factor
+from sandscore.ranking.rank_agreement import agreement, band_of, bayes_factor
 
 SCORES = np.random.default_rng(3).integers(0, 6, (7, 60)) / 10
 PLACES = [1, 2, 2, 4, 5, 6, 7]

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from ranking_cards import card_content, drawn_rows
 
+from sandscore.base.errors import MissingFile, ParticipantFault
 from sandscore.cli.main import run
-from sandscore.ranking.board import rank
-from sandscore.ranking.cards import read_card
-from sandscore.ranking.exports import as_json
+from sandscore.ranking.board_building import rank
+from sandscore.ranking.board_exports import as_json
+from sandscore.ranking.card_reading import read_card
 from sandscore.ranking.verification import verify
 from sandscore.records.board import BoardRules
-from sandscore.records.errors import MissingFile, ParticipantFault
 
 RULES = BoardRules(resamples=300, randomisations=99)
 

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
-from sandscore.content import schema_path
+from sandscore.base.bundled_content import schema_path
 from sandscore.records.board import Board
 from sandscore.records.challenge import Challenge
 from sandscore.records.scorecard import Scorecard
@@ -27,7 +27,7 @@ def test_published_is_what_the_model_says(name: str, model: type[BaseModel]) -> 
 
 
 def test_reading_records_brings_in_no_heavy_package() -> None:
-    program = "import sys, sandscore.ranking.exports, sandscore.ranking.board; print(*sys.modules)"
+    program = "import sys, sandscore.ranking.board_exports, sandscore.ranking.board_building; print(*sys.modules)"
     scoring = Path(__file__).resolve().parents[2] / "scoring"
     loaded = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=scoring

@@ -8,7 +8,7 @@ from typing import Any
 
 from tools.make_example.notes import Note, make_notes
 
-from sandscore.tasks import Task, find_task
+from sandscore.task_table.task import Task, find_task
 
 EXAMPLE_TASKS = ("date", "person-name", "address")
 CHECKSUMS = "SHA256SUMS"

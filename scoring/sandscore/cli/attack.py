@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.cli.options import format_option
 from sandscore.cli.running_options import limits_from, memory_option
-from sandscore.records.errors import OrganiserFault, UsageFault
 
 if TYPE_CHECKING:
-    from sandscore.records.run import Limits
-    from sandscore.running.hostile.attack import Verdict
+    from sandscore.containers.hostile.hostile_set import AttackVerdict
+    from sandscore.records.run_record import RunLimits
 
 
 @click.command("attack")
@@ -36,8 +36,7 @@ def command(
     Example:
       sandscore attack --challenge gold/example/challenge.toml --only fork-bomb --only gold-hunt
     """
-    from sandscore.running.hostile.attack import attack
-    from sandscore.running.hostile.cases import choose
+    from sandscore.containers.hostile.hostile_set import attack, choose
 
     report = _row if output_format == "text" else _silent
     verdicts = attack(_limits(challenge, hardening, memory), cases=choose(only), report=report)
@@ -49,29 +48,29 @@ def command(
     return OrganiserFault.exit_code if failed else 0
 
 
-def _limits(challenge: Path | None, hardening: str | None, memory: int | None) -> "Limits":
+def _limits(challenge: Path | None, hardening: str | None, memory: int | None) -> "RunLimits":
     if challenge is None:
         return limits_from(hardening or "strict", None, memory)
     if hardening is not None or memory is not None:
         raise UsageFault("--challenge says hardening and memory; leave the other options out")
-    from sandscore.queueing.allowance import limits_of
-    from sandscore.ranking.configuration import read_challenge
+    from sandscore.queue.challenge_limits import limits_of
+    from sandscore.ranking.challenge_reading import read_challenge
 
     return limits_of(read_challenge(challenge).limits)
 
 
-def _row(verdict: "Verdict") -> None:
+def _row(verdict: "AttackVerdict") -> None:
     mark = "pass" if verdict.passed else "FAIL"
     click.echo(f"{mark}  {verdict.case.name:18} {verdict.outcome:15} {verdict.case.tries}")
     for complaint in verdict.complaints:
         click.echo(f"      {complaint}")
 
 
-def _silent(_verdict: "Verdict") -> None:
+def _silent(_verdict: "AttackVerdict") -> None:
     """JSON comes in one piece."""
 
 
-def _as_dict(verdict: "Verdict") -> dict[str, object]:
+def _as_dict(verdict: "AttackVerdict") -> dict[str, object]:
     return {
         "case": verdict.case.name,
         "tries": verdict.case.tries,

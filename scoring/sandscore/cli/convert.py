@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.cli.options import format_option
-from sandscore.reading.formats import NAMES
-from sandscore.records.errors import ParticipantFault, UsageFault
-from sandscore.tasks import TASKS, Task
+from sandscore.formats import NAMES
+from sandscore.task_table.task import TASKS, Task
 
 if TYPE_CHECKING:
-    from sandscore.reading.formats.conversion import Conversion
-    from sandscore.reading.formats.corpus import Corpus, Loss
+    from sandscore.formats.conversion import Conversion
+    from sandscore.formats.corpus import Corpus, Loss
 
 _FORMAT = click.Choice(NAMES)
 
@@ -24,7 +24,7 @@ _FORMAT = click.Choice(NAMES)
 def _list_formats(context: click.Context, _option: click.Parameter, asked: bool) -> None:
     if not asked:
         return
-    from sandscore.reading.formats.table import FORMATS
+    from sandscore.formats.format_registry import FORMATS
 
     for row in FORMATS.values():
         click.echo(f"{row.name:18} {row.summary}")
@@ -65,11 +65,11 @@ def command(words: tuple[str, ...], output: Path | None, output_format: str, **o
     Example:
       sandscore convert date --from ours --notes gold/example/notes.json --annotations gold/example/date.json --to conll
     """
-    from sandscore.reading.formats.conversion import convert
-    from sandscore.reading.formats.corpus import Journal
-    from sandscore.reading.formats.files import save
+    from sandscore.formats.conversion import convert
+    from sandscore.formats.corpus import LossJournal
+    from sandscore.formats.format_files import save
 
-    journal = Journal(watch=_bar, lenient=options["drop_mismatches"])
+    journal = LossJournal(watch=_bar, lenient=options["drop_mismatches"])
     wanted = _wanted(words, options)
     if wanted.target.directory and _is_stdout(output):
         raise UsageFault(f"{wanted.target.name} is a directory: name it with -o")
@@ -91,9 +91,9 @@ def _is_stdout(output: Path | None) -> bool:
 
 
 def _wanted(words: tuple[str, ...], options: dict[str, Any]) -> "Conversion":
-    from sandscore.reading.formats.conversion import Conversion
-    from sandscore.reading.formats.ours import read_notes
-    from sandscore.reading.formats.table import FORMATS
+    from sandscore.formats.conversion import Conversion
+    from sandscore.formats.format_registry import FORMATS
+    from sandscore.formats.sandscore_json import read_notes
 
     tasks: list[Task] = []
     for word in words:
@@ -120,7 +120,7 @@ def _wanted(words: tuple[str, ...], options: dict[str, Any]) -> "Conversion":
 def _map(path: Path | None) -> dict[str, str | None] | None:
     if path is None:
         return None
-    from sandscore.reading.formats.files import read_json
+    from sandscore.formats.format_files import read_json
 
     held = read_json(path)
     if not isinstance(held, dict) or not all(isinstance(label, str | None) for label in held.values()):
@@ -136,7 +136,7 @@ def _bar(items: Iterable[Any], total: int, what: str) -> Iterable[Any]:
 
 
 def _tell(losses: "Iterable[Loss]") -> None:
-    from sandscore.reading.formats.corpus import shown
+    from sandscore.formats.corpus import shown
 
     for loss in losses:
         first = "" if loss.example is None else f", first in note {shown(loss.example)}"

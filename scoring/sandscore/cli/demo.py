@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from sandscore.content import example_gold, submissions
-from sandscore.records.errors import InfrastructureFault, UsageFault
+from sandscore.base.bundled_content import example_gold, submissions
+from sandscore.base.errors import InfrastructureFault, UsageFault
 
 MARK = ".sandscore-demo"
 
@@ -66,7 +66,7 @@ def _image(name: str) -> str:
     """The image's id: what was built here has no registry, so no digest."""
     from docker.errors import ImageNotFound
 
-    from sandscore.running.engine import engine
+    from sandscore.containers.docker_engine import engine
 
     try:
         with engine() as client:

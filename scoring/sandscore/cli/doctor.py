@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sandscore.base.errors import InfrastructureFault
 from sandscore.cli.options import format_option
-from sandscore.records.errors import InfrastructureFault
 
 if TYPE_CHECKING:
-    from sandscore.running.doctor import Finding
+    from sandscore.containers.host_checks import Finding
 
 
 @click.command("doctor")
@@ -27,11 +27,11 @@ def command(evaluation: str | None, synapse_config: Path | None, output_format: 
     Example:
       sandscore doctor
     """
-    from sandscore.running.doctor import examine
+    from sandscore.containers.host_checks import examine
 
     findings = list(examine())
     if evaluation or synapse_config:
-        from sandscore.queueing.synapse.access import check_access
+        from sandscore.queue.homes.synapse.synapse_access import check_access
 
         findings += check_access(synapse_config, evaluation)
     click.echo(FORMATS[output_format](findings))

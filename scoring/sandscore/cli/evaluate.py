@@ -28,7 +28,7 @@ def command(task: str, image: str, gold: str, output: Path, output_format: str, 
     """
     from sandscore.cli.run import exit_code, report
     from sandscore.cli.score import command as score
-    from sandscore.running.results import PREDICTIONS, RECORD
+    from sandscore.containers.run_folder import PREDICTIONS, RECORD
 
     chosen = RunOptions(**options)
     record = execute(task, "image", image, chosen, output)

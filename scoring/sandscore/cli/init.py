@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from sandscore.records.errors import InfrastructureFault, UsageFault
-from sandscore.tasks import find_task
+from sandscore.base.errors import InfrastructureFault, UsageFault
+from sandscore.task_table.task import find_task
 
 
 @click.command("init")
@@ -18,7 +18,7 @@ def command(task: str, folder: Path) -> None:
     Example:
       sandscore init date my-date-annotator
     """
-    from sandscore.running.template import starting_point
+    from sandscore.containers.participant_template import starting_point
 
     files = starting_point(find_task(task))
     try:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import click
 
 from sandscore import __version__
-from sandscore.records.errors import SandscoreError
+from sandscore.base.errors import SandscoreError
 
 VERBS = {
     "tasks": "tasks",

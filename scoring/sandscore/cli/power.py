@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sandscore.base.errors import OrganiserFault
 from sandscore.cli.options import format_option
-from sandscore.records.errors import OrganiserFault
 
 if TYPE_CHECKING:
-    from sandscore.ranking.power import Answer, Plan
+    from sandscore.ranking.power_planning import Answer, PowerPlan
 
 
 @click.command("power")
@@ -34,10 +34,10 @@ def command(task: str, gap: float, gold: Path, notes: Path | None, output_format
       sandscore power date --gap 0.02 --gold gold/example/date.json --notes gold/example/notes.json
     """
     from sandscore.cli.progress import bar
-    from sandscore.ranking.draws import seed_of
-    from sandscore.ranking.power import Plan, patients_needed
+    from sandscore.ranking.power_planning import PowerPlan, patients_needed
+    from sandscore.ranking.resampling import seed_of
 
-    plan = Plan(gap, assumed["f1"], assumed["overlap"], assumed["wanted"], int(assumed["simulations"]))
+    plan = PowerPlan(gap, assumed["f1"], assumed["overlap"], assumed["wanted"], int(assumed["simulations"]))
     annotations, digest = _annotations_of_patients(task, gold, notes)
     with bar("simulating") as advance:
         answer = patients_needed(annotations, plan, seed_of("power", task, digest, ""), advance)
@@ -46,8 +46,8 @@ def command(task: str, gap: float, gold: Path, notes: Path | None, output_format
 
 def _annotations_of_patients(task: str, gold: Path, notes: Path | None) -> tuple[list[int], str]:
     """How many gold annotations each patient (or note) has, and the gold's hash."""
-    from sandscore.reading.files import Inputs, load_files
-    from sandscore.tasks import find_task
+    from sandscore.annotations.input_files import Inputs, load_files
+    from sandscore.task_table.task import find_task
 
     loaded = load_files(find_task(task), Inputs(gold=gold, notes=notes), want_tokens=False)
     if loaded.faulty("gold", "notes"):
@@ -58,7 +58,7 @@ def _annotations_of_patients(task: str, gold: Path, notes: Path | None) -> tuple
     return list(counts.values()), loaded.sha256["gold"][:12]
 
 
-def _as_text(plan: "Plan", answer: "Answer", units: int) -> str:
+def _as_text(plan: "PowerPlan", answer: "Answer", units: int) -> str:
     lines = [f"{patients:>8} patients: separated in {power:.0%} of simulations" for patients, power in answer.tried]
     if answer.patients is None:
         verdict = f"more than {answer.tried[-1][0]} patients are needed"
@@ -68,7 +68,7 @@ def _as_text(plan: "Plan", answer: "Answer", units: int) -> str:
     return "\n".join([*lines, "", f"{verdict} ({assumed})"])
 
 
-def _as_json(plan: "Plan", answer: "Answer", units: int) -> str:
+def _as_json(plan: "PowerPlan", answer: "Answer", units: int) -> str:
     tried = [{"patients": patients, "power": power} for patients, power in answer.tried]
     assumed = {"gap": plan.gap, "f1": plan.f1, "overlap": plan.overlap, "power": plan.power, "alpha": 0.05}
     return json.dumps({"patients": answer.patients, "assumed": assumed, "gold_patients": units, "tried": tried})

@@ -9,7 +9,7 @@ import click
 from sandscore.cli.options import format_option
 
 if TYPE_CHECKING:
-    from sandscore.publishing.folder import Written
+    from sandscore.site.site_folder import Written
 
 
 @click.command("publish")
@@ -33,10 +33,10 @@ def command(boards: tuple[Path, ...], site: Path, challenge: Path | None, cards:
     Example:
       sandscore publish leaderboard/date-final/board.json leaderboard/address-final/board.json --cards -o site
     """
-    from sandscore.publishing.publication import Settings, publish
-    from sandscore.ranking.configuration import read_challenge
+    from sandscore.ranking.challenge_reading import read_challenge
+    from sandscore.site.publication import PublicationSettings, publish
 
-    settings = Settings(challenge=read_challenge(challenge) if challenge else None, cards=cards)
+    settings = PublicationSettings(challenge=read_challenge(challenge) if challenge else None, cards=cards)
     click.echo(FORMATS[output_format](site / "index.html", publish(boards, site, settings)))
 
 

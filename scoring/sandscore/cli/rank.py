@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sandscore.records.errors import OrganiserFault, UsageFault
+from sandscore.base.errors import OrganiserFault, UsageFault
 
 if TYPE_CHECKING:
-    from sandscore.ranking.cards import Entry
+    from sandscore.ranking.card_reading import RankedCard
     from sandscore.records.board import BoardRules
 
 FORMATS = ("text", "json", "csv", "markdown")
@@ -43,11 +43,11 @@ def command(
     """
     from sandscore.cli.progress import bar
     from sandscore.cli.score import write
-    from sandscore.ranking.board import rank
-    from sandscore.ranking.cards import read_cards
-    from sandscore.ranking.comparison import refuse_incomparable
-    from sandscore.ranking.configuration import read_challenge, rules_for
-    from sandscore.ranking.exports import EXPORTS, as_json
+    from sandscore.ranking.board_building import rank
+    from sandscore.ranking.board_exports import EXPORTS, as_json
+    from sandscore.ranking.card_reading import read_cards
+    from sandscore.ranking.challenge_reading import read_challenge, rules_for
+    from sandscore.ranking.comparable_cards import refuse_incomparable
 
     entries = read_cards(cards)
     refuse_incomparable(entries)
@@ -68,9 +68,9 @@ def command(
         click.echo(f"{output}: {len(board.rows)} rows, task {board.task}, ranked by {board.headline}")
 
 
-def _draws(entries: "list[Entry]", rules: "BoardRules") -> int:
+def _draws(entries: "list[RankedCard]", rules: "BoardRules") -> int:
     """How long the tests are going to take, said beforehand where that is long."""
-    from sandscore.ranking.randomisation import draws_for
+    from sandscore.ranking.pair_tests import draws_for
 
     systems = len({entry.submission for entry in entries})
     pairs = systems * (systems - 1) // 2
@@ -84,7 +84,7 @@ def _draws(entries: "list[Entry]", rules: "BoardRules") -> int:
     return draws
 
 
-def _listed(entries: "list[Entry]", output: Path | None) -> "list[Entry]":
+def _listed(entries: "list[RankedCard]", output: Path | None) -> "list[RankedCard]":
     """Cards named as seen from the board, so that both can move together."""
     from dataclasses import replace
 

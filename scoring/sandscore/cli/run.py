@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandscore.base.errors import UsageFault
 from sandscore.cli.options import format_option
 from sandscore.cli.running_options import RunOptions, execute, run_options
-from sandscore.records.errors import UsageFault
 
 if TYPE_CHECKING:
-    from sandscore.records.run import RunRecord
+    from sandscore.records.run_record import RunRecord
 
 
 @click.command("run")

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sandscore.records.errors import MissingFile, OrganiserFault
-from sandscore.records.run import RunRecord
+from sandscore.base.errors import MissingFile, OrganiserFault
+from sandscore.records.run_record import RunRecord
 
 
 def read_run(path: str) -> dict[str, Any]:

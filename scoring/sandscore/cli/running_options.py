@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
+from sandscore.base.errors import UsageFault
 from sandscore.cli.progress import bar
-from sandscore.records.errors import UsageFault
 
 if TYPE_CHECKING:
-    from sandscore.records.run import Limits
+    from sandscore.records.run_record import RunLimits
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _SIZE = re.compile(r"([0-9]+)([kmg]?)b?", re.IGNORECASE)
@@ -78,15 +78,15 @@ def run_options(command: _Command) -> _Command:
     return command
 
 
-def limits_from(hardening: str, time_limit: float | None, memory: int | None) -> "Limits":
+def limits_from(hardening: str, time_limit: float | None, memory: int | None) -> "RunLimits":
     """The profile's limits with what was asked for otherwise."""
-    from sandscore.records.run import Limits
-    from sandscore.running.arguments import preset
+    from sandscore.containers.container_limits import preset
+    from sandscore.records.run_record import RunLimits
 
     changed = {"total_seconds": time_limit, "memory_bytes": memory}
     try:
         given = {key: value for key, value in changed.items() if value is not None}
-        return Limits(**preset(hardening).model_dump() | given)  # type: ignore[arg-type]
+        return RunLimits(**preset(hardening).model_dump() | given)  # type: ignore[arg-type]
     except ValueError:
         raise UsageFault("the memory must be at least 6m") from None
 
@@ -107,15 +107,15 @@ def ended_gently() -> Iterator[None]:
 
 def execute(task_name: str, kind: str, reference: str, options: RunOptions, folder: Path) -> Any:
     """Do the run, write its folder and return its record; a bar shows the notes as they are answered."""
-    from sandscore.running.notes import read_notes
-    from sandscore.running.results import clear, write_run
-    from sandscore.running.running import Job, run
-    from sandscore.running.setting import Annotator
-    from sandscore.tasks import find_task
+    from sandscore.containers.annotation_run import RunJob, run
+    from sandscore.containers.run_context import Annotator
+    from sandscore.containers.run_folder import clear, write_run
+    from sandscore.containers.sent_notes import read_notes
+    from sandscore.task_table.task import find_task
 
     task = find_task(task_name)
     notes, digest = read_notes(options.notes)
-    job = Job(
+    job = RunJob(
         task=task,
         annotator=Annotator(kind, reference, options.protocol),  # type: ignore[arg-type]
         notes=notes,

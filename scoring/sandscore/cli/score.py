@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandscore.base.errors import UsageFault
 from sandscore.cli.options import format_option
-from sandscore.cli.reports import printable
-from sandscore.records.errors import UsageFault
-from sandscore.tasks import find_task
+from sandscore.cli.problem_text import printable
+from sandscore.task_table.task import find_task
 
 if TYPE_CHECKING:
-    from sandscore.measuring.cards import Identity
-    from sandscore.reading.files import Loaded
+    from sandscore.annotations.input_files import Loaded
     from sandscore.records.scorecard import Scorecard
+    from sandscore.scoring.card_building import Identity
 
 
 @click.command("score")
@@ -65,11 +65,11 @@ def command(**options: Any) -> int:
       sandscore score address --notes gold/example/notes.json \\
           --gold gold/example/address.json --predictions submissions/address-good/predictions.json
     """
-    return run(Options(**options))
+    return run(ScoreOptions(**options))
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ScoreOptions:
     """The command line, parsed."""
 
     task: str
@@ -96,16 +96,16 @@ class Options:
     output_format: str
 
 
-def run(options: Options) -> int:
+def run(options: ScoreOptions) -> int:
     """Load, refuse what is not valid, score, write and print."""
-    from sandscore.cli.cardtext import FORMATS
-    from sandscore.cli.error_report import error_files
-    from sandscore.cli.scoring import scored_by
-    from sandscore.measuring.cards import Question, pieces, published
-    from sandscore.measuring.hipaa import load_hipaa_map
-    from sandscore.measuring.measures import measures_for
-    from sandscore.measuring.profiles.table import find_profile
-    from sandscore.reading.files import Inputs
+    from sandscore.annotations.input_files import Inputs
+    from sandscore.cli.card_text import FORMATS
+    from sandscore.cli.error_files_option import error_files
+    from sandscore.cli.scoring_flow import scored_by
+    from sandscore.measures.hipaa_map import load_hipaa_map
+    from sandscore.measures.measure_registry import measures_for
+    from sandscore.profiles.profile_registry import find_profile
+    from sandscore.scoring.card_building import Question, pieces, published
 
     task, profile = find_task(options.task), find_profile(options.profile)
     measures_for(task, options.measures)
@@ -134,19 +134,19 @@ def run(options: Options) -> int:
     return 0
 
 
-def _report(options: Options, card: "Scorecard", loaded: "Loaded") -> None:
+def _report(options: ScoreOptions, card: "Scorecard", loaded: "Loaded") -> None:
     """Notes are shown only where the challenge's licence says so, and never beside hidden ids."""
-    from sandscore.measuring.documents import documents_of
-    from sandscore.publishing.report import write_report
-    from sandscore.ranking.configuration import read_challenge
+    from sandscore.measures.note_documents import documents_of
+    from sandscore.ranking.challenge_reading import read_challenge
+    from sandscore.site.submission_report import write_report
 
     allowed = bool(options.challenge) and read_challenge(Path(str(options.challenge))).publication.text
     own = options.profile == "challenge" and not options.publish
     write_report(card, documents_of(loaded) if own else None, Path(str(options.report)), allow_text=allowed)
 
 
-def _identity(options: Options) -> "Identity":
-    from sandscore.measuring.cards import Identity
+def _identity(options: ScoreOptions) -> "Identity":
+    from sandscore.scoring.card_building import Identity
 
     run = _run(options.run_record) if options.run_record is not None else None
     return Identity(options.team, options.submission, options.image, options.dataset, options.created, run)

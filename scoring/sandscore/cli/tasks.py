@@ -5,7 +5,7 @@ import json
 import click
 
 from sandscore.cli.options import format_option
-from sandscore.tasks import TASKS, Task
+from sandscore.task_table.task import TASKS, Task
 
 
 @click.command("tasks")

@@ -2,11 +2,11 @@
 
 import click
 
+from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.cli.options import format_option
+from sandscore.cli.problem_text import FORMATS, complain
 from sandscore.cli.progress import bytes_read
-from sandscore.cli.reports import FORMATS, complain
-from sandscore.records.errors import OrganiserFault, ParticipantFault
-from sandscore.tasks import find_task
+from sandscore.task_table.task import find_task
 
 
 @click.command("validate")
@@ -24,7 +24,7 @@ def command(task: str, file: str, notes: str | None, complete: bool, output_form
     Example:
       sandscore validate date gold/example/date.json --notes gold/example/notes.json
     """
-    from sandscore.reading.files import Inputs, load_files
+    from sandscore.annotations.input_files import Inputs, load_files
 
     inputs = Inputs(predictions=file, notes=notes)
     with bytes_read(inputs.given.values()) as progress:

@@ -1,1 +1,1 @@
-"""Score cards in, a board out: who is ahead, and how sure we are. Needs neither gold nor predictions."""
+"""Score cards to a board: who is ahead, and how sure we are. Needs neither gold nor predictions."""

@@ -6,14 +6,14 @@ A missing cell is the worst (``strict``), or left out (``exclude``) and flagged 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from sandscore.ranking.numbering import Score, f1_fraction, mean_ranks, sort_key
-from sandscore.ranking.table import Table
+from sandscore.ranking.exact_order import Score, f1_fraction, mean_ranks, sort_key
+from sandscore.ranking.score_table import ScoreTable
 from sandscore.records.challenge import MissingRule, RankingRules, SiteRule
 
 Column = list[Fraction | None]
 
 
-def exact_scores(table: Table, rules: RankingRules) -> list[Score]:
+def exact_scores(table: ScoreTable, rules: RankingRules) -> list[Score]:
     """The exact score of each system; higher is better, None is undefined."""
     names = ranked_by(rules)
     columns = [site_scores(table, table.measures.index(name), rules.sites, rules.missing) for name in names]
@@ -29,12 +29,12 @@ def weights_of(rules: RankingRules) -> tuple[float, ...]:
     return (1.0,) if rules.aggregation == "headline" else tuple(rules.measures.values())
 
 
-def site_scores(table: Table, measure: int, rule: SiteRule, missing: MissingRule) -> Column:
+def site_scores(table: ScoreTable, measure: int, rule: SiteRule, missing: MissingRule) -> Column:
     """One measure of every system, its data sets joined by the rule; higher is better."""
     return SITES[rule](table, measure, missing)
 
 
-def missing_cells(table: Table, system: int, names: Sequence[str]) -> tuple[str, ...]:
+def missing_cells(table: ScoreTable, system: int, names: Sequence[str]) -> tuple[str, ...]:
     """What the row must flag: ``measure`` or ``measure @ data set`` without a score."""
     several = len(table.datasets) > 1
     totals = table.totals()[system]
@@ -47,7 +47,7 @@ def missing_cells(table: Table, system: int, names: Sequence[str]) -> tuple[str,
     return tuple(out)
 
 
-def _cells(table: Table, measure: int) -> list[Column]:
+def _cells(table: ScoreTable, measure: int) -> list[Column]:
     """For each data set the F1 of each system."""
     scored = table.scored[:, :, measure].tolist()
     totals = table.totals()[:, :, measure].tolist()
@@ -57,14 +57,14 @@ def _cells(table: Table, measure: int) -> list[Column]:
     ]
 
 
-def _pooled(table: Table, measure: int, missing: MissingRule) -> Column:
+def _pooled(table: ScoreTable, measure: int, missing: MissingRule) -> Column:
     scored = table.scored[:, :, measure].tolist()
     totals = table.totals()[:, :, measure].sum(axis=1).tolist()
     enough = all if missing == "strict" else any
     return [f1_fraction(*counts) if enough(there) else None for counts, there in zip(totals, scored, strict=True)]
 
 
-def _macro(table: Table, measure: int, missing: MissingRule) -> Column:
+def _macro(table: ScoreTable, measure: int, missing: MissingRule) -> Column:
     out: Column = []
     for row in zip(*_cells(table, measure), strict=True):
         there = [cell for cell in row if cell is not None]
@@ -73,7 +73,7 @@ def _macro(table: Table, measure: int, missing: MissingRule) -> Column:
     return out
 
 
-def _mean_rank_of_sites(table: Table, measure: int, missing: MissingRule) -> Column:
+def _mean_rank_of_sites(table: ScoreTable, measure: int, missing: MissingRule) -> Column:
     return _mean_rank(_cells(table, measure), [Fraction(1)] * len(table.datasets), missing)
 
 
@@ -114,7 +114,7 @@ def _weighted(
     )
 
 
-SITES: dict[SiteRule, Callable[[Table, int, MissingRule], Column]] = {
+SITES: dict[SiteRule, Callable[[ScoreTable, int, MissingRule], Column]] = {
     "pooled": _pooled,
     "macro": _macro,
     "mean_rank": _mean_rank_of_sites,
@@ -127,7 +127,7 @@ MEASURES: dict[str, Callable[[Sequence[Column], Sequence[float], MissingRule], l
 }
 
 
-def leader_by_site_rule(table: Table, measure: int, missing: MissingRule) -> dict[str, str]:
+def leader_by_site_rule(table: ScoreTable, measure: int, missing: MissingRule) -> dict[str, str]:
     """Who leads under each way of joining data sets: readers should know when the ways disagree."""
     leaders: dict[str, str] = {}
     for rule in SITES:

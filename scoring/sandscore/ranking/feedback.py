@@ -5,10 +5,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sandscore.ranking.cards import Entry
+from sandscore.ranking.card_reading import RankedCard
+from sandscore.ranking.exact_order import number
 from sandscore.ranking.ladder import LadderState, climb, f1_of, leave_one_out, replay, standard_error
-from sandscore.ranking.numbering import number
-from sandscore.ranking.table import Table, tabulate
+from sandscore.ranking.score_table import ScoreTable, tabulate
 from sandscore.records.board import Board, RankedMeasure, Row
 from sandscore.records.challenge import FeedbackMode, RankingRules
 
@@ -21,7 +21,7 @@ class _Seen:
     score: float | None
 
 
-def as_public(board: Board, table: Table, rules: RankingRules) -> Board:
+def as_public(board: Board, table: ScoreTable, rules: RankingRules) -> Board:
     """The board without what the phase's feedback hides."""
     seen = sorted(BOARDS[rules.feedback](board, table), key=_order)
     keys = [one.score for one in seen]
@@ -32,7 +32,7 @@ def as_public(board: Board, table: Table, rules: RankingRules) -> Board:
 
 
 def participant_view(
-    entry: Entry, rules: RankingRules, state: LadderState | None = None, *, ended: bool = False
+    entry: RankedCard, rules: RankingRules, state: LadderState | None = None, *, ended: bool = False
 ) -> tuple[dict[str, object], LadderState | None]:
     """What the team is told of one card, and the team's Ladder state afterwards (only the Ladder has one)."""
     card = entry.card
@@ -54,7 +54,7 @@ def participant_view(
     return told, state
 
 
-def rounded_f1(table: Table, system: int, measure: int) -> float | None:
+def rounded_f1(table: ScoreTable, system: int, measure: int) -> float | None:
     """Pooled F1 on the coarsest grid that still says what the data can: steps not below the standard error."""
     if not table.scored[system, :, measure].any():
         return None
@@ -88,7 +88,7 @@ def _bare(row: Row, measures: dict[str, float | None]) -> Row:
     return row.model_copy(update={**nothing, "measures": shown, "shown": {}, "sites": {}, "missing": ()})
 
 
-def _rounded(board: Board, table: Table) -> list[_Seen]:
+def _rounded(board: Board, table: ScoreTable) -> list[_Seen]:
     out = []
     for row in board.rows:
         system = table.systems.index(row.submission)
@@ -97,7 +97,7 @@ def _rounded(board: Board, table: Table) -> list[_Seen]:
     return out
 
 
-def _ladder(board: Board, table: Table) -> list[_Seen]:
+def _ladder(board: Board, table: ScoreTable) -> list[_Seen]:
     """One row a team, at its released submission: a later one that did not count leaves no trace."""
     teams: dict[str, list[Row]] = {}
     for row in sorted(board.rows, key=lambda row: (row.created or "", row.submission)):
@@ -111,11 +111,11 @@ def _ladder(board: Board, table: Table) -> list[_Seen]:
     return out
 
 
-def _blind(board: Board, _table: Table) -> list[_Seen]:
+def _blind(board: Board, _table: ScoreTable) -> list[_Seen]:
     return [_Seen(_bare(row, {}), None) for row in board.rows]
 
 
-BOARDS: dict[FeedbackMode, Callable[[Board, Table], Sequence[_Seen]]] = {
+BOARDS: dict[FeedbackMode, Callable[[Board, ScoreTable], Sequence[_Seen]]] = {
     "rounded": _rounded,
     "ladder": _ladder,
     "blind": _blind,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from sandscore.ranking.bootstrap import Floats, f1_of_sums
+from sandscore.ranking.resampling import Floats, f1_of_sums
 
 UnitCounts = NDArray[np.int64]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from sandscore.ranking.board import rank
-from sandscore.ranking.cards import Entry, file_content, read_card, read_cards, shown, strict_json
-from sandscore.ranking.separation import Progress
+from sandscore.base.errors import MissingFile, ParticipantFault
+from sandscore.ranking.board_building import rank
+from sandscore.ranking.card_reading import RankedCard, file_content, read_card, read_cards, shown, strict_json
+from sandscore.ranking.pair_tests import Progress
 from sandscore.records.board import BoardRules, CardReference
-from sandscore.records.errors import MissingFile, ParticipantFault
 
 TOLERANCE = 1e-9
 _ABSENT = object()
@@ -71,13 +71,13 @@ def verify(path: Path, cards: Sequence[Path] = (), progress: Progress = lambda _
     return Verified(compared, len(entries))
 
 
-def _cards_of(origin: _Origin, folder: Path) -> Iterator[Entry]:
+def _cards_of(origin: _Origin, folder: Path) -> Iterator[RankedCard]:
     for row in origin.rows:
         for reference in row.references():
             yield replace(_find(reference, folder), listed=reference.path)
 
 
-def _find(reference: CardReference, folder: Path) -> Entry:
+def _find(reference: CardReference, folder: Path) -> RankedCard:
     """The card beside the board, or where the board says; a file with other content is not it."""
     named = Path(reference.path)
     places = [folder / named, folder / named.name, folder / "cards" / named.name, named]

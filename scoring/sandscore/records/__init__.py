@@ -1,1 +1,1 @@
-"""What travels between the rooms: plain values, no behaviour that needs a file, a clock or a network."""
+"""The records that travel between the rooms and are published: plain values without files, clock or network."""

@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from sandscore.cli.options import format_option
-from sandscore.cli.queue.places import home_options, place_of
-from sandscore.cli.queue.telling import tell
+from sandscore.cli.queue.order_results import tell
+from sandscore.cli.queue.queue_place import home_options, place_of
 
 
 @click.command("cancel")

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandscore.base.errors import UsageFault
 from sandscore.cli.options import format_option
-from sandscore.cli.queue.places import home_options, place_of
-from sandscore.records.errors import UsageFault
+from sandscore.cli.queue.queue_place import home_options, place_of
 
 if TYPE_CHECKING:
-    from sandscore.queueing.interface import QueueHome
+    from sandscore.queue.home_protocol import QueueHome
 
 
 @click.command("export")
@@ -34,7 +34,7 @@ def command(words: tuple[str, ...], output: Path, backup: bool, output_format: s
     if backup:
         if place.evaluation is not None:
             raise UsageFault("a Synapse queue is backed up by Synapse")
-        from sandscore.queueing.embedded.database import back_up
+        from sandscore.queue.homes.sqlite.sqlite_database import back_up
 
         back_up(place.workspace.root, output)
         written = 1
@@ -48,9 +48,9 @@ def command(words: tuple[str, ...], output: Path, backup: bool, output_format: s
 
 
 async def _export(home: "QueueHome", output: Path) -> int:
-    from sandscore.cli.queue.records import as_csv, as_json
-    from sandscore.queueing.artifacts import card_name
-    from sandscore.queueing.workspace import write_synced
+    from sandscore.cli.queue.submission_text import as_csv, as_json
+    from sandscore.queue.attempt_files import card_name
+    from sandscore.queue.workspace import write_synced
 
     found = await home.submissions()
     write_synced(output / "submissions.json", as_json(found).encode())

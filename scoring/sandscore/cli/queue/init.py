@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandscore.base.errors import UsageFault
 from sandscore.cli.options import format_option
-from sandscore.records.errors import UsageFault
 
 if TYPE_CHECKING:
-    from sandscore.queueing.settings import Settings
-    from sandscore.queueing.workspace import Workspace
+    from sandscore.queue.settings import QueueSettings
+    from sandscore.queue.workspace import Workspace
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 
@@ -77,7 +77,7 @@ def command(
     Example:
       sandscore queue init demo/queue --challenge gold/example/challenge.toml
     """
-    from sandscore.queueing.founding import data_folders
+    from sandscore.queue.queue_setup import data_folders
 
     settings = _settings(data_folders(challenge, dict(_named(one) for one in data)), chosen)
     if synapse is not None:
@@ -96,19 +96,19 @@ def _one_folder(folder: Path | None, state: Path | None) -> Path:
     return chosen
 
 
-def _on_synapse(root: Path, challenge: Path, settings: "Settings", output_format: str, *which: Any) -> int:
-    from sandscore.queueing.synapse.founding import found_state, options_of
+def _on_synapse(root: Path, challenge: Path, settings: "QueueSettings", output_format: str, *which: Any) -> int:
+    from sandscore.queue.homes.synapse.synapse_setup import found_state, options_of
 
     options = options_of(*which)
     _say(root, found_state(root, challenge, settings, options), output_format, synapse=options.evaluation)
     return 0
 
 
-def _here(folder: Path, challenge: Path, settings: "Settings", output_format: str) -> int:
-    from sandscore.cli.queue.places import synapse_queue
-    from sandscore.queueing.embedded.database import FILE, create
-    from sandscore.queueing.founding import found
-    from sandscore.queueing.workspace import SETTINGS
+def _here(folder: Path, challenge: Path, settings: "QueueSettings", output_format: str) -> int:
+    from sandscore.cli.queue.queue_place import synapse_queue
+    from sandscore.queue.homes.sqlite.sqlite_database import FILE, create
+    from sandscore.queue.queue_setup import found
+    from sandscore.queue.workspace import SETTINGS
 
     if (evaluation := synapse_queue(folder)) is not None:
         raise UsageFault(f"{folder} is the state of the Synapse queue {evaluation} already")
@@ -125,7 +125,7 @@ def _here(folder: Path, challenge: Path, settings: "Settings", output_format: st
 def _say(folder: Path, workspace: "Workspace", output_format: str, **more: Any) -> None:
     import json
 
-    from sandscore.queueing.founding import phases
+    from sandscore.queue.queue_setup import phases
 
     tasks = {phase or "": workspace.tasks(phase) for phase in phases(workspace.challenge)}
     if output_format == "json":
@@ -138,17 +138,17 @@ def _say(folder: Path, workspace: "Workspace", output_format: str, **more: Any) 
         )
 
 
-def _settings(folders: dict[str, str], chosen: dict[str, Any]) -> "Settings":
+def _settings(folders: dict[str, str], chosen: dict[str, Any]) -> "QueueSettings":
     from pydantic import ValidationError
 
-    from sandscore.queueing.settings import Settings
+    from sandscore.queue.settings import QueueSettings
 
     names = {"lease": "lease_seconds", "tries": "most_failures", "first_wait": "first_wait_seconds"}
     given = {names.get(name, name): value for name, value in chosen.items() if value is not None}
     if given.get("hipaa_map"):
         given["hipaa_map"] = str(Path(given["hipaa_map"]).resolve())
     try:
-        return Settings(data=folders, **given)
+        return QueueSettings(data=folders, **given)
     except ValidationError as fault:
         first = fault.errors(include_url=False, include_input=False)[0]
         raise UsageFault(f"{first['loc'][0]}: {first['msg']}") from None

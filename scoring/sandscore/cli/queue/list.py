@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from sandscore.cli.options import format_option
-from sandscore.cli.queue.places import home_options, place_of
+from sandscore.cli.queue.queue_place import home_options, place_of
 
 
 @click.command("list")
@@ -20,7 +20,7 @@ def command(words: tuple[str, ...], statuses: tuple[str, ...], output_format: st
     Example:
       sandscore queue list demo/queue --format json
     """
-    from sandscore.cli.queue.records import FORMATS
+    from sandscore.cli.queue.submission_text import FORMATS
 
     place, _ = place_of(words, where, 0)
     found = place.asking(lambda home: home.submissions())

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandscore.base.errors import UsageFault
 from sandscore.cli.options import format_option
-from sandscore.cli.queue.places import Place, home_options, place_of
-from sandscore.records.errors import UsageFault
+from sandscore.cli.queue.queue_place import Place, home_options, place_of
 
 if TYPE_CHECKING:
-    from sandscore.queueing.interface import QueueHome
+    from sandscore.queue.home_protocol import QueueHome
 
 
 @click.command("rescore")
@@ -28,7 +28,7 @@ def command(words: tuple[str, ...], plan: bool, carry_out: bool, cause: str, out
     Example:
       sandscore queue rescore demo/queue --plan
     """
-    from sandscore.cli.queue.plantext import FORMATS
+    from sandscore.cli.queue.rescoring_text import FORMATS
 
     if plan == carry_out:
         raise UsageFault("either --plan or --apply")
@@ -41,9 +41,9 @@ def command(words: tuple[str, ...], plan: bool, carry_out: bool, cause: str, out
 async def _rescore(
     place: Place, home: "QueueHome", ids: tuple[str, ...], cause: str | None
 ) -> tuple[list[dict[str, Any]], list[str] | None]:
-    from sandscore.queueing.rescoring import Rescoring
-    from sandscore.queueing.worker.follow import Follower
-    from sandscore.queueing.worker.hands import LocalHands
+    from sandscore.queue.rescoring import Rescoring
+    from sandscore.queue.worker.board_refresh import Follower
+    from sandscore.queue.worker.executor import LocalHands
 
     hands = LocalHands(place.workspace.root)
     rescoring = Rescoring(home, place.workspace, hands)

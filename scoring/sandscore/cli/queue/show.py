@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandscore.base.errors import UsageFault
 from sandscore.cli.options import format_option
-from sandscore.cli.queue.places import Place, home_options, place_of
-from sandscore.records.errors import UsageFault
+from sandscore.cli.queue.queue_place import Place, home_options, place_of
 
 if TYPE_CHECKING:
-    from sandscore.queueing.interface import QueueHome
+    from sandscore.queue.home_protocol import QueueHome
 
 
 @click.command("show")
@@ -32,8 +32,8 @@ def command(words: tuple[str, ...], team_view: bool, output_format: str, **where
 
 
 async def _found(place: Place, home: "QueueHome", submission_id: str, team_view: bool) -> dict[str, Any]:
-    from sandscore.cli.queue.records import record
-    from sandscore.queueing.teamview import team_view as view
+    from sandscore.cli.queue.submission_text import record
+    from sandscore.queue.team_view import team_view as view
 
     one = next((one for one in await home.submissions() if one.id == submission_id), None)
     if one is None:
@@ -47,20 +47,20 @@ async def _found(place: Place, home: "QueueHome", submission_id: str, team_view:
 
 
 def _history(place: Place, submission_id: str) -> dict[str, Any]:
-    from sandscore.queueing.embedded.database import Database
-    from sandscore.queueing.embedded.journal import Journal
-    from sandscore.queueing.embedded.orders import Orders
+    from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
+    from sandscore.queue.homes.sqlite.sqlite_database import Database
+    from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
 
     database = Database(place.workspace.root)
     try:
-        orders = Orders(database, Journal(place.workspace.root))
+        orders = SqliteAdmin(database, SubmissionJournal(place.workspace.root))
         return {"attempts": orders.attempts(submission_id), "versions": orders.versions(submission_id)}
     finally:
         database.close()
 
 
 def _as_text(found: dict[str, Any]) -> str:
-    from sandscore.cli.reports import printable
+    from sandscore.cli.problem_text import printable
 
     lines = []
     for name, value in found.items():

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
+from sandscore.base.errors import UsageFault
 from sandscore.cli.options import format_option
-from sandscore.cli.queue.places import synapse_queue
-from sandscore.records.errors import UsageFault
+from sandscore.cli.queue.queue_place import synapse_queue
 
 
 @click.command("submit")
@@ -39,18 +39,18 @@ def command(
       sandscore queue submit demo/queue --task date --team "Tidewater Text Lab" \\
           --predictions submissions/date-good/predictions.json
     """
-    from sandscore.queueing.embedded.database import Database
-    from sandscore.queueing.embedded.journal import Journal
-    from sandscore.queueing.embedded.submitting import Entry, submit
-    from sandscore.queueing.workspace import open_workspace
+    from sandscore.queue.homes.sqlite.sqlite_database import Database
+    from sandscore.queue.homes.sqlite.sqlite_submitting import NewSubmission, submit
+    from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
+    from sandscore.queue.workspace import open_workspace
 
     workspace = open_workspace(folder)
     if (evaluation := synapse_queue(folder)) is not None:
         raise UsageFault(f"submissions to the Synapse queue {evaluation} are made on Synapse")
     database = Database(folder)
     try:
-        entry = Entry(task, team, image, predictions, phase, notify)
-        submission_id = submit(database, Journal(folder), workspace, entry)
+        entry = NewSubmission(task, team, image, predictions, phase, notify)
+        submission_id = submit(database, SubmissionJournal(folder), workspace, entry)
     finally:
         database.close()
     click.echo(json.dumps({"id": submission_id}) if output_format == "json" else submission_id)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandscore.cli.options import format_option
-from sandscore.cli.queue.places import Place, home_options, place_of
+from sandscore.cli.queue.queue_place import Place, home_options, place_of
 
 if TYPE_CHECKING:
-    from sandscore.queueing.worker.worker import Plan
+    from sandscore.queue.worker.queue_worker import WorkPlan
 
 
 @click.command("work")
@@ -56,16 +56,16 @@ def command(
     Example:
       sandscore queue work demo/queue --once
     """
-    from sandscore.queueing.worker.worker import Plan
+    from sandscore.queue.worker.queue_worker import WorkPlan
 
     place, _ = place_of(words, where, 0)
-    asyncio.run(_work(place, Plan(jobs, once, board_every, grace), dask, output_format))
+    asyncio.run(_work(place, WorkPlan(jobs, once, board_every, grace), dask, output_format))
     return 0
 
 
-async def _work(place: Place, plan: "Plan", dask: str | None, output_format: str) -> None:
-    from sandscore.cli.queue.display import display
-    from sandscore.queueing.worker.worker import Worker
+async def _work(place: Place, plan: "WorkPlan", dask: str | None, output_format: str) -> None:
+    from sandscore.cli.queue.worker_display import display
+    from sandscore.queue.worker.queue_worker import Worker
 
     home = place.home()
     hands, end = await _hands(place.workspace.root, dask)
@@ -85,13 +85,13 @@ async def _work(place: Place, plan: "Plan", dask: str | None, output_format: str
 
 async def _hands(root: Path, dask: str | None) -> Any:
     """Who does the work, and how to part from them."""
-    from sandscore.queueing.worker.hands import LocalHands
+    from sandscore.queue.worker.executor import LocalHands
 
     async def nothing() -> None:
         """Local processes end with their jobs."""
 
     if dask is None:
         return lambda: LocalHands(root), nothing
-    from sandscore.queueing.fanout.cluster import connected
+    from sandscore.queue.dask.dask_executor import connected
 
     return await connected(dask, root)

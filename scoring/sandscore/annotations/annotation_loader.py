@@ -1,0 +1,263 @@
+"""An annotation file into columns, with everything that is wrong in it.
+
+Which notes a file's records are about: found in the data set, each only once, and which of them are missing.
+"""
+
+from collections import Counter
+from itertools import accumulate, chain
+from typing import Any
+
+import numpy as np
+
+from sandscore.annotations.column_builder import Gathered
+from sandscore.annotations.columns import Columns, Floats, Small, floats_of, small_of
+from sandscore.annotations.data_set import DataSet, NoteNames
+from sandscore.annotations.decoder import Decoder, quotes, record_type
+from sandscore.annotations.json_blocks import JsonBlock, WholeJson
+from sandscore.annotations.kernel.block_readers import AnnotationReader
+from sandscore.annotations.kernel.kernel_library import kernel
+from sandscore.annotations.label_codes import ABSENT, vocabulary
+from sandscore.annotations.note_checks import (
+    HINTED,
+    PointTo,
+    Reporter,
+    clashes,
+    clashes_of_file,
+    explain_text,
+    misplaced,
+)
+from sandscore.annotations.positions import Positions
+from sandscore.annotations.problem_collector import Described, Noted, ProblemCollector
+from sandscore.annotations.record_reader import Progress, quiet, walk
+from sandscore.annotations.slow_validation import Judge, JudgedRecord, meant, shortened
+from sandscore.annotations.white_space_tokens import tokens_of
+from sandscore.base.strict_json import JsonFault, loads, pointer
+from sandscore.records.problem import Severity
+from sandscore.task_table.task import Task
+
+
+class NoteJoin:
+    """The entries of one file, by the number of their note."""
+
+    def __init__(self, dataset: DataSet, findings: ProblemCollector, point: PointTo) -> None:
+        self._dataset, self._findings, self._point = dataset, findings, point
+        self._names = NoteNames(whole=dataset.whole_names)
+        self._found: set[int] = set()
+
+    def numbers(self, names: list[str], record: int) -> list[int]:
+        """The notes of records that follow one another; in one go where nothing is to be said about any of them."""
+        keys = self._names.fresh(names)
+        if keys is None:
+            return [self.number(name, record + i) for i, name in enumerate(names)]
+        known = [self._dataset.numbers.get(key) for key in keys]
+        numbers = [number for number in known if number is not None]
+        if len(numbers) < len(keys):
+            return [self._numbered(key, record + i) for i, key in enumerate(keys)]
+        self._found.update(numbers)
+        return numbers
+
+    def number(self, name: str | None, record: int) -> int:
+        """The note a record is about; -1 where there is no such note."""
+        key, repeated = self._names.key(name) if name is not None else (None, False)
+        number = self._numbered(key, record)
+        if repeated and number >= 0:
+            told = f"a second entry for the note {shortened(key)}"
+            self._findings.add("duplicate-note", (record, -1), self._point(record), key, told)
+        return number
+
+    def _numbered(self, key: str | None, record: int) -> int:
+        number = self._dataset.find(key)
+        if number is not None:
+            self._found.add(number)
+            return number
+        told = f"{shortened(key)} is not a note of the data set"
+        if key is None:
+            told = f"the one-note form is for a data set of one note; this one has {len(self._dataset.ids)}"
+        self._findings.add("unknown-note", (record, -1), self._point(record), key, told)
+        return -1
+
+    def close(self, annotations: int, missing: Severity | None) -> None:
+        """Notes the file says nothing about, and a file that says nothing at all; names are let go of."""
+        absent = (n for n in range(len(self._dataset.ids)) if n not in self._found)
+        for number in absent if missing else ():
+            note = self._dataset.ids[number]
+            told = f"no entry for the note {shortened(note)}: scored as nothing found"
+            self._findings.add("missing-note", (1 << 62, number), "", note, told, missing)
+        counts = self._findings.counts
+        if not annotations and not counts["json"] and not counts["schema"]:
+            self._findings.add("empty", (-1, -1), "", None, "the file holds no annotation")
+        self._names, self._found = NoteNames(whole=self._dataset.whole_names), set()
+
+
+_RECORD_STRINGS = 5
+_ANNOTATION_STRINGS = 4
+
+
+class AnnotationLoader:
+    """Loads one file of one task against a data set."""
+
+    def __init__(
+        self,
+        task: Task,
+        dataset: DataSet,
+        findings: ProblemCollector,
+        *,
+        want_tokens: bool = True,
+        gathered: Gathered | None = None,
+    ) -> None:
+        self._task, self._dataset, self._findings = task, dataset, findings
+        self._want_tokens = want_tokens
+        self._judge, self._second = Judge(task), vocabulary(task, task.second_label)
+        self._gathered = gathered or Gathered()
+        self._repeats, self._overlaps = Noted(), Noted()
+        self._places = Positions()
+        self._report = Reporter(dataset, findings, self._places, self._pointer)
+        self._one_note = False
+        self._unknown: Counter[str] = Counter()
+        self._first_unknown: dict[str, str] = {}
+        self._entries = NoteJoin(dataset, findings, self._pointer)
+        library = kernel()
+        self._quick = AnnotationReader(library, task, dataset, want_tokens=want_tokens) if library else None
+
+    def load(self, data: memoryview, *, missing: Severity | None = None, progress: Progress = quiet) -> Columns:
+        """All the annotations that could be read; what is wrong is in the findings."""
+        decoder = Decoder(lambda: record_type(self._task, exact=True), lambda: record_type(self._task))
+        try:
+            walk(data, decoder, ("annotationSource", self._task.array), self, progress, self.at_once)
+        except JsonFault as fault:
+            self._findings.add("json", (-1, -1), "", None, str(fault))
+            missing = None
+        columns = self._gathered.columns()
+        self._report_unknown()
+        self._report_clashes(columns)
+        self._entries.close(len(columns), missing)
+        return columns
+
+    def at_once(self, data: memoryview, number: int, *, lines: bool) -> int:
+        """Take a block that the kernel reads; how many records there were, 0 where it refuses."""
+        notes = self._dataset.texts
+        block = self._quick.read(data, lines=lines) if self._quick and notes is not None else None
+        if block is None or notes is None:
+            return 0
+        numbers = small_of(self._entries.numbers(block.names, number))
+        self._places.add_run(number, (self._gathered.size + np.cumsum(block.sizes) - block.sizes).tolist())
+        self._keep(block.columns(numbers), block.misplaced(notes, numbers), block.crowded())
+        return len(numbers)
+
+    def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
+        """Records the quick decoder made; False where they hold a wrong label or a key twice."""
+        lists = [record.annotations for record in records]
+        annotations = list(chain.from_iterable(lists))
+        try:
+            codes = self._codes(annotations)
+            if self._task.second_label:
+                for annotation in annotations:
+                    self._second[annotation.second]
+        except KeyError:
+            return False
+        confidence = floats_of([a.confidence for a in annotations])
+        strings = _RECORD_STRINGS * len(records) + _ANNOTATION_STRINGS * len(annotations)
+        strings += len(confidence) - int(np.count_nonzero(np.isnan(confidence)))
+        strings += 2 * self._labelled(annotations, codes) + (2 * len(annotations) if self._task.second_label else 0)
+        if quotes(data) != 2 * strings:
+            return False
+        numbers = self._entries.numbers([record.source.resource.name for record in records], number)
+        ends = list(accumulate(map(len, lists)))
+        self._places.add_run(number, [self._gathered.size + end for end in (0, *ends[:-1])] if ends else [])
+        self._take(annotations, numbers, ends, codes, confidence)
+        return True
+
+    def explain(self, item: JsonBlock, whole: WholeJson, number: int) -> None:
+        """One record by the book: strict JSON first, then the schema, keeping the annotations that are right."""
+        try:
+            value = loads(item.data)
+        except JsonFault as fault:
+            where = "" if len(item.data) == len(whole) else self._pointer(number)
+            self._findings.add("json", (number, -1), where, None, str(whole.within(fault, item.offset)))
+            return
+        alone = len(item.data) == len(whole)
+        self._one_note = alone and isinstance(value, dict) and "annotationSource" not in value
+        judged = self._judge.record(value, named=not self._one_note)
+        self._complain(judged, number)
+        if judged.name is not None or self._one_note:
+            confidence = floats_of([a.confidence for a in judged.annotations])
+            codes = self._codes(judged.annotations)
+            self._places.add(number, self._gathered.size, judged.places)
+            note = self._entries.number(judged.name, number)
+            self._take(judged.annotations, [note], [len(judged.annotations)], codes, confidence)
+
+    def _codes(self, annotations: list[Any]) -> Small:
+        if not self._task.label:
+            return np.full(len(annotations), ABSENT, np.int32)
+        return small_of(list(map(self._dataset.vocabulary.__getitem__, [a.label for a in annotations])))
+
+    def _labelled(self, annotations: list[Any], codes: Small) -> int:
+        """How many annotations were written with a label, be it an empty one."""
+        if not self._task.label:
+            return 0
+        bare = np.flatnonzero(codes == ABSENT).tolist()
+        return len(annotations) - sum(annotations[i].label is None for i in bare)
+
+    def _complain(self, judged: JudgedRecord, record: int) -> None:
+        note = None if judged.name is None else judged.name.rpartition("/")[2]
+        for complaint in judged.complaints:
+            place = next((p for p in complaint.path if isinstance(p, int)), -1)
+            where = self._pointer(record, *complaint.path)
+            self._findings.add("schema", (record, place), where, note, complaint.message)
+        for name, path in judged.unknown:
+            self._unknown[name] += 1
+            self._first_unknown.setdefault(name, self._pointer(record, *path, name))
+
+    def _take(
+        self, annotations: list[Any], numbers: list[int], ends: list[int], codes: Small, confidence: Floats
+    ) -> None:
+        texts = [a.text for a in annotations]
+        starts = [a.start for a in annotations]
+        length = small_of([a.length for a in annotations])
+        sizes = small_of(list(map(len, texts)))
+        note = np.repeat(small_of(numbers), np.diff(small_of(ends), prepend=0))
+        notes = self._dataset.texts
+        wrong = set(np.flatnonzero((sizes != length) & (note >= 0)).tolist())
+        wrong.update(misplaced(notes, numbers, texts, starts, ends) if notes is not None else ())
+        part = Columns(
+            note=note,
+            start=small_of(starts),
+            length=length,
+            label=codes,
+            confidence=confidence,
+            text=small_of(self._dataset.intern(texts)) if notes is None else None,
+            tokens=tokens_of("\n".join(["", *texts, ""]), sizes) if self._want_tokens else None,
+        )
+        self._keep(part, {i: texts[i] for i in sorted(wrong)})
+
+    def _keep(self, part: Columns, wrong: dict[int, str], crowded: Small | None = None) -> None:
+        """Columns of annotations, the texts of those whose text and span do not agree, and which may clash."""
+        for i, text in wrong.items():
+            note, start, length = (int(column[i]) for column in (part.note, part.start, part.length))
+            explain_text(self._report, self._gathered.size + i, note, start, length, text)
+        repeats, overlaps = clashes(part, self._gathered.size, crowded)
+        self._repeats.add(repeats)
+        self._overlaps.add(overlaps)
+        self._gathered.add(part)
+
+    def _pointer(self, record: int, *path: str | int) -> str:
+        return pointer(path if self._one_note else (record, *path))
+
+    def _report_unknown(self) -> None:
+        for number, (name, count) in enumerate(self._unknown.items()):
+            times = "" if count == 1 else f" ({count} times)"
+            hint = meant(name, self._task) if number < HINTED else ""
+            told = f"unknown property {shortened(name)}{times}{hint}"
+            self._findings.add("unknown-property", (0, 0), self._first_unknown[name], None, told)
+
+    def _report_clashes(self, columns: Columns) -> None:
+        """Blocks were looked at one by one, which is enough unless a note has several entries."""
+        if self._findings.counts["duplicate-note"]:
+            self._repeats, self._overlaps = clashes_of_file(columns)
+
+        def describe(annotation: int) -> Described:
+            return self._report.describe(annotation, int(columns.note[annotation]))
+
+        self._findings.describe = describe
+        self._findings.add_late("duplicate", self._repeats, "repeats an earlier annotation: a false positive")
+        self._findings.add_late("overlap", self._overlaps, "overlaps another annotation of the note")

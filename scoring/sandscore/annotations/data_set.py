@@ -1,0 +1,86 @@
+"""The notes a challenge is about, numbered, and how the files that speak of them are joined."""
+
+from msgspec import Struct, field
+
+from sandscore.annotations.kernel.buffers import ROWS, Room
+from sandscore.annotations.kernel.kernel_library import Rows
+from sandscore.annotations.label_codes import LabelCodes
+from sandscore.annotations.note_texts import NoteTexts
+
+NAMELESS = "note"
+"""What the only note is called where the one-note form is all there is."""
+
+
+class WholeNamesNeededError(Exception):
+    """Two different names of one file end alike: files must be joined on whole names."""
+
+
+class DataSet(Struct):
+    """Numbered notes. ``texts`` is None where nobody supplied the notes; then gold names them (``growing``)."""
+
+    vocabulary: LabelCodes
+    whole_names: bool = False
+    growing: bool = True
+    ids: list[str] = field(default_factory=list)
+    patients: list[str | None] = field(default_factory=list)
+    texts: NoteTexts | None = None
+    numbers: dict[str | None, int] = field(default_factory=dict)
+    interned: dict[str, int] = field(default_factory=dict)
+    room: Room = field(default_factory=lambda: Room(Rows(), ROWS))
+
+    def add(self, key: str | None, patient: str | None = None) -> int:
+        """Number a new note."""
+        number = self.numbers[key] = len(self.ids)
+        self.ids.append(NAMELESS if key is None else key)
+        self.patients.append(patient)
+        return number
+
+    def extend(self, keys: list[str], patients: list[str | None]) -> None:
+        """Number new notes, whose keys differ."""
+        self.numbers.update(zip(keys, range(len(self.ids), len(self.ids) + len(keys)), strict=True))
+        self.ids += keys
+        self.patients += patients
+
+    def find(self, key: str | None) -> int | None:
+        """The note's number (None asks for the only one); a growing data set makes room for it."""
+        if key is None and len(self.ids) == 1:
+            return 0
+        number = self.numbers.get(key)
+        return self.add(key) if number is None and self.growing else number
+
+    def intern(self, texts: list[str]) -> list[int]:
+        """A number for each text, equal for equal texts."""
+        known = self.interned
+        return [known.setdefault(text, len(known)) for text in texts]
+
+    @property
+    def units(self) -> list[str]:
+        """What is resampled: each note's patient, else the note itself."""
+        return [patient or note for note, patient in zip(self.ids, self.patients, strict=True)]
+
+
+class NoteNames:
+    """The names one file gives to notes: what each is joined on, and whether it came before."""
+
+    def __init__(self, whole: bool) -> None:
+        self._whole = whole
+        self._seen: dict[str, str] = {}
+
+    def fresh(self, names: list[str], last_segments: list[str] | None = None) -> list[str] | None:
+        """The keys of names none of which came before; else None, and nothing is done."""
+        keys = names if self._whole else last_segments or [name.rpartition("/")[2] for name in names]
+        if len(set(keys)) < len(keys) or not self._seen.keys().isdisjoint(keys):
+            return None
+        self._seen.update(zip(keys, names, strict=True))
+        return keys
+
+    def key(self, name: str, last_segment: str | None = None) -> tuple[str, bool]:
+        """The part files are joined on, and whether this file has had the note already."""
+        short = name.rpartition("/")[2] if last_segment is None else last_segment
+        key = name if self._whole else short
+        earlier = self._seen.get(key)
+        if earlier is None:
+            self._seen[key] = name
+        elif earlier != name:
+            raise WholeNamesNeededError
+        return key, earlier is not None

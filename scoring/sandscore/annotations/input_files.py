@@ -1,0 +1,170 @@
+"""Gold, predictions and notes read together: joined on the same names, hashed, and checked."""
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+from msgspec import Struct
+
+from sandscore.annotations.annotation_loader import AnnotationLoader
+from sandscore.annotations.column_builder import Gathered
+from sandscore.annotations.columns import Columns
+from sandscore.annotations.data_set import DataSet, WholeNamesNeededError
+from sandscore.annotations.label_codes import renumber, vocabulary
+from sandscore.annotations.note_loader import NotesLoader
+from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.annotations.record_reader import Progress, quiet
+from sandscore.base.byte_sources import BadStream, Source, opened
+from sandscore.base.errors import UsageFault
+from sandscore.base.forked_work import beside
+from sandscore.base.memory import keep_freed_memory
+from sandscore.records.problem import Severity
+from sandscore.task_table.task import Task
+
+
+class Inputs(Struct, frozen=True):
+    """Where a command's inputs are; ``-`` is standard input."""
+
+    gold: str | Path | None = None
+    predictions: str | Path | None = None
+    notes: str | Path | None = None
+
+    @property
+    def given(self) -> dict[str, str | Path]:
+        """By role, in the order they are read: notes name the data set, else gold does."""
+        named = {"notes": self.notes, "gold": self.gold, "predictions": self.predictions}
+        given = {role: path for role, path in named.items() if path is not None}
+        if [str(path) for path in given.values()].count("-") > 1:
+            raise UsageFault("standard input (-) can be read only once")
+        return given
+
+
+class Loaded(Struct, frozen=True):
+    """What was read, by role, and what was found wrong with each file."""
+
+    dataset: DataSet
+    columns: dict[str, Columns]
+    findings: dict[str, ProblemCollector]
+    sha256: dict[str, str]
+
+    def faulty(self, *roles: str) -> bool:
+        """Whether any of these files has errors."""
+        return any(self.findings[role].errors for role in roles if role in self.findings)
+
+
+def load_files(
+    task: Task,
+    inputs: Inputs,
+    *,
+    complete: bool = False,
+    want_tokens: bool = True,
+    want_hashes: bool = True,
+    jobs: int = 1,
+    progress: Progress = quiet,
+) -> Loaded:
+    """Read all inputs. ``complete``: a note without predictions is an error; ``jobs``: processes to use."""
+    keep_freed_memory()
+    sources: dict[str, Source | BadStream] = {}
+    with ExitStack() as stack:
+        for role, path in inputs.given.items():
+            try:
+                sources[role] = stack.enter_context(opened(path))
+            except BadStream as fault:
+                sources[role] = fault
+        sha256: dict[str, str] = {}
+        hashed = _hash(sources, sha256, aside=jobs > 1) if want_hashes else _at_once
+        stack.callback(hashed)
+
+        def read(*, whole_names: bool, progress: Progress) -> Loaded:
+            dataset = DataSet(vocabulary(task, task.label), whole_names)
+            findings = {role: ProblemCollector(str(path), task.array) for role, path in inputs.given.items()}
+            reader = _Reader(task, sources, complete, want_tokens, jobs, hashed, dataset, findings)
+            return Loaded(dataset, reader.read(progress), findings, sha256)
+
+        try:
+            return read(whole_names=False, progress=progress)
+        except WholeNamesNeededError:
+            return read(whole_names=True, progress=quiet)
+
+
+def _hash(sources: Mapping[str, Source | BadStream], sha256: dict[str, str], *, aside: bool) -> Callable[[], None]:
+    """Fill in the hashes of gold and predictions, perhaps while notes are read; the value waits until that is done."""
+
+    def take() -> None:
+        hashed = ((role, source) for role, source in sources.items() if role != "notes")
+        sha256.update({role: source.sha256() for role, source in hashed if isinstance(source, Source)})
+
+    if not aside:
+        take()
+        return _at_once
+    from threading import Thread
+
+    thread = Thread(target=take)
+    thread.start()
+    return thread.join
+
+
+def _at_once() -> None:
+    """Nothing to wait for."""
+
+
+class _Reader(Struct):
+    task: Task
+    sources: Mapping[str, Source | BadStream]
+    complete: bool
+    want_tokens: bool
+    jobs: int
+    hashed: Callable[[], None]
+    """Waits for whoever looks at what is read while notes are: nothing may be written into it before."""
+    dataset: DataSet
+    findings: dict[str, ProblemCollector]
+
+    def read(self, progress: Progress) -> dict[str, Columns]:
+        usable = {role: source for role, source in self.sources.items() if isinstance(source, Source)}
+        for role, source in self.sources.items():
+            if isinstance(source, BadStream):
+                self.findings[role].add("json", (-1, -1), "", None, str(source))
+        columns: dict[str, Columns] = {}
+        notes = usable.pop("notes", None)
+        if notes is not None:
+            NotesLoader(self.dataset, self.findings["notes"]).load(memoryview(notes.data), progress)
+        if "notes" in self.findings and self.findings["notes"].errors:
+            return columns  # nothing can be judged by notes that are not right themselves
+        self.hashed()
+        if self.jobs > 1 and notes is not None and len(usable) > 1:
+            return self._both_at_once(usable["gold"], usable["predictions"], progress)
+        for role, source in usable.items():
+            columns[role] = self._load(role, source, progress)
+            self.dataset.growing = False
+        return columns
+
+    def _load(self, role: str, source: Source, progress: Progress, gathered: Gathered | None = None) -> Columns:
+        findings, want_tokens = self.findings[role], self.want_tokens
+        loader = AnnotationLoader(self.task, self.dataset, findings, want_tokens=want_tokens, gathered=gathered)
+        return loader.load(memoryview(source.data), missing=self._missing(role), progress=progress)
+
+    def _both_at_once(self, gold: Source, predictions: Source, progress: Progress) -> dict[str, Columns]:
+        """Gold in a second process; labels are numbered as if it had been read first."""
+
+        gathered = Gathered(shared=True)
+
+        def read_gold() -> tuple[Columns | tuple[str, ...], ProblemCollector, list[str]]:
+            columns = self._load("gold", gold, quiet, gathered)
+            self.findings["gold"].settle()
+            self.findings["gold"].describe = None
+            return gathered.kept or columns, self.findings["gold"], self.dataset.vocabulary.names
+
+        with beside(read_gold) as result:
+            predicted = self._load("predictions", predictions, progress)
+            found, self.findings["gold"], names = result()
+        labels = vocabulary(self.task, self.task.label)
+        labels.learn(names)
+        renumber(predicted, self.dataset.vocabulary, labels)
+        self.dataset.vocabulary = labels
+        return {"gold": found if isinstance(found, Columns) else gathered.spilled(found), "predictions": predicted}
+
+    def _missing(self, role: str) -> Severity | None:
+        """How a note without an entry is taken: not at all in gold, which need not speak of every note."""
+        if role == "gold" or ("notes" not in self.sources and "gold" not in self.sources):
+            return None
+        return "error" if self.complete else "warning"

@@ -1,0 +1,178 @@
+"""Blocks of annotations by the compiled kernel.
+
+Blocks of notes by the compiled kernel.
+"""
+
+from ctypes import CDLL, byref, c_char_p, c_int64
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sandscore.annotations.columns import Columns, Small, Tokens
+from sandscore.annotations.data_set import DataSet
+from sandscore.annotations.kernel.buffers import NOTES, Room
+from sandscore.annotations.kernel.kernel_library import (
+    PROPERTIES,
+    TAKEN,
+    UNKNOWN_LABEL,
+    UNKNOWN_SECOND,
+    KernelForm,
+    NoteRows,
+    Spellings,
+    address,
+    bytes_of,
+)
+from sandscore.annotations.label_codes import LabelCodes, vocabulary
+from sandscore.annotations.note_texts import GatheredTexts, NoteTexts
+from sandscore.task_table.task import Task
+
+_LARGEST = 1 << 26
+_TRIES, _AGAIN, _SMALL = 4, 8, 1 << 17
+_STRING = msgspec.json.Decoder(str)
+
+
+class KernelBlock(msgspec.Struct, frozen=True):
+    """What a block holds, until the next one is read."""
+
+    library: CDLL
+    data: NDArray[np.uint8]
+    room: Room
+    split: bool
+
+    @property
+    def names(self) -> list[str]:
+        """Of the notes that the records are about."""
+        return self.room.words("names", self.room.rows.named)
+
+    @property
+    def sizes(self) -> Small:
+        """How many annotations each record has."""
+        return self.room.held["per_record"][: self.room.rows.records]
+
+    def columns(self, numbers: Small) -> Columns:
+        """All annotations, their notes having these numbers."""
+        copied, rows, tokens = self.room.copied, self.room.rows.rows, self.room.rows.tokens
+        words = Tokens(copied("words", rows), copied("begin", tokens), copied("size", tokens)) if self.split else None
+        return Columns(
+            note=np.repeat(numbers, self.sizes),
+            start=copied("start", rows),
+            length=copied("length", rows),
+            label=copied("label", rows),
+            confidence=copied("confidence", rows),
+            tokens=words,
+        )
+
+    def misplaced(self, notes: NoteTexts, numbers: Small) -> dict[int, str]:
+        """The texts that are not what their notes have there."""
+        found = self.room.held["found"]
+        notes.passed(numbers)
+        count = self.library.find_misplaced(
+            address(self.data), byref(self.room.rows), address(numbers), byref(notes.told), address(found)
+        )
+        return {row: self._text(row) for row in found[:count].tolist()}
+
+    def crowded(self) -> Small:
+        """The annotations of records that may have some that repeat or overlap others."""
+        count = self.library.find_crowded(byref(self.room.rows), address(self.room.held["found"]))
+        return self.room.held["found"][:count]
+
+    def _text(self, row: int) -> str:
+        begin, written = (int(self.room.held[name][row]) for name in ("text", "written"))
+        text: str = _STRING.decode(self.data[begin - 1 : begin + abs(written) + 1].data)
+        return text
+
+
+class AnnotationReader:
+    """Reads blocks of one file; after several that the kernel refused it tries no more."""
+
+    def __init__(self, library: CDLL, task: Task, dataset: DataSet, *, want_tokens: bool) -> None:
+        self._library, self._form = library, written_form(task, want_tokens=want_tokens)
+        self._room, self._split = dataset.room, want_tokens
+        second = vocabulary(task, task.second_label)
+        self._spellings = {UNKNOWN_LABEL: (dataset.vocabulary, Spellings()), UNKNOWN_SECOND: (second, Spellings())}
+        self._tries = _TRIES
+
+    def read(self, data: memoryview, *, lines: bool) -> KernelBlock | None:
+        """What the block holds, or None."""
+        if not self._tries or len(data) > _LARGEST:
+            return None
+        self._room.fit(len(data))
+        block = KernelBlock(self._library, bytes_of(data), self._room, self._split)
+        again = _AGAIN * max(len(data), _SMALL)  # bytes: new labels all at the end would have all read for each
+        while again > 0:
+            found = self._read(block, lines)
+            if found == TAKEN:
+                self._tries = _TRIES
+                return block
+            if found not in self._spellings or not self._learn(block, *self._spellings[found]):
+                break
+            again -= self._room.rows.label_at
+        self._tries -= 1
+        return None
+
+    def _read(self, block: KernelBlock, lines: bool) -> int:
+        labels, seconds = (spellings for _, spellings in self._spellings.values())
+        found: int = self._library.read_annotations(
+            address(block.data),
+            len(block.data),
+            lines,
+            byref(self._form),
+            byref(labels),
+            byref(seconds),
+            byref(self._room.rows),
+        )
+        return found
+
+    def _learn(self, block: KernelBlock, vocabulary: LabelCodes, spellings: Spellings) -> bool:
+        """In the order of first appearance, so that codes do not depend on how a file was read."""
+        begin = self._room.rows.label_at
+        written = block.data[begin : begin + self._room.rows.label_size].tobytes()
+        try:
+            code = vocabulary[_STRING.decode(b'"%b"' % written)]
+        except (KeyError, msgspec.DecodeError, UnicodeDecodeError):
+            return False
+        return bool(self._library.learn_spelling(byref(spellings), written, len(written), code))
+
+
+def written_form(task: Task, *, want_tokens: bool) -> KernelForm:
+    """How the task's annotations are written, for the kernel."""
+    optional = {"confidence": task.confidence_required, task.label: task.label_required}
+    optional[task.second_label] = task.label_required
+    names = ("start", "length", "text", "confidence", task.label, task.second_label)
+    required = sum(1 << i for i, name in enumerate(names) if name and optional.get(name, True))
+    written = [f'{name}"'.encode() if name else b"" for name in names]
+    array = f'{task.array}"'.encode()
+    return KernelForm(
+        array=array,
+        names=(c_char_p * PROPERTIES)(*written),
+        array_size=len(array),
+        sizes=(c_int64 * PROPERTIES)(*map(len, written)),
+        required=required,
+        want_tokens=want_tokens,
+    )
+
+
+class NoteReader:
+    """Reads blocks of one notes file."""
+
+    def __init__(self, library: CDLL, texts: GatheredTexts) -> None:
+        self._library, self._texts = library, texts
+        self._room = Room(NoteRows(), NOTES)
+
+    def read(self, data: memoryview, *, lines: bool) -> tuple[list[str], list[str | None]] | None:
+        """Identifiers and patients of a block's notes, or None; ``keep`` keeps their texts."""
+        block, rows = bytes_of(data), self._room.rows
+        self._room.fit(len(block))
+        rows.texts = address(self._texts.room(len(block)))
+        if self._library.read_notes(address(block), len(block), lines, byref(rows)) != TAKEN:
+            return None
+        named = iter(self._room.words("patients", rows.patients_used))
+        has_patient = self._room.held["has_patient"][: rows.records].tolist()
+        patients = [next(named) if has else None for has in has_patient]
+        return self._room.words("names", rows.named), patients
+
+    def keep(self) -> None:
+        """The texts of the notes that were read last."""
+        records = self._room.rows.records
+        self._texts.keep(self._room.copied("sizes", records), self._room.copied("chars", records))

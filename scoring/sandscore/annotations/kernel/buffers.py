@@ -1,0 +1,55 @@
+"""What the kernel writes into: as large as the largest block needs, and used for one block after another."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from sandscore.annotations.kernel.kernel_library import NoteRows, Rows, address
+
+Plan = dict[str, tuple[int, DTypeLike]]
+"""By name: how many bytes a value takes in JSON at the least, and what it becomes."""
+_ROW, _TOKEN, _RECORD, _NOTE = 32, 2, 64, 26
+ROWS: Plan = {
+    **dict.fromkeys(("start", "length", "label", "text", "written", "words", "found"), (_ROW, np.int32)),
+    "confidence": (_ROW, np.float64),
+    **dict.fromkeys(("begin", "size"), (_TOKEN, np.int32)),
+    "per_record": (_RECORD, np.int32),
+    **dict.fromkeys(("names", "decoded"), (1, np.uint8)),
+}
+NOTES: Plan = {
+    **dict.fromkeys(("names", "patients"), (1, np.uint8)),
+    "has_patient": (_NOTE, np.uint8),
+    **dict.fromkeys(("sizes", "chars"), (_NOTE, np.int64)),
+}
+
+
+class Room:
+    """Arrays by name, and the structure that tells the kernel of them."""
+
+    def __init__(self, rows: Rows | NoteRows, plan: Plan) -> None:
+        self.rows, self._plan = rows, plan
+        self._record = _RECORD if isinstance(rows, Rows) else _NOTE
+        self.held: dict[str, NDArray[Any]] = {}
+        self._size = -1
+
+    def fit(self, size: int) -> None:
+        """Make room for what a block of so many bytes can hold."""
+        if size <= self._size:
+            return
+        self._size = size
+        for name, (least, kind) in self._plan.items():
+            self.held[name] = np.empty(size // least + 1, kind)
+            if hasattr(self.rows, name):
+                setattr(self.rows, name, address(self.held[name]))
+        for limit, least in (("row_room", _ROW), ("token_room", _TOKEN), ("record_room", self._record)):
+            if hasattr(self.rows, limit):
+                setattr(self.rows, limit, size // least + 1)
+
+    def copied(self, name: str, size: int) -> NDArray[Any]:
+        """The first values of an array, to keep."""
+        return self.held[name][:size].copy()
+
+    def words(self, name: str, size: int) -> list[str]:
+        """Names that end in a zero each."""
+        return str(self.held[name][: size - 1].data, "utf-8").split("\0") if size else []

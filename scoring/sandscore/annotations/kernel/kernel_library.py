@@ -1,0 +1,130 @@
+"""The compiled kernel, if there is one: its structures and functions as ``kernel.h`` has them."""
+
+from ctypes import (
+    CDLL,
+    POINTER,
+    Structure,
+    c_char_p,
+    c_int32,
+    c_int64,
+    c_uint8,
+    c_uint16,
+    c_uint32,
+    c_void_p,
+)
+from functools import cache
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND = 0, 1, 2
+PROPERTIES = 6
+MARK_EVERY = 256
+_ROW_COLUMNS = (
+    *("start", "length", "label", "confidence", "text", "written", "words", "begin", "size", "per_record"),
+    *("names", "decoded"),
+)
+_SPELLINGS, _SLOTS, _POOL = 256, 1024, 1 << 14
+
+
+class Spellings(Structure):
+    """Labels by spelling."""
+
+    _fields_ = (
+        ("count", c_int32),
+        ("codes", c_int32 * _SPELLINGS),
+        ("begins", c_int32 * (_SPELLINGS + 1)),
+        ("slots", c_uint16 * _SLOTS),
+        ("pool", c_uint8 * _POOL),
+    )
+
+
+class KernelForm(Structure):
+    """How a task writes its annotations."""
+
+    _fields_ = (
+        ("array", c_char_p),
+        ("names", c_char_p * PROPERTIES),
+        ("array_size", c_int64),
+        ("sizes", c_int64 * PROPERTIES),
+        ("required", c_uint32),
+        ("want_tokens", c_int32),
+    )
+
+
+class Rows(Structure):
+    """A block's annotations: rooms, and how much of them is used."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in _ROW_COLUMNS),
+        *((name, c_int64) for name in ("row_room", "token_room", "record_room")),
+        *((name, c_int64) for name in ("rows", "tokens", "records", "named", "label_at", "label_size")),
+    )
+
+
+class Notes(Structure):
+    """All texts, and where characters are in them."""
+
+    _fields_ = tuple((name, c_void_p) for name in ("texts", "begin", "chars", "first_mark", "marks"))
+
+
+class NoteRows(Structure):
+    """A block's notes: rooms, and how much of them is used."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in ("texts", "names", "patients", "has_patient", "sizes", "chars")),
+        *((name, c_int64) for name in ("record_room", "used", "named", "patients_used", "records")),
+    )
+
+
+_FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "learn_spelling": (c_int32, (POINTER(Spellings), c_char_p, c_int64, c_int32)),
+    "read_annotations": (
+        c_int32,
+        (c_void_p, c_int64, c_int32, POINTER(KernelForm), POINTER(Spellings), POINTER(Spellings), POINTER(Rows)),
+    ),
+    "find_misplaced": (c_int64, (c_void_p, POINTER(Rows), c_void_p, POINTER(Notes), c_void_p)),
+    "find_crowded": (c_int64, (POINTER(Rows), c_void_p)),
+    "pair_near": (None, (c_void_p, c_int64, c_void_p, c_void_p, c_int64, c_void_p)),
+    "read_notes": (c_int32, (c_void_p, c_int64, c_int32, POINTER(NoteRows))),
+    "mark_characters": (c_int64, (c_void_p, c_void_p, c_void_p, c_int64, c_void_p)),
+}
+LIBRARY = Path(__file__).with_name("kernel.so")
+
+
+@cache
+def kernel() -> CDLL | None:
+    """The library; None where there is none that this machine can load, or it is older than its sources."""
+    try:
+        library = CDLL(str(LIBRARY))
+    except OSError:
+        return None
+    if not _current(library):
+        return None
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+def _current(library: CDLL) -> bool:
+    """Whether it was compiled from the sources beside it; a wheel has none, and is made in one go."""
+    sources = sorted(file for file in LIBRARY.parent.iterdir() if file.suffix in (".c", ".h"))
+    try:
+        compiled = c_uint32.in_dll(library, "sources").value
+    except ValueError:
+        return False
+    return not sources or compiled == crc32(b"".join(map(Path.read_bytes, sources)))
+
+
+def address(array: NDArray[Any]) -> int:
+    """Where an array's values are; they must outlive whoever is told."""
+    return array.ctypes.data
+
+
+def bytes_of(data: memoryview) -> NDArray[np.uint8]:
+    """A block, to be looked at."""
+    return np.frombuffer(data, np.uint8)

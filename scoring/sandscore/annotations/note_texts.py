@@ -1,0 +1,117 @@
+"""The texts of notes by number, end to end in UTF-8; in a nameless file where they are too long for memory."""
+
+from collections.abc import Sequence
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandscore.annotations.columns import Ints, Small
+from sandscore.annotations.kernel.kernel_library import MARK_EVERY, Notes, address, kernel
+from sandscore.base.column_files import Spool, forget
+from sandscore.base.memory import small_pages
+
+Bytes = NDArray[np.uint8]
+Marks = NDArray[np.uint32]
+SPILL = 1 << 29
+"""Bytes of a notes file whose texts memory holds."""
+_LOOKED_AT = 1 << 25
+
+
+class GatheredTexts:
+    """Texts on their way to become a data set's; ``size`` is of their file, which they do not exceed."""
+
+    def __init__(self, size: int) -> None:
+        self._spool = Spool() if size > SPILL else None
+        self._held = small_pages(0 if self._spool else size, np.uint8)
+        self._used = 0
+        self._sizes, self._chars = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        self._marks = [np.zeros(0, np.uint32)]
+
+    def room(self, size: int) -> Bytes:
+        """Where further texts, of no more bytes than that, may be put."""
+        if self._spool is None:
+            return self._held[self._used :]
+        if len(self._held) < size:
+            self._held = np.empty(size, np.uint8)
+        return self._held
+
+    def add(self, texts: list[str]) -> None:
+        """Further texts."""
+        written = [text.encode("utf-8", "surrogatepass") for text in texts]
+        joined = np.frombuffer(b"".join(written), np.uint8)
+        self.room(len(joined))[: len(joined)] = joined
+        self.keep(np.array([*map(len, written)], np.int64), np.array([*map(len, texts)], np.int64))
+
+    def keep(self, sizes: Ints, chars: Ints) -> None:
+        """Texts of so many bytes and characters, which were put into the room."""
+        texts = self.room(0)[: int(sizes.sum())]
+        self._marks.append(_marked(texts, sizes, chars))
+        self._sizes.append(sizes)
+        self._chars.append(chars)
+        if self._spool is None:
+            self._used += len(texts)
+        else:
+            self._spool.append(texts)
+
+    def all(self) -> "NoteTexts":
+        """Every text."""
+        texts = self._held[: self._used] if self._spool is None else self._spool.column(np.uint8)
+        sizes, chars, marks = np.concatenate(self._sizes), np.concatenate(self._chars), np.concatenate(self._marks)
+        return NoteTexts(texts, sizes, chars, marks, spooled=self._spool is not None)
+
+
+class NoteTexts(Sequence[str]):
+    """Texts, decoded one by one as they are asked for."""
+
+    def __init__(self, texts: Bytes, sizes: Ints, chars: Ints, marks: Marks, *, spooled: bool) -> None:
+        counts = _mark_counts(sizes, chars)
+        first_mark = np.cumsum(counts) - counts
+        self._texts, self._begin = texts, np.concatenate(([0], np.cumsum(sizes)))
+        self._outlive = (chars, first_mark, marks)
+        self._spooled, self._looked_at = spooled, 0
+        held = {"texts": texts, "begin": self._begin, "chars": chars, "first_mark": first_mark, "marks": marks}
+        self.told = Notes(**{name: address(array) for name, array in held.items()})
+
+    def __len__(self) -> int:
+        return len(self._begin) - 1
+
+    @overload
+    def __getitem__(self, number: int) -> str: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[str]: ...
+    def __getitem__(self, number: int | slice) -> str | list[str]:
+        if isinstance(number, slice):
+            return [self[one] for one in range(*number.indices(len(self)))]
+        number = range(len(self))[number]
+        first, last = self._begin[number : number + 2].tolist()
+        self._passed(last - first)
+        return str(self._texts[first:last].data, "utf-8", "surrogatepass")
+
+    def passed(self, numbers: Small) -> None:
+        """These are about to be looked at where they are."""
+        if self._spooled:
+            known = numbers[numbers >= 0]
+            self._passed(int((self._begin[known + 1] - self._begin[known]).sum()))
+
+    def _passed(self, size: int) -> None:
+        self._looked_at += size if self._spooled else 0
+        if self._looked_at > _LOOKED_AT:
+            forget(self._texts)
+            self._looked_at = 0
+
+
+def _mark_counts(sizes: Ints, chars: Ints) -> Ints:
+    """Texts that are ASCII need no marks."""
+    counts: Ints = np.where(sizes == chars, 0, sizes // MARK_EVERY + 1)
+    return counts
+
+
+def _marked(texts: Bytes, sizes: Ints, chars: Ints) -> Marks:
+    """Where characters are in texts, if there is a kernel to ask."""
+    library = kernel()
+    if library is None:
+        return np.zeros(0, np.uint32)
+    marks = np.empty(int(_mark_counts(sizes, chars).sum()), np.uint32)
+    library.mark_characters(address(texts), address(sizes), address(chars), len(sizes), address(marks))
+    return marks

@@ -1,0 +1,105 @@
+"""Problems as they are found: all are counted, the first ten thousand of each code are kept."""
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+from msgspec import Struct
+
+from sandscore.annotations.columns import Ints
+from sandscore.records.problem import CODES, Problem, Severity
+
+LISTED = 10_000
+_NOTED = 1 << 20
+
+Where = tuple[int, int]
+Described = tuple[Where, str, str | None]
+"""Place in the file, pointer, note."""
+
+
+class LateMessage(Struct, frozen=True):
+    """Problems of one code with annotations that are counted, and described when somebody looks."""
+
+    code: str
+    annotations: list[int]
+    message: str
+
+
+class Noted:
+    """Annotations that have a problem in common: all are counted, the first of them kept."""
+
+    def __init__(self) -> None:
+        self.count = self._kept = 0
+        self._blocks: list[Ints] = []
+
+    def add(self, annotations: Ints) -> None:
+        """Further annotations."""
+        self.count += len(annotations)
+        self._kept += len(annotations)
+        self._blocks.append(annotations)
+        if self._kept > _NOTED:
+            self._blocks = [self.listed()]
+            self._kept = LISTED
+
+    def listed(self) -> Ints:
+        """The first, in the order of the file."""
+        return np.sort(np.concatenate([np.zeros(0, np.int64), *self._blocks]))[:LISTED]
+
+
+class ProblemCollector:
+    """What is wrong with one file. ``array`` is the name of the task's list in it."""
+
+    def __init__(self, name: str, array: str = "") -> None:
+        self.name, self.array = name, array
+        self.counts: Counter[str] = Counter()
+        self.errors = 0
+        self.describe: Callable[[int], Described] | None = None
+        self._kept: list[tuple[Where, int, Problem]] = []
+        self._late: list[LateMessage] = []
+
+    def add(
+        self,
+        code: str,
+        where: Where,
+        pointer: str,
+        note: str | None,
+        message: str,
+        severity: Severity | None = None,
+    ) -> None:
+        """Record one problem at a (record, annotation) of the file."""
+        problem = Problem(code, severity or CODES[code], pointer, note, message)
+        self.counts[code] += 1
+        self.errors += problem.severity == "error"
+        if self.counts[code] <= LISTED:
+            self._kept.append((where, len(self._kept), problem))
+
+    def add_late(self, code: str, noted: Noted, message: str) -> None:
+        """Record a problem of each of these annotations, to be described when problems are listed."""
+        if noted.count:
+            self._late.append(LateMessage(code, noted.listed()[: self.room(code)].tolist(), message))
+            self.counts[code] += noted.count
+            self.errors += noted.count if CODES[code] == "error" else 0
+
+    def room(self, code: str) -> int:
+        """How many more problems of the code would be listed."""
+        return max(0, LISTED - self.counts[code])
+
+    @property
+    def problems(self) -> list[Problem]:
+        """In the order of the file."""
+        self.settle()
+        return [problem for *_, problem in sorted(self._kept, key=lambda kept: kept[:2])]
+
+    def settle(self) -> None:
+        """Describe what is late, so that nobody is asked for it any more."""
+        late, self._late = self._late, []
+        for problem in late:
+            self._describe(problem)
+
+    def _describe(self, late: LateMessage) -> None:
+        if self.describe is None:
+            raise ValueError("nobody can say where these annotations stand")
+        for annotation in late.annotations:
+            where, pointer, note = self.describe(annotation)
+            problem = Problem(late.code, CODES[late.code], pointer, note, late.message)
+            self._kept.append((where, len(self._kept), problem))

@@ -1,0 +1,171 @@
+"""Files and standard input to bytes in memory maps; ``.gz`` and ``.zst`` are unpacked on the way.
+
+A plain file is mapped privately, so reading costs no copy and writing into the map never touches the file.
+Whatever is unpacked or piped goes through a nameless temporary file, so that a large input costs disk, not memory.
+"""
+
+import errno
+import io
+import mmap
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, BinaryIO
+
+from msgspec import Struct
+
+from sandscore.base.errors import InfrastructureFault, MissingFile, SandscoreError
+
+CHUNK = 1 << 20
+HASHED = 1 << 22
+BOMB_FLOOR = 1 << 30
+BOMB_RATIO = 200
+
+Unpack = Callable[[BinaryIO], Iterator[bytes]]
+
+
+class BadStream(SandscoreError):
+    """A compressed file that is not what its ending says, or unpacks beyond all measure."""
+
+    exit_code = 65
+
+
+class Source(Struct):
+    """An input's bytes under the name its user gave it. ``data`` may be written over in memory."""
+
+    name: str
+    data: mmap.mmap | bytearray
+
+    def sha256(self) -> str:
+        """Of the unpacked bytes; take it before anything writes into ``data``."""
+        from hashlib import sha256
+
+        taken = sha256()
+        with memoryview(self.data) as view:
+            for at in range(0, len(view), HASHED):
+                taken.update(view[at : at + HASHED])
+                forget(view, at, at + HASHED)
+        return taken.hexdigest()
+
+
+def forget(data: memoryview, start: int, end: int) -> None:
+    """Give the memory behind whole pages of a mapped file back; whoever looks again reads the file again."""
+    first, last = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE, end // mmap.PAGESIZE * mmap.PAGESIZE
+    if isinstance(data.obj, mmap.mmap) and first < last <= len(data):
+        data.obj.madvise(mmap.MADV_DONTNEED, first, last - first)
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[Source]:
+    """The bytes of a file, or of standard input for ``-``."""
+    name = str(path)
+    with _binary(name) as raw:
+        unpack = next((u for ending, u in _UNPACKERS.items() if name.endswith(ending)), None)
+        if unpack is None and name != "-" and stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
+            data = _mapped(raw)
+        else:
+            data = _spooled(name, raw, unpack)
+    try:
+        yield Source(name, data)
+    finally:
+        if isinstance(data, mmap.mmap):
+            _close(data)
+
+
+def _close(data: mmap.mmap) -> None:
+    with suppress(BufferError):  # an exception on its way up may still look at the map; it goes when that does
+        data.close()
+
+
+def _binary(name: str) -> BinaryIO:
+    if name == "-":
+        return io.BufferedReader(io.FileIO(sys.stdin.fileno(), closefd=False))
+    try:
+        file = Path(name).open("rb")  # noqa: SIM115 (the caller closes it)
+    except (OSError, ValueError) as fault:
+        raise MissingFile(f"{_shown(name)}: {_reason(fault)}") from None
+    if stat.S_ISDIR(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise MissingFile(f"{_shown(name)}: is a directory, not a file")
+    return file
+
+
+def _reason(fault: OSError | ValueError) -> str:
+    if isinstance(fault, FileNotFoundError):
+        return "there is no such file"
+    if isinstance(fault, IsADirectoryError):
+        return "is a directory, not a file"
+    if isinstance(fault, PermissionError):
+        return "may not be read (permission denied)"
+    return f"cannot be read ({fault.strerror if isinstance(fault, OSError) else 'not a file name'})"
+
+
+def _shown(name: str) -> str:
+    return name if name.isprintable() else ascii(name)
+
+
+def _mapped(raw: IO[bytes]) -> mmap.mmap | bytearray:
+    try:
+        return mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_COPY)
+    except ValueError:
+        return bytearray()
+
+
+def _spooled(name: str, raw: BinaryIO, unpack: Unpack | None) -> mmap.mmap | bytearray:
+    import gzip
+    import tempfile
+    import zlib
+
+    try:
+        with tempfile.TemporaryFile(prefix="sandscore-") as spool:
+            for chunk in _measured(name, raw, unpack) if unpack else iter(lambda: raw.read(CHUNK), b""):
+                spool.write(chunk)
+            spool.flush()
+            return _mapped(spool)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as fault:
+        raise BadStream(f"{_shown(name)}: is not a whole {Path(name).suffix[1:]} file ({fault})") from None
+    except OSError as fault:
+        if fault.errno == errno.ENOSPC:
+            raise InfrastructureFault(f"no room in {tempfile.gettempdir()} to unpack {_shown(name)}") from None
+        raise MissingFile(f"{_shown(name)}: {_reason(fault)}") from None
+
+
+def _measured(name: str, raw: BinaryIO, unpack: Unpack) -> Iterator[bytes]:
+    written = 0
+    for chunk in unpack(raw):
+        written += len(chunk)
+        if written > max(BOMB_FLOOR, BOMB_RATIO * raw.tell()):
+            raise BadStream(f"{_shown(name)}: unpacks to more than {BOMB_RATIO} times its size; refused")
+        yield chunk
+
+
+def _gunzip(raw: BinaryIO) -> Iterator[bytes]:
+    import gzip
+
+    stream = gzip.GzipFile(fileobj=raw)
+    while chunk := stream.read(CHUNK):
+        yield chunk
+
+
+def _unzstd(raw: BinaryIO) -> Iterator[bytes]:
+    import zstandard
+
+    unpacker = zstandard.ZstdDecompressor()
+    frame, rest = unpacker.decompressobj(), b""
+    ended = False
+    while chunk := rest or raw.read(CHUNK >> 4):
+        if ended:
+            frame, ended = unpacker.decompressobj(), False
+        try:
+            yield frame.decompress(chunk)
+        except zstandard.ZstdError as fault:
+            raise EOFError(str(fault)) from None
+        ended, rest = frame.eof, frame.unused_data
+    if not ended:
+        raise EOFError("it ends in the middle of a frame")
+
+
+_UNPACKERS: dict[str, Unpack] = {".gz": _gunzip, ".zst": _unzstd}

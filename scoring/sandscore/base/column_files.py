@@ -1,0 +1,60 @@
+"""Columns too long for memory: each in a nameless temporary file, read through a shared map of it."""
+
+import mmap
+import weakref
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from sandscore.base.errors import InfrastructureFault
+
+
+class _FileMap(mmap.mmap):
+    """Memory that can be read again from its file, which no other memory can."""
+
+
+class Spool:
+    """One column's file; whoever forks after it was opened shares it with the other process."""
+
+    def __init__(self) -> None:
+        import tempfile
+
+        try:
+            self._file = tempfile.TemporaryFile(prefix="sandscore-", buffering=0)  # noqa: SIM115 (it goes with the spool)
+        except OSError as fault:
+            raise _no_room(fault) from None
+        weakref.finalize(self, self._file.close)
+
+    def append(self, values: NDArray[Any]) -> None:
+        """Write values behind those that are there."""
+        rest = np.ascontiguousarray(values).view(np.uint8).data
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as fault:
+            raise _no_room(fault) from None
+
+    def column(self, kind: DTypeLike) -> NDArray[Any]:
+        """All that was written; writing into it writes into the file."""
+        size = self._file.seek(0, 2)
+        return np.frombuffer(_FileMap(self._file.fileno(), size) if size else b"", kind)
+
+
+def forget(column: NDArray[Any]) -> None:
+    """Give the memory of a spooled column back; whoever looks again reads the file again."""
+    base: Any = column
+    while isinstance(base, np.ndarray):
+        base = base.base
+    if isinstance(base, memoryview) and isinstance(base.obj, _FileMap):
+        base.obj.madvise(mmap.MADV_DONTNEED)
+
+
+def _no_room(fault: OSError) -> InfrastructureFault:
+    from tempfile import gettempdir
+
+    place = gettempdir()
+    return InfrastructureFault(
+        f"cannot write to {place}, where large inputs wait until they are scored ({fault.strerror}); "
+        "TMPDIR may name another folder"
+    )

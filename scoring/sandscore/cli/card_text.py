@@ -1,0 +1,66 @@
+"""A score card for people."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from sandscore.cli.problem_text import printable
+from sandscore.records.scorecard import MeasureScore, Scorecard
+from sandscore.scoring.card_building import pieces
+
+
+def ratio(value: float | None) -> str:
+    """Three decimals, or a dash where there is nothing to divide by."""
+    return "–" if value is None else f"{value:.3f}"
+
+
+def as_text(card: Scorecard) -> list[str]:
+    """The table of measures and the lines under it."""
+    who = " ".join(printable(part) for part in (card.team, card.submission) if part)
+    lines = [
+        f"{card.task}, profile {card.profile}{f': {who}' if who else ''}",
+        f"{card.notes} notes, {card.gold_annotations} gold annotations, {card.predicted_annotations} predicted"
+        + ("" if card.text_checked else "; texts and bounds were not checked (no --notes)"),
+        "",
+        f"{'measure':28}{'tp':>7}{'fp':>7}{'fn':>7}{'precision':>11}{'recall':>8}{'F1':>8}{'macro F1':>10}",
+        *(_row(name, score) for name, score in card.measures.items()),
+        "",
+        *_closing(card),
+    ]
+    return [f"{line}\n" for line in lines]
+
+
+def _row(name: str, score: MeasureScore) -> str:
+    counts = "".join(f"{'–' if c is None else c:>7}" for c in (score.tp, score.fp, score.fn))
+    macro = score.macro.f1 if score.macro else None
+    row = f"{name:28}{counts}{ratio(score.precision):>11}{ratio(score.recall):>8}{ratio(score.f1):>8}{ratio(macro):>10}"
+    if score.reason:
+        return f"{row}  ({printable(score.reason)})"
+    if score.conditional_accuracy is not None:
+        return f"{row}  label right on {score.conditional_accuracy:.1%} of the matched spans"
+    return row
+
+
+def _closing(card: Scorecard) -> list[str]:
+    lines = []
+    if card.errors:
+        kinds = card.errors
+        lines.append(
+            f"errors: {kinds.missed} missed, {kinds.spurious} spurious, {kinds.boundary} with a wrong boundary, "
+            f"{kinds.wrong_label} with a wrong label"
+        )
+    if card.note_leak is not None:
+        lines.append(f"notes that leak: {card.note_leak:.1%} of those with gold")
+    if card.confidence and card.confidence.average_precision is not None:
+        best = card.confidence.best_threshold
+        lines.append(
+            f"confidence: average precision {ratio(card.confidence.average_precision)}"
+            + (f", best F1 at {best:g} and above" if best is not None else "")
+        )
+    return [*lines, f"signature: {card.signature}"]
+
+
+def as_json(card: Scorecard) -> Iterator[str]:
+    """The card itself."""
+    return (piece.decode() for piece in pieces(card))
+
+
+FORMATS: dict[str, Callable[[Scorecard], Iterable[str]]] = {"text": as_text, "json": as_json}

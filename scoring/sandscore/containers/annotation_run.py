@@ -1,0 +1,202 @@
+"""A run from beginning to end: engine and image made sure of, notes annotated, checks made, facts recorded.
+
+Does an annotator always say the same? Once from a fresh start in another order, once asked again and again.
+"""
+
+import datetime
+import json
+import random
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from sandscore import __version__
+from sandscore.containers.annotator_starts import attempt
+from sandscore.containers.answers import RefusedAnswer
+from sandscore.containers.cleanup import labels, remove_leftovers
+from sandscore.containers.docker_engine import engine, facts, require_limits
+from sandscore.containers.image_store import find_image, require_pinned
+from sandscore.containers.note_redaction import printable, redact
+from sandscore.containers.run_context import Annotator, Facts, Setting
+from sandscore.containers.sent_notes import SentNote
+from sandscore.containers.service_protocol import Progress, quiet
+from sandscore.records.run_record import (
+    Check,
+    ImageFacts,
+    Latency,
+    LogTail,
+    Outcome,
+    Protocol,
+    RunFault,
+    RunLimits,
+    RunRecord,
+    Seconds,
+)
+from sandscore.task_table.task import Task
+
+SHUFFLE_SEED = 1
+
+
+def shuffled(notes: Sequence[SentNote]) -> list[SentNote]:
+    """The notes in another, always the same, order."""
+    order = list(notes)
+    random.Random(SHUFFLE_SEED).shuffle(order)  # noqa: S311 (an order, not a secret)
+    return order
+
+
+def repeated(notes: Sequence[SentNote], protocol: Protocol) -> list[SentNote]:
+    """The last note first, and each twice where one start can be asked twice: what came before must not matter."""
+    times = (1, 2) if protocol == "service" else (1,)
+    return [note for note in reversed(notes) for _ in times]
+
+
+def compared(
+    notes: Sequence[SentNote], expected: Sequence[bytes], asked: Sequence[SentNote], got: Sequence[bytes]
+) -> Check:
+    """Whether each note was answered as before, whatever the order of its annotations; the first that was not."""
+    before = {note.name: _sorted(answer) for note, answer in zip(notes, expected, strict=True)}
+    different = {n.name for n, answer in zip(asked, got, strict=True) if _sorted(answer) != before[n.name]}
+    first = next((note.name for note in notes if note.name in different), None)
+    if first is None:
+        return Check(passed=True)
+    return Check(passed=False, note=first, detail=f"{len(different)} of {len(notes)} notes were answered differently")
+
+
+def _sorted(answer: bytes) -> list[str]:
+    return sorted(json.dumps(annotation, sort_keys=True) for annotation in json.loads(answer))
+
+
+@dataclass(frozen=True, slots=True)
+class RunJob:
+    """All that a run is told."""
+
+    task: Task
+    annotator: Annotator
+    notes: Sequence[SentNote]
+    notes_sha256: str
+    limits: RunLimits = field(default_factory=RunLimits)
+    concurrency: int = 4
+    check_determinism: bool = False
+    check_robustness: bool = False
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What came of it: ``answers`` in the order of the notes, none where the run did not finish."""
+
+    record: RunRecord
+    answers: list[bytes] | None
+    log: str
+    refused: bytes | None = None
+
+
+def run(job: RunJob, progress: Progress = quiet) -> Run:
+    """Annotate the notes; however that ends, it ends in a record."""
+    begun = time.monotonic()
+    started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    seen = Facts()
+    answers: list[bytes] | None = None
+    checks: dict[str, Check] = {}
+    fault: RunFault | None = None
+    setting = Setting(job.annotator, job.task, job.limits, job.concurrency, labels(secrets.token_hex(8), 0))
+    try:
+        with _prepared(job, setting) as setting:
+            answers = _annotate(job, setting, seen, checks, progress)
+    except RunFault as ended:
+        fault, answers = ended, None
+    log, masked = redact(printable(seen.log_tail), (note.text for note in job.notes))
+    measured = {
+        "started": started,
+        "seconds": _seconds(seen, time.monotonic() - begun),
+        "log": LogTail(bytes=seen.log_bytes, kept_bytes=len(log.encode()), masked=masked),
+    }
+    record = _record(job, seen, setting.image, checks, fault).model_copy(update=measured)
+    return Run(record, answers, log, fault.body if isinstance(fault, RefusedAnswer) else None)
+
+
+def _record(
+    job: RunJob, seen: Facts, image: ImageFacts | None, checks: dict[str, Check], fault: RunFault | None
+) -> RunRecord:
+    timed = seen.notes_seconds if fault is None else None
+    return RunRecord(
+        sandscore=__version__,
+        task=job.task.id,
+        protocol=job.annotator.protocol,
+        kind=job.annotator.kind,
+        isolation=seen.isolation,
+        image=image,
+        tool=seen.tool,
+        limits=job.limits,
+        concurrency=job.concurrency,
+        notes=len(job.notes),
+        notes_sha256=job.notes_sha256,
+        latency=_latency(seen.latencies),
+        notes_per_second=len(job.notes) / timed if timed else None,
+        retried_notes=seen.retried,
+        cpu_seconds=seen.usage.cpu_seconds,
+        peak_memory_bytes=seen.usage.peak_memory_bytes,
+        exit_code=seen.exit_code,
+        outcome=fault.outcome if fault else Outcome.FINISHED,
+        reason=redact(fault.reason, (note.text for note in job.notes))[0] if fault else None,
+        determinism=checks.get("determinism"),
+        robustness=checks.get("robustness"),
+        warnings=seen.warnings,
+    )
+
+
+@contextmanager
+def _prepared(job: RunJob, setting: Setting) -> Iterator[Setting]:
+    """The setting with engine and image, where the annotator is an image."""
+    if job.annotator.kind != "image":
+        yield setting
+        return
+    if job.pinned:
+        require_pinned(job.annotator.reference)
+    with engine() as client:
+        require_limits(facts(client))
+        remove_leftovers(client)
+        image = find_image(client, job.annotator.reference, job.limits)
+        marks = labels(secrets.token_hex(8), 3 * job.limits.total_seconds)
+        yield replace(setting, client=client, image=image, marks=marks)
+
+
+def _annotate(job: RunJob, setting: Setting, seen: Facts, checks: dict[str, Check], progress: Progress) -> list[bytes]:
+    rounds = [job.notes]
+    if job.check_robustness:
+        rounds.append(repeated(job.notes, job.annotator.protocol))
+    answered = attempt(setting, rounds, seen, progress)
+    if job.check_robustness:
+        checks["robustness"] = compared(job.notes, answered[0], rounds[1], answered[1])
+    if job.check_determinism:
+        checks["determinism"] = _determinism(job, setting, answered[0])
+    return answered[0]
+
+
+def _determinism(job: RunJob, setting: Setting, expected: list[bytes]) -> Check:
+    """A fresh start, the notes in another order; a fault of the annotator's this time is a difference too."""
+    asked = shuffled(job.notes)
+    try:
+        [got] = attempt(setting, [asked], Facts(), quiet)
+    except RunFault as fault:
+        if fault.outcome.ours:
+            raise
+        return Check(passed=False, detail=f"the second start ended otherwise: {fault.reason}")
+    return compared(job.notes, expected, asked, got)
+
+
+def _seconds(seen: Facts, total: float) -> Seconds:
+    return Seconds(start=seen.start_seconds, ready=seen.ready_seconds, notes=seen.notes_seconds, total=total)
+
+
+def _latency(latencies: Sequence[float]) -> Latency | None:
+    if not latencies:
+        return None
+    ordered = sorted(latencies)
+    at = {name: ordered[min(len(ordered) - 1, len(ordered) * share // 100)] for name, share in _SHARES.items()}
+    return Latency(**at, most=ordered[-1])
+
+
+_SHARES = {"p50": 50, "p90": 90, "p99": 99}

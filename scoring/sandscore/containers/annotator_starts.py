@@ -1,0 +1,132 @@
+"""One start of an annotator and its answers; facts are noted as they become known, whatever happens next."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from sandscore.containers.answers import Answers
+from sandscore.containers.batch_protocol import OUTPUT, PREDICTIONS, answers_in, folders, take_file, wait_for_end
+from sandscore.containers.local_process import local_process
+from sandscore.containers.log_watch import LogWatch
+from sandscore.containers.network_isolation import CannotEnter, Isolation, no_network, own_network
+from sandscore.containers.run_context import Facts, Rounds, Setting
+from sandscore.containers.sandbox import Sandbox, sandbox
+from sandscore.containers.service_protocol import Alive, Clock, Progress, Service, annotate_all, quiet, read_tool
+from sandscore.containers.transports import Door, may_enter_namespaces, url_door
+from sandscore.records.run_record import RunFault
+
+_Done = TypeVar("_Done")
+Answered = list[list[bytes]]
+"""For each round, each note's annotations as compact JSON."""
+
+
+def attempt(setting: Setting, rounds: Rounds, facts: Facts, progress: Progress) -> Answered:
+    """The answers to each round of notes, all from one start."""
+    clock = Clock(setting.limits.total_seconds)
+    match setting.annotator.kind, setting.annotator.protocol:
+        case "url", _:
+            facts.isolation = "none: a server somebody else runs"
+            return _serve(setting, url_door(setting.annotator.reference), clock, lambda: None, facts, rounds, progress)
+        case "command", _:
+            return _serve_command(setting, rounds, facts, clock, progress)
+        case _, "batch":
+            return _batch(setting, rounds, facts, clock)
+        case _:
+            return _serve_image(setting, rounds, facts, clock, progress)
+
+
+def _serve(
+    setting: Setting, door: Door, clock: Clock, alive: Alive, facts: Facts, rounds: Rounds, progress: Progress
+) -> Answered:
+    service = Service(door, Answers(setting.task, setting.limits), setting.limits, clock, alive)
+    with service.threads(setting.concurrency) as pool:
+        begun = time.monotonic()
+        pool.submit(service.wait_ready).result()
+        facts.ready_seconds = time.monotonic() - begun
+        facts.tool, facts.warnings = pool.submit(read_tool, service).result()
+        answers: Answered = []
+        for notes in rounds:
+            begun = time.monotonic()
+            served = annotate_all(service, pool, notes, progress if not answers else quiet)
+            if not answers:
+                facts.notes_seconds, facts.latencies = time.monotonic() - begun, served.latencies
+            answers.append(served.annotations)
+        facts.retried = service.retried
+    return answers
+
+
+def _serve_command(setting: Setting, rounds: Rounds, facts: Facts, clock: Clock, progress: Progress) -> Answered:
+    facts.isolation = "none: a local process with the rights of the user who started it"
+    with local_process(setting.annotator.reference, setting.limits) as process:
+        try:
+            return _serve(setting, process.door, clock, process.alive, facts, rounds, progress)
+        except RunFault:
+            time.sleep(0.1)
+            process.alive()
+            raise
+        finally:
+            facts.exit_code = process.exit_code
+            process.close()
+            facts.log_bytes, facts.log_tail = process.log.bytes, process.log.tail
+
+
+def _serve_image(setting: Setting, rounds: Rounds, facts: Facts, clock: Clock, progress: Progress) -> Answered:
+    if setting.annotator.isolation == "best" and may_enter_namespaces():
+        try:
+            return _serve_apart(no_network(), setting, rounds, facts, clock, progress)
+        except CannotEnter:
+            pass
+    with own_network(setting.engine, setting.marks) as isolation:
+        return _serve_apart(isolation, setting, rounds, facts, clock, progress)
+
+
+def _serve_apart(
+    isolation: Isolation, setting: Setting, rounds: Rounds, facts: Facts, clock: Clock, progress: Progress
+) -> Answered:
+    facts.isolation = isolation.description
+
+    def work(box: Sandbox) -> Answered:
+        door = isolation.door(box.attributes())
+        return _serve(setting, door, clock, box.require_well, facts, rounds, progress)
+
+    return _in_sandbox(setting, facts, isolation.network, {}, work)
+
+
+def _batch(setting: Setting, rounds: Rounds, facts: Facts, clock: Clock) -> Answered:
+    """A batch submission answers one set of notes and ends; each round is a start of its own."""
+    facts.isolation = "no network"
+    answered: Answered = []
+    for notes in rounds:
+        with folders(setting.engine, notes, setting.limits, setting.marks) as both:
+            begun = time.monotonic()
+            _in_sandbox(setting, facts, "none", both.mounts, lambda box: wait_for_end(box, clock))
+            if not answered:
+                facts.notes_seconds = time.monotonic() - begun
+            data = take_file(
+                both.holder,
+                f"{OUTPUT}/{PREDICTIONS}",
+                setting.limits.output_size(sum(len(note.text) for note in notes)),
+            )
+        answered.append(answers_in(data, notes, Answers(setting.task, setting.limits)))
+    return answered
+
+
+def _in_sandbox(
+    setting: Setting, facts: Facts, network: str, mounts: dict[str, dict[str, str]], work: Callable[[Sandbox], _Done]
+) -> _Done:
+    """Work done with a container; its faults explained by how the container fared, its use of things noted."""
+    log = LogWatch(setting.limits.log_kept_bytes)
+    try:
+        with sandbox(setting.engine, setting.found, setting.limits, setting.marks, network, mounts, log) as box:
+            facts.start_seconds = box.start_seconds
+            try:
+                done = work(box)
+                box.require_moderate()
+            except RunFault as fault:
+                raise box.explain(fault) from None
+            finally:
+                facts.usage |= box.usage
+                facts.exit_code = box.exit_code
+        return done
+    finally:
+        facts.log_bytes, facts.log_tail = log.bytes, log.tail

@@ -1,0 +1,85 @@
+"""Images: found on the engine or pulled, looked at before anything of them runs."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from sandscore.base.errors import UsageFault
+from sandscore.containers.docker_engine import asking, explained
+from sandscore.records.run_record import ImageFacts, Outcome, RunFault, RunLimits
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+    from docker.errors import APIError
+
+_PINNED = re.compile(r"(?:.+@)?sha256:[0-9a-f]{64}")
+
+
+def require_pinned(reference: str) -> None:
+    """Scored runs take an image by digest (or by id where there is no registry), never by a tag that may move."""
+    if not _PINNED.fullmatch(reference):
+        raise UsageFault(f"'{reference}' may change behind our back; name the image as repository@sha256:…")
+
+
+def find_image(client: "DockerClient", reference: str, limits: RunLimits) -> ImageFacts:
+    """The image's facts, pulling it where the engine does not have it."""
+    from docker.errors import APIError, ImageNotFound
+
+    pulled = False
+    with asking("looking at the image"):
+        try:
+            found = client.api.inspect_image(reference)
+        except ImageNotFound:
+            _pull(client, reference)
+            pulled = True
+            found = client.api.inspect_image(reference)
+        except APIError as fault:
+            raise _refused(reference, fault) from None
+    facts = _facts(reference, found)
+    if facts.size_bytes > limits.image_bytes:
+        if pulled:
+            client.api.remove_image(reference, force=True)
+        raise RunFault(
+            Outcome.IMAGE_MISSING,
+            f"the image has {facts.size_bytes:,} bytes, more than the {limits.image_bytes:,} allowed",
+        )
+    return facts
+
+
+def _pull(client: "DockerClient", reference: str) -> None:
+    from docker.errors import APIError, NotFound
+
+    if re.fullmatch(r"sha256:[0-9a-f]{64}", reference):
+        raise RunFault(Outcome.IMAGE_MISSING, f"no image with the id {reference} is on this engine")
+    bare, _, tag = reference.partition("@")[0].rpartition(":")
+    named = bool(bare) and "/" not in tag
+    try:
+        if "@" in reference:
+            client.api.pull(reference.partition("@")[0], tag=reference.partition("@")[2])
+        else:
+            client.api.pull(bare if named else reference, tag=tag if named else "latest")
+    except NotFound:
+        raise RunFault(Outcome.IMAGE_MISSING, f"there is no image '{reference}', here or in its registry") from None
+    except APIError as fault:
+        raise _refused(reference, fault) from None
+
+
+def _refused(reference: str, fault: "APIError") -> RunFault:
+    if fault.status_code is not None and fault.status_code < 500:
+        return RunFault(Outcome.IMAGE_MISSING, f"'{reference}' is not an image: {explained(fault)}")
+    told = f"'{reference}' is not on this engine and its registry did not give it: {explained(fault)}"
+    return RunFault(Outcome.INFRASTRUCTURE, told)
+
+
+def _facts(reference: str, found: dict[str, Any]) -> ImageFacts:
+    if found.get("Os", "linux") != "linux":
+        raise RunFault(Outcome.IMAGE_MISSING, f"the image is made for {found['Os']}, not for linux")
+    repository = reference.partition("@")[0]
+    digests: list[str] = found.get("RepoDigests") or []
+    own = [d for d in digests if d.partition("@")[0] == repository] or digests
+    return ImageFacts(
+        reference=reference,
+        id=found["Id"],
+        digest=own[0].partition("@")[2] if own else None,
+        size_bytes=found.get("Size") or 0,
+        volumes=tuple(sorted((found.get("Config") or {}).get("Volumes") or {})),
+    )

@@ -1,0 +1,62 @@
+"""A participant's starting point, and the images of the example submissions, which are made the same way."""
+
+import json
+import re
+from collections.abc import Mapping
+
+from sandscore.base.bundled_content import submissions
+from sandscore.task_table.task import Task
+
+_STARTS = "starts.json"
+_COPIED = ("Dockerfile", ".dockerignore", "annotate.py", "server.py", "test_annotate.py", "tool.json", "README.md")
+
+Files = Mapping[str, str]
+"""Name in the folder: content."""
+
+
+def starting_point(task: Task) -> dict[str, str]:
+    """The files of a working annotator for the task, with a first pattern to be improved on."""
+    folder = submissions() / "template"
+    files = {name: (folder / name).read_text(encoding="utf-8") for name in _COPIED}
+    starts = json.loads((folder / _STARTS).read_text(encoding="utf-8"))
+    start = starts.get(task.id) or {"pattern": r"\b\w+\b", "labels": {task.label: ""} if task.label else {}}
+    files["annotate.py"] = _set(files["annotate.py"], PATTERN=_raw(start["pattern"]), LABELS=_quoted(start["labels"]))
+    files["test_annotate.py"] = files["test_annotate.py"].replace("textDateAnnotations", task.array)
+    files["README.md"] = _of_task(files["README.md"], task)
+    files["tool.json"] = _of_task(files["tool.json"], task).replace("dates", f"the annotations of {task.id}")
+    files["submission.json"] = _quoted({"team": "My Team", "task": task.id, "contact": "team@example.org"}) + "\n"
+    return files
+
+
+def example(name: str, task: Task) -> dict[str, str]:
+    """The files of an example submission's image: the starting point with its annotator."""
+    annotator = (submissions() / name / "annotate.py").read_text(encoding="utf-8")
+    files = starting_point(task)
+    tool = json.loads(files["tool.json"]) | {"name": name}
+    return files | {"annotate.py": annotator, "tool.json": json.dumps(tool, indent=2) + "\n"}
+
+
+def _set(program: str, **values: str) -> str:
+    """Replace the right-hand side of top-level assignments."""
+    for name, value in values.items():
+        program = re.sub(
+            rf"^({name}(?:: [^=]+)?) = .*$",
+            lambda m, value=value: f"{m[1]} = {value}",  # type: ignore[misc]
+            program,
+            flags=re.MULTILINE,
+        )
+    return program
+
+
+def _raw(pattern: str) -> str:
+    return f'r"{pattern}"'
+
+
+def _quoted(value: object) -> str:
+    return json.dumps(value)
+
+
+def _of_task(text: str, task: Task) -> str:
+    for written in ("`date`", "date-annotator", "run date", "evaluate date", "date.json"):
+        text = text.replace(written, written.replace("date", task.id))
+    return text

@@ -1,0 +1,70 @@
+"""What is run and under which conditions, and what one start of it showed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from sandscore.containers.sandbox import Usage
+from sandscore.containers.sent_notes import SentNote
+from sandscore.records.run_record import ImageFacts, Outcome, Protocol, RunFault, RunLimits
+from sandscore.task_table.task import Task
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+Isolation = Literal["best", "own network"]
+Kind = Literal["image", "url", "command"]
+Rounds = Sequence[Sequence[SentNote]]
+
+
+@dataclass(frozen=True, slots=True)
+class Annotator:
+    """What is run: an image's reference, a server's URL or a command, and how it is spoken to."""
+
+    kind: Kind
+    reference: str
+    protocol: Protocol = "service"
+    isolation: Isolation = "best"
+
+
+@dataclass(slots=True)
+class Facts:
+    """What one start of an annotator showed."""
+
+    isolation: str = "none"
+    tool: dict[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
+    start_seconds: float | None = None
+    ready_seconds: float | None = None
+    notes_seconds: float | None = None
+    latencies: list[float] = field(default_factory=list)
+    retried: int = 0
+    usage: Usage = field(default_factory=Usage)
+    exit_code: int | None = None
+    log_bytes: int = 0
+    log_tail: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """All that stays the same from one start to the next."""
+
+    annotator: Annotator
+    task: Task
+    limits: RunLimits
+    concurrency: int
+    marks: dict[str, str]
+    image: ImageFacts | None = None
+    client: "DockerClient | None" = None
+
+    @property
+    def engine(self) -> "DockerClient":
+        if self.client is None:
+            raise RunFault(Outcome.INFRASTRUCTURE, "no engine was asked")
+        return self.client
+
+    @property
+    def found(self) -> ImageFacts:
+        if self.image is None:
+            raise RunFault(Outcome.INFRASTRUCTURE, "no image was looked up")
+        return self.image

@@ -1,0 +1,1 @@
+"""The rules for what may leave the house, and to whom."""

@@ -1,0 +1,141 @@
+"""Annotation arrays as our files and the NLP Sandbox share them: ``{"textDateAnnotations": [...], ...}``.
+
+Values taken out of decoded JSON, each with a sentence for the file that holds something else there.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sandscore.base.errors import ParticipantFault
+from sandscore.formats.corpus import CorpusNote, LossJournal, Mark, clipped
+from sandscore.task_table.task import TASKS, Task
+
+
+def listed(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise ParticipantFault(f"{where}: expected a list, found {_kind(value)}")
+    return value
+
+
+def mapping(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ParticipantFault(f"{where}: expected an object, found {_kind(value)}")
+    return value
+
+
+def text_of(holder: dict[str, Any], key: str, where: str) -> str:
+    value = holder.get(key)
+    if not isinstance(value, str):
+        raise ParticipantFault(f"{where}: {key} should be a string, found {_kind(value)}")
+    return value
+
+
+def text_or_none(holder: dict[str, Any], key: str, where: str) -> str | None:
+    return None if holder.get(key) is None else text_of(holder, key, where)
+
+
+def whole(holder: dict[str, Any], key: str, where: str) -> int:
+    """An integer; ``9.0`` is one, ``true`` is none."""
+    value = holder.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        raise ParticipantFault(f"{where}: {key} should be an integer, found {_kind(value)}")
+    return int(value)
+
+
+def confidence_of(holder: dict[str, Any], where: str) -> float | None:
+    value = holder.get("confidence")
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
+        raise ParticipantFault(f"{where}: confidence should be a number from 0 to 100, found {_kind(value)}")
+    return value
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, str):
+        return "a string"
+    if isinstance(value, bool | float):
+        return str(value).lower()
+    if isinstance(value, int):
+        return clipped(value)
+    return "a list" if isinstance(value, list) else "an object"
+
+
+_COMMON = {"start", "length", "text", "confidence", "noteId"}
+
+
+def tasks_of(records: Iterable[dict[str, Any]]) -> tuple[str, ...]:
+    """The tasks whose array occurs in any record, in the order of the task table."""
+    arrays = {key for record in records for key in record}
+    return tuple(task.id for task in TASKS.values() if task.array in arrays)
+
+
+def resource_name(record: dict[str, Any], where: str) -> str:
+    source = mapping(record.get("annotationSource"), f"{where}: annotationSource")
+    resource = mapping(source.get("resourceSource"), f"{where}: resourceSource")
+    return text_of(resource, "name", where)
+
+
+def last_segment(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def marks_in(
+    record: dict[str, Any], note: CorpusNote, where: str, format_name: str, journal: LossJournal
+) -> list[Mark]:
+    """Everything marked in one record, task by task, each in file order."""
+    marks: list[Mark] = []
+    for task in TASKS.values():
+        if record.get(task.array) is None:
+            continue
+        for number, item in enumerate(listed(record[task.array], f"{where}: {task.array}")):
+            place = f"{where}, {task.array}[{number}]"
+            mark = _mark(mapping(item, place), task, note, place, (format_name, journal))
+            if mark:
+                marks.append(mark)
+    return marks
+
+
+def _mark(item: dict[str, Any], task: Task, note: CorpusNote, where: str, told: tuple[str, LossJournal]) -> Mark | None:
+    format_name, journal = told
+    start = whole(item, "start", where)
+    length = whole(item, "length", where)
+    quoted = text_of(item, "text", where)
+    annotation = journal.cut(format_name, note, (start, start + length), quoted, where)
+    if annotation is None:
+        return None
+    for name in item.keys() - _COMMON - {task.label, task.second_label}:
+        journal.lose(format_name, f"property {name!r}", note.id)
+    label = text_or_none(item, task.label, where) if task.label else None
+    second = text_or_none(item, task.second_label, where) if task.second_label else None
+    known = replace(annotation, label=label or None, confidence=confidence_of(item, where))
+    return Mark(task.id, known, second or None)
+
+
+def array_of(marks: Sequence[Mark], task: Task, extra: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+    """The marks of one task as their JSON array."""
+    return [_item(mark, task) | (extra or {}) for mark in marks if mark.task == task.id]
+
+
+def _item(mark: Mark, task: Task) -> dict[str, Any]:
+    span = mark.annotation
+    values = {
+        "start": span.start,
+        "length": span.length,
+        "text": span.text,
+        task.label: span.label,
+        task.second_label: mark.second_label,
+        "confidence": span.confidence,
+    }
+    return {name: value for name, value in values.items() if name is not None and value is not None}
+
+
+def source_of(note: CorpusNote) -> dict[str, Any]:
+    """The record's pointer to its note."""
+    name = note.name if note.name is not None else note.id
+    if last_segment(name) != note.id:
+        raise ParticipantFault(f"note {note.id!a}: a resource name cannot hold an identifier with a slash")
+    return {"resourceSource": {"name": name}}

@@ -1,0 +1,178 @@
+"""Which types of a foreign format stand for which task and label: the defaults, and an organiser's own map.
+
+Types of foreign formats to tasks and labels, and back.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sandscore.annotations.label_codes import allowed, normalised
+from sandscore.base.errors import UsageFault
+from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark, shown
+from sandscore.records.document import Annotation
+from sandscore.task_table.task import Task
+
+PLAIN_TYPES = {
+    "date": ("DATE",),
+    "person-name": ("NAME", "PERSON"),
+    "address": ("ADDRESS",),
+    "location": ("LOCATION",),
+    "id": ("ID",),
+    "contact": ("CONTACT",),
+    "covid-symptom": ("SYMPTOM",),
+    FLAT: ("PHI",),
+}
+_I2B2_PLACES = {"LOCATION-OTHER": "other"}
+_OWN_TYPES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("presidio", "date"): ("DATE_TIME", "DATE"),
+    ("presidio", "person-name"): ("PERSON", "NAME"),
+    ("i2b2", "person-name"): ("PATIENT", "DOCTOR"),
+    ("i2b2", "address"): ("LOCATION/",),
+    ("i2b2", "location"): ("LOCATION/",),
+    ("i2b2", "id"): ("ID/",),
+    ("i2b2", "contact"): ("CONTACT/",),
+}
+_OWN_LABELS: dict[tuple[str, str], Mapping[str, str]] = {
+    ("i2b2", "address"): _I2B2_PLACES,
+    ("i2b2", "location"): _I2B2_PLACES,
+    ("i2b2", "id"): {
+        "MEDICALRECORD": "medical_record",
+        "HEALTHPLAN": "health_plan",
+        "BIOID": "bio_id",
+        "IDNUM": "id_number",
+        "ID/OTHER": "other",
+    },
+    ("i2b2", "contact"): {"IPADDR": "ip_address", "CONTACT/OTHER": "other"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TypeMap:
+    """What the types of one format mean to one task. ``free``: any other type is its own label."""
+
+    task: Task
+    reads: Mapping[str, str | None]
+    writes: Mapping[str | None, str]
+    free: bool = False
+    labels_kept: bool = True
+
+    def means(self, kind: str | None) -> bool:
+        return kind is None or self.free or kind.casefold() in self.reads
+
+    def label(self, kind: str | None) -> str | None:
+        if kind is None:
+            return None
+        return self.reads.get(kind.casefold(), kind if self.free else None)
+
+    def kind(self, label: str | None) -> str | None:
+        """The type to write; None where there is none."""
+        if not self.labels_kept:
+            return self.writes[None]
+        values = allowed(self.task, self.task.label) if self.task.label else None
+        plain = normalised(label, values) if label is not None and values else label
+        if label is not None and plain is None:
+            return None
+        return self.writes.get(plain or None, label if self.free else None)
+
+
+def vocabulary(
+    format_name: str, task: Task, types: Sequence[str] = (), given: Mapping[str, str | None] | None = None
+) -> TypeMap:
+    """The default for this format and task, with other type names, or the organiser's own map."""
+    values = allowed(task, task.label) if task.label else None
+    if given is not None:
+        return _from_map(task, given, values)
+    names = tuple(types) or _OWN_TYPES.get((format_name, task.id), PLAIN_TYPES[task.id])
+    if task.id == FLAT:
+        return TypeMap(task, {}, {None: names[0]}, free=True)
+    reads: dict[str, str | None] = {name.casefold(): None for name in names}
+    writes: dict[str | None, str] = {None: names[0]}
+    own = _OWN_LABELS.get((format_name, task.id), {})
+    upper = format_name == "i2b2"
+    for label in values or ():
+        kind = next((k for k, v in own.items() if v == label), label.upper() if upper else label)
+        reads[kind.casefold()] = label
+        writes[label] = kind
+    return TypeMap(task, reads, writes, labels_kept=values is not None)
+
+
+def _from_map(task: Task, given: Mapping[str, str | None], values: tuple[str, ...] | None) -> TypeMap:
+    reads: dict[str, str | None] = {}
+    writes: dict[str | None, str] = {}
+    for kind, label in given.items():
+        plain = normalised(label, values) if label is not None else ""
+        if plain is None or (plain and not task.label):
+            choices = ", ".join(values) if values else "null"
+            raise UsageFault(f"the map gives {shown(kind)} the label {shown(str(label))}; {task.id} has {choices}")
+        reads[kind.casefold()] = plain or None
+        writes.setdefault(plain or None, kind)
+    kept = values is not None or task.id == FLAT
+    if not kept:
+        writes = {None: next(iter(given), PLAIN_TYPES[task.id][0])}
+    return TypeMap(task, reads, writes, labels_kept=kept)
+
+
+_SPACE = re.compile(r"\s")
+
+
+def into_tasks(corpus: Corpus, words: Sequence[TypeMap], format_name: str, journal: LossJournal) -> Corpus:
+    """Each mark of a flat format given to the first task that knows its type."""
+    entries = []
+    for entry in corpus.entries:
+        marks = (_given(mark, words, format_name, entry.note, journal) for mark in entry.marks)
+        entries.append(AnnotatedNote(entry.note, tuple(mark for mark in marks if mark)))
+    return Corpus(tuple(entries), tuple(word.task.id for word in words))
+
+
+def _given(
+    mark: Mark, words: Sequence[TypeMap], format_name: str, note: CorpusNote, journal: LossJournal
+) -> Mark | None:
+    kind = mark.annotation.label
+    word = next((word for word in words if word.means(kind)), None)
+    if word is None:
+        tasks = ", ".join(word.task.id for word in words)
+        journal.lose(format_name, f"type {shown(kind or '')} is mapped to nothing in {tasks}", note.id)
+        return None
+    label = word.label(kind)
+    if label is None and word.task.id == FLAT:
+        label = word.writes.get(None, PLAIN_TYPES[FLAT][0])
+        journal.lose(format_name, f"annotations without a type (called {shown(label)})", note.id)
+    elif label is None and word.task.label_required:
+        journal.lose(format_name, f"annotations without the {word.task.label} that {word.task.id} requires", note.id)
+        return None
+    return Mark(word.task.id, replace(mark.annotation, label=label))
+
+
+def into_types(corpus: Corpus, words: Sequence[TypeMap], format_name: str, journal: LossJournal) -> Corpus:
+    """Each mark's task and label as a type of a flat format, in order of place."""
+    by_task = {word.task.id: word for word in words}
+    entries = []
+    for entry in corpus.entries:
+        typed = (_typed(mark, by_task[mark.task], format_name, entry.note, journal) for mark in entry.marks)
+        marks = (Mark(FLAT, mark) for mark in typed if mark)
+        entries.append(AnnotatedNote(entry.note, tuple(marks)))
+    return Corpus(tuple(entries))
+
+
+def _typed(mark: Mark, word: TypeMap, format_name: str, note: CorpusNote, journal: LossJournal) -> Annotation | None:
+    task, span = word.task, mark.annotation
+    kind = word.kind(span.label)
+    if kind is None:
+        journal.lose(format_name, f"{task.id} with label {shown(span.label or '')}: no type for it", note.id)
+        return None
+    if span.label is not None and not word.labels_kept:
+        journal.lose(format_name, str(task.label), note.id)
+    if mark.second_label is not None:
+        journal.lose(format_name, str(task.second_label), note.id)
+    if span.confidence is not None:
+        journal.lose(format_name, "confidence", note.id)
+    return Annotation(span.start, span.length, span.text, kind)
+
+
+def one_word(kind: str, format_name: str, note: CorpusNote, journal: LossJournal) -> str:
+    """A type without the white space that would end it."""
+    word = _SPACE.sub("_", kind)
+    if word != kind:
+        journal.lose(format_name, "white space in types (written as _)", note.id)
+    return word

@@ -1,0 +1,1 @@
+"""Columns to counts: one-to-one matching, and every measure made of integers."""

@@ -1,0 +1,179 @@
+"""What confidence is worth: precision and recall over the predictions at least as sure as each confidence."""
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from msgspec import Struct, field
+from numpy.typing import NDArray
+
+from sandscore.annotations.columns import Floats, Ints, distinct
+from sandscore.base.column_files import Spool, forget
+from sandscore.measures.aligned import Sides
+from sandscore.measures.packed_keys import paired
+
+Levels = NDArray[np.void]
+"""Distinct confidences, how many predictions carry each, and how many of those are right."""
+LEVEL = np.dtype([("confidence", np.float64), ("predictions", np.int64), ("right", np.int64)])
+HELD = 1 << 20
+"""So many levels are held in memory; sorted runs of more wait in a file."""
+LISTED = 100_000
+"""A longer curve lists its rows at even distances."""
+_PIECES = 8
+"""A piece of the whole is so much smaller than what is held: it goes through Python's own numbers."""
+_CLOSE = 1 - 1e-9
+
+
+def levels_of(sides: Sides) -> Levels:
+    """Predictions, and those of them that are right, by confidence; of equal spans the surest are taken first."""
+    sure = sides.predicted.confidence + 0.0
+    if bool(np.isnan(sure).any()):
+        return np.array([(math.nan, len(sure), 0)], LEVEL)
+    confidence, predictions = distinct(sure)
+    levels = np.zeros(len(confidence), LEVEL)
+    levels["confidence"], levels["predictions"] = confidence, predictions
+    which, right = distinct(sure[_right(sides)])
+    levels["right"][np.searchsorted(confidence, which)] = right
+    return levels
+
+
+def _right(sides: Sides) -> Ints:
+    right = sides.plain.predicted[sides.plain.equal]
+    if sides.crowd is None:
+        return right
+    keys, split = sides.crowd.spans.keys, sides.crowd.split
+    order = np.lexsort((-sides.crowd.predicted.confidence, keys[split:]))
+    surest = order[paired(np.sort(keys[:split]), keys[split:][order])]
+    return np.concatenate((right, sides.crowd.predicted_rows[surest]))
+
+
+class ConfidenceLedger:
+    """Levels of many parts added up. ``shared``: by a process that is forked off and hands over what it holds."""
+
+    def __init__(self, *, shared: bool = False) -> None:
+        self._spool = Spool() if shared else None
+        self._held: list[Levels] = []
+        self._size = 0
+        self._runs: list[int] = []
+
+    def add(self, levels: Levels) -> None:
+        """Another part's."""
+        self._held.append(levels)
+        self._size += len(levels)
+        if self._size > HELD:
+            merged = _merged(self._held)
+            if 2 * len(merged) > HELD:
+                self._spool = self._spool or Spool()
+                self._spool.append(merged)
+                self._runs.append(len(merged))
+                merged = merged[:0]
+            self._held, self._size = [merged], len(merged)
+
+    def handed_over(self) -> "Handed":
+        """What the other process needs beside the file."""
+        return _merged(self._held), self._runs
+
+    def take(self, handed: "Handed") -> None:
+        """What a process that shares the file has added up."""
+        self._held, self._runs = [handed[0]], handed[1]
+
+    def runs(self) -> list[Levels]:
+        """Ascending levels, which together are all."""
+        written = np.split(self._spool.column(LEVEL), np.cumsum(self._runs)[:-1]) if self._spool else []
+        return [_merged(self._held), *written]
+
+
+Handed = tuple[Levels, list[int]]
+
+
+def _merged(parts: list[Levels]) -> Levels:
+    if len(parts) == 1:
+        return parts[0]
+    every = np.concatenate([np.zeros(0, LEVEL), *parts])
+    values, _ = distinct(every["confidence"])
+    merged = np.zeros(len(values), LEVEL)
+    merged["confidence"] = values
+    place = np.searchsorted(values, every["confidence"])
+    for name in ("predictions", "right"):
+        merged[name] = np.bincount(place, weights=every[name], minlength=len(values))
+    return merged
+
+
+def _descending(runs: list[Levels]) -> Iterator[Levels]:
+    """All levels of ascending runs, from the highest on, piece by piece."""
+    step = max(1, HELD // len(runs) // _PIECES)
+    samples = []
+    for run in runs:
+        samples.append(run["confidence"][::step].copy())
+        forget(run)
+    cuts, _ = distinct(np.concatenate(samples))
+    below = [len(run) for run in runs]
+    for cut in cuts[:: len(runs)][::-1].tolist():
+        found = []
+        for number, (run, sample) in enumerate(zip(runs, samples, strict=True)):
+            first = _place(run, sample, step, cut)
+            found.append(run[first : below[number]].copy())
+            below[number] = first
+            forget(run)
+        yield _merged(found)[::-1]
+
+
+def _place(run: Levels, sample: Floats, step: int, cut: float) -> int:
+    """Where the levels from ``cut`` on begin, found without looking all over the run."""
+    near = max(0, int(np.searchsorted(sample, cut)) - 1) * step
+    return bisect_left(run["confidence"], cut, near, min(near + step, len(run)))
+
+
+class _Walk(Struct):
+    """Goes down the levels, remembering where F1 was best and the rows to list."""
+
+    gold: int
+    step: int
+    last: int
+    rows: list[tuple[float, float | None, float | None]] = field(default_factory=list)
+    best: tuple[int, int, float] | None = None
+    tp: int = 0
+    seen: int = 0
+    rank: int = 0
+
+    def gained(self, levels: Levels) -> list[float]:
+        """What further levels add to the area under the curve, times the number of gold annotations."""
+        tp, seen = self.tp + np.cumsum(levels["right"]), self.seen + np.cumsum(levels["predictions"])
+        precision, recall = tp / seen, tp / self.gold
+        sure = levels["confidence"]
+        ranks = self.rank + np.arange(len(levels))
+        kept = (ranks % self.step == 0) | (ranks == self.last)
+        self.rows += zip(*(column[kept].tolist() for column in (sure, precision, recall)), strict=True)
+        self._look(sure, tp, seen + self.gold)
+        self.tp, self.seen, self.rank = int(tp[-1]), int(seen[-1]), self.rank + len(levels)
+        gained: list[float] = (levels["right"] * precision).tolist()
+        return gained
+
+    def _look(self, sure: Floats, tp: Ints, total: Ints) -> None:
+        """F1 is compared in whole numbers where it is close; of equals the surest stays."""
+        share = tp / total
+        for i in np.flatnonzero(share >= share.max() * _CLOSE).tolist():
+            if self.best is None or int(tp[i]) * self.best[1] > self.best[0] * int(total[i]):
+                self.best = int(tp[i]), int(total[i]), float(sure[i])
+
+
+def confidence_curve(ledgers: list[ConfidenceLedger], gold: int) -> dict[str, Any]:
+    """Precision and recall of ``instance_strict`` over the predictions at least as sure as each confidence."""
+    runs = [run for ledger in ledgers for run in ledger.runs() if len(run)]
+    if any(math.isnan(run["confidence"][-1]) for run in runs):
+        return _no_curve("not every prediction carries a confidence")
+    if not gold:
+        return _no_curve("there is no gold annotation")
+    if not runs:
+        return {"average_precision": 0.0, "best_threshold": None, "curve": []}
+    total = sum(len(levels) for levels in _descending(runs)) if len(runs) > 1 else len(runs[0])
+    walk = _Walk(gold, -(-total // LISTED), total - 1)
+    area = math.fsum(chain.from_iterable(map(walk.gained, _descending(runs)))) / gold
+    return {"average_precision": area, "best_threshold": walk.best and walk.best[2], "curve": walk.rows}
+
+
+def _no_curve(reason: str) -> dict[str, Any]:
+    return {"average_precision": None, "best_threshold": None, "curve": None, "reason": reason}

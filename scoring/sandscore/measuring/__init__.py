@@ -1,1 +1,0 @@
-"""Columns to counts: matching, the measure table, other scorers' profiles, score cards."""

@@ -1,1 +1,0 @@
-"""Our own span measures beside other people's: one-to-one, and blind to the order of a file."""

@@ -1,1 +1,0 @@
-"""Other people's scorers, reproduced number for number; each original's bugs live in its module only."""

@@ -1,0 +1,159 @@
+"""Annotations as the i2b2 2014 script sees them: a category, a TYPE, a start and an end."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sandscore.base.errors import OrganiserFault, ParticipantFault
+from sandscore.measures.note_documents import last_segment, resource_name
+from sandscore.task_table.task import Task
+
+TYPES: dict[str, tuple[str, ...]] = {
+    "CONTACT": ("PHONE", "FAX", "EMAIL", "URL", "IPADDR"),
+    "NAME": ("PATIENT", "DOCTOR", "USERNAME"),
+    "DATE": ("DATE",),
+    "AGE": ("AGE",),
+    "PROFESSION": ("PROFESSION",),
+    "ID": (
+        *("SSN", "MEDICALRECORD", "HEALTHPLAN", "ACCOUNT", "LICENSE"),
+        *("VEHICLE", "DEVICE", "BIOID", "IDNUM"),
+    ),
+    "OTHER": ("OTHER",),
+    "LOCATION": (
+        *("ROOM", "DEPARTMENT", "HOSPITAL", "ORGANIZATION", "STREET"),
+        *("CITY", "STATE", "COUNTRY", "ZIP", "LOCATION-OTHER"),
+    ),
+}
+"""The categories in the order in which the script reports them, with their valid TYPEs."""
+
+_ANY_CATEGORY = "PHI"
+_OWNER = {kind: category for category, kinds in TYPES.items() for kind in kinds}
+_CATEGORY = {
+    "date": "DATE",
+    "person-name": "NAME",
+    "address": "LOCATION",
+    "location": "LOCATION",
+    "id": "ID",
+    "contact": "CONTACT",
+    "covid-symptom": _ANY_CATEGORY,
+}
+_SPELT = {
+    ("LOCATION", "other"): "LOCATION-OTHER",
+    ("ID", "id_number"): "IDNUM",
+    ("ID", "other"): "OTHER",
+    ("CONTACT", "ip_address"): "IPADDR",
+    ("CONTACT", "other"): "OTHER",
+}
+
+# IDNUM is meant to be HIPAA, but the script's pattern for it ends in a space and so never matches
+_HIPAA = {
+    "NAME": re.compile("PATIENT"),
+    "LOCATION": re.compile("CITY|STREET|ZIP|ORGANIZATION"),
+    "DATE": re.compile(""),
+    "AGE": re.compile(""),
+    "CONTACT": re.compile("PHONE|FAX|EMAIL"),
+    "ID": re.compile("SSN|MEDICALRECORD|HEALTHPLAN|ACCOUNT|LICENSE|VEHICLE|DEVICE|BIOID|IDNUM "),
+}
+
+
+class I2b2Tag(NamedTuple):
+    category: str
+    type: str
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Tagged:
+    """One side: each document's tags in file order, and how many annotations fit into no category."""
+
+    documents: dict[str, list[I2b2Tag]] = field(default_factory=dict)
+    ignored: int = 0
+
+    @property
+    def invalid(self) -> int:
+        """Tags for which the script prints a WARNING about their TYPE, and goes on."""
+        return sum(not _is_valid(tag) for tags in self.documents.values() for tag in tags)
+
+
+def is_hipaa(tag: I2b2Tag) -> bool:
+    """Whether the script's case-sensitive prefix patterns take the tag for HIPAA PHI."""
+    return _is_hipaa(tag.category, tag.type)
+
+
+@lru_cache(maxsize=1024)
+def _is_hipaa(category: str, kind: str) -> bool:
+    pattern = _HIPAA.get(category)
+    return pattern is not None and pattern.match(kind) is not None
+
+
+def upper(text: str) -> str:
+    """Upper case letter by letter, as Python 2 has it: a letter whose capital is two letters stays."""
+    if text.isascii():
+        return text.upper()
+    return "".join(big if len(big := letter.upper()) == 1 else letter for letter in text)
+
+
+def read_tags(records: Iterable[Any], task: Task, fault: type[OrganiserFault | ParticipantFault]) -> Tagged:
+    """Every record's tags, records of one note joined."""
+    tagged = Tagged()
+    for record in records:
+        try:
+            name, listed = resource_name(record), record.get(task.array) or ()
+        except (KeyError, TypeError, AttributeError):
+            raise fault("a record has no counterpart in the i2b2 format: it must name its note") from None
+        tags = tagged.documents.setdefault(last_segment(name), [])
+        for annotation in listed:
+            tag = _tag(annotation, task, fault)
+            if tag:
+                tags.append(tag)
+            else:
+                tagged.ignored += 1
+    return tagged
+
+
+def _tag(annotation: Any, task: Task, fault: type[OrganiserFault | ParticipantFault]) -> I2b2Tag | None:
+    if not isinstance(annotation, dict):
+        raise fault("an annotation has no counterpart in the i2b2 format: it is not an object")
+    start, length = annotation.get("start"), annotation.get("length")
+    label = annotation.get("personType" if task.id == "person-name" else task.label or "")
+    if type(start) is not int or type(length) is not int:
+        raise fault("an annotation has no counterpart in the i2b2 format: start and length must be integers")
+    if label is not None and not isinstance(label, str):
+        raise fault("an annotation has no counterpart in the i2b2 format: its type must be a string")
+    category, kind = _kind(label or "", task)
+    return I2b2Tag(category, kind, start, start + length) if category else None
+
+
+def _kind(label: str, task: Task) -> tuple[str, str]:
+    if task.id == "phi":
+        category, slash, kind = label.partition("/")
+        if slash:
+            return (category if category in TYPES or category == _ANY_CATEGORY else ""), kind
+        return _OWNER.get(upper(label), ""), label
+    category = _CATEGORY[task.id]
+    if task.id == "date":
+        return category, "DATE"
+    if task.id == "person-name":
+        return category, upper(label or "PATIENT")
+    if category == _ANY_CATEGORY:
+        return category, label
+    return category, _spelt(category, label)
+
+
+def _spelt(category: str, label: str) -> str:
+    if (category, label) in _SPELT:
+        return _SPELT[category, label]
+    kind = upper(label).replace("_", "")
+    # "location-other" is not how our tasks spell it, so it stays as it is
+    is_ours = label.islower() and "-" not in label
+    return kind if is_ours and kind in TYPES[category] else label
+
+
+def _is_valid(tag: I2b2Tag) -> bool:
+    kind = upper(tag.type)
+    if tag.category == "OTHER":
+        return kind in "OTHER"
+    return kind in TYPES.get(tag.category, tuple(_OWNER))

@@ -1,0 +1,1 @@
+"""The scorer neleval 3.1.1."""

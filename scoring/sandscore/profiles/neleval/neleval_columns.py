@@ -1,0 +1,129 @@
+"""A whole corpus as columns, and neleval's ``sets`` of it at once, where its files are of the ordinary kind."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import itemgetter
+from types import NoneType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandscore.measures.note_documents import last_segment
+from sandscore.task_table.task import Task
+
+Integers = NDArray[np.int64]
+_ROOM = 2**53
+
+
+class UnusualMentionsError(Exception):
+    """The files hold what machine integers cannot stand for, or a mention that ends before it starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class MentionColumns:
+    """A side in the original's internal order; ``note`` and ``type`` are numbers."""
+
+    note: Integers
+    start: Integers
+    end: Integers
+    type: Integers
+
+    def __len__(self) -> int:
+        return len(self.note)
+
+
+@dataclass(frozen=True, slots=True)
+class MentionCorpus:
+    """Both sides, with the names of notes, how many types there are, and how far offsets reach."""
+
+    notes: list[str]
+    types: int
+    width: int
+    system: MentionColumns
+    gold: MentionColumns
+
+    def bucket(self, side: MentionColumns, *, typed: bool) -> Integers:
+        """What must be equal for two mentions to meet."""
+        return side.note * self.types + side.type if typed else side.note
+
+
+def corpus_of(system: Iterable[Any], gold: Iterable[Any], task: Task) -> MentionCorpus | None:
+    """The corpus as columns, or None where it is out of the ordinary."""
+    notes: dict[str, int] = {}
+    types: dict[str | None, int] = {}
+    try:
+        sides = [_columns(records, task, notes, types) for records in (system, gold)]
+    except (UnusualMentionsError, LookupError, TypeError, AttributeError, OverflowError):
+        return None
+    width = max(int(side.end.max(initial=0)) for side in sides) + 2
+    if width * width * (len(types) + 1) * (len(notes) + 1) >= _ROOM * 2**9:
+        return None
+    return MentionCorpus(list(notes), max(len(types), 1), width, *sides)
+
+
+def _columns(records: Iterable[Any], task: Task, notes: dict[str, int], types: dict[str | None, int]) -> MentionColumns:
+    named, sizes, items = [], [], list[Any]()
+    for record in records:
+        name, listed = record["annotationSource"]["resourceSource"]["name"], record.get(task.array) or []
+        if type(name) is not str or type(listed) is not list:
+            raise UnusualMentionsError
+        if listed:
+            named.append(last_segment(name))
+            sizes.append(len(listed))
+            items += listed
+    starts, lengths, _ = (list(map(itemgetter(name), items)) for name in ("start", "length", "text"))
+    labels = [item.get(task.label) or None for item in items] if task.label else [None] * len(items)
+    if not ({*map(type, starts), *map(type, lengths)} <= {int} and {*map(type, labels)} <= {str, NoneType}):
+        raise UnusualMentionsError
+    blocks = [notes.setdefault(note, len(notes)) for note in named]
+    ranks = {number: rank for rank, number in enumerate(dict.fromkeys(blocks))}
+    note, rank = (np.repeat(np.array(column, np.int64), sizes) for column in (blocks, [ranks[b] for b in blocks]))
+    start, length = np.array(starts, np.int64), np.array(lengths, np.int64)
+    if (
+        start.min(initial=0) < 0
+        or length.min(initial=1) < 1
+        or max(start.max(initial=0), length.max(initial=0)) > _ROOM
+    ):
+        raise UnusualMentionsError
+    for label in dict.fromkeys(labels):
+        types.setdefault(label, len(types))
+    kind = np.array(list(map(types.__getitem__, labels)), np.int64)
+    end = start + length - 1
+    order = np.lexsort((-end, start, rank))
+    return MentionColumns(note[order], start[order], end[order], kind[order])
+
+
+def set_counts_of(corpus: MentionCorpus, *, typed: bool) -> list[tuple[int, int, int]]:
+    """Keys in both, in the system's alone, in gold's alone, note by note."""
+    theirs, ours = (_distinct(corpus, side, typed=typed) for side in (corpus.gold, corpus.system))
+    at = np.searchsorted(theirs, ours)
+    inside = at < len(theirs)
+    both = ours[inside][theirs[at[inside]] == ours[inside]]
+    whole = corpus.width * corpus.width * (corpus.types if typed else 1)
+    hit, given, wanted = (np.bincount(column // whole, minlength=len(corpus.notes)) for column in (both, ours, theirs))
+    rows = np.stack((hit, given - hit, wanted - hit), axis=1).tolist()
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
+def _distinct(corpus: MentionCorpus, side: MentionColumns, *, typed: bool) -> Integers:
+    keys = np.sort((corpus.bucket(side, typed=typed) * corpus.width + side.start) * corpus.width + side.end)
+    distinct: Integers = keys[np.concatenate((np.ones(min(len(keys), 1), np.bool_), keys[1:] != keys[:-1]))]
+    return distinct
+
+
+def tangled_mentions(side: MentionColumns, width: int) -> int:
+    """How many begin before one before them in the same note has ended."""
+    base = _rank(side.note) * width
+    reached = np.maximum.accumulate(base + side.end)
+    return int(np.count_nonzero((base + side.start)[1:] <= reached[:-1]))
+
+
+def _rank(note: Integers) -> Integers:
+    """Notes numbered as they stand."""
+    return np.cumsum(np.concatenate(([0], note[1:] != note[:-1]))[: len(note)])
+
+
+def repeated_mentions(corpus: MentionCorpus, side: MentionColumns) -> int:
+    """How many repeat another in every respect."""
+    return len(side) - len(_distinct(corpus, side, typed=True))

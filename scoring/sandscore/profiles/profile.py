@@ -1,0 +1,60 @@
+"""What a profile is given and what it gives back.
+
+Where an original scorer dies of its input, we stop too and say what it dies of.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandscore.base.errors import OrganiserFault, ParticipantFault
+from sandscore.measures.measure_syntax import Scalar
+from sandscore.task_table.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileInput:
+    """Decoded JSON as the original scorer would have loaded it, faults and all.
+
+    ``gold`` and ``predictions`` are lists of many-note records (the one-note form and JSON Lines are
+    already turned into that); ``notes`` is the decoded notes file or None.
+    """
+
+    task: Task
+    notes: list[dict[str, Any]] | None
+    gold: list[Any]
+    predictions: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileResult:
+    """The original's numbers.
+
+    ``measures`` maps a measure's name to its components (``tp``, ``fp``, ``fn`` as integers where it has
+    them, ``precision``, ``recall``, ``f1`` as the original computes them; None for what it calls NaN);
+    ``per_note`` holds integer counts that add up to them, where they do; ``table`` is what the original
+    prints, to the last digit; ``warnings`` says where the original is known to mislead on this very input.
+    """
+
+    measures: dict[str, dict[str, Any]]
+    per_note: dict[str, dict[str, tuple[int, int, int]]] = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)
+    table: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+Evaluate = Callable[[ProfileInput, Mapping[str, Scalar]], ProfileResult]
+"""What every profile module exports as ``evaluate``: input and settled parameters to result."""
+
+
+_DEATHS = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+
+
+@contextmanager
+def stopping(whose: str, fault: type[OrganiserFault | ParticipantFault]) -> Iterator[None]:
+    """Turns the exception that the original would end with into the fault of whoever wrote the file."""
+    try:
+        yield
+    except _DEATHS as death:
+        raise fault(f"the original stops here with {type(death).__name__}: {death} (reading the {whose})") from None

@@ -1,0 +1,1 @@
+"""The scorer nervaluate 1.2.1."""

@@ -1,0 +1,185 @@
+"""nervaluate 1.2.1: the SemEval-2013 schemas strict, exact, partial and ent_type, greedy as the original is.
+
+nervaluate's ratios and its summary report.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sandscore.measures.greedy_pairing import (
+    CORRECT,
+    OTHER,
+    SCHEMAS,
+    SPURIOUS,
+    UNLABELLED,
+    Column,
+    PairingOutcome,
+    Pairs,
+    SpanColumns,
+    find_pairs,
+    of_records,
+    resolve,
+)
+from sandscore.measures.measure_syntax import Definition, Parameter, Scalar
+from sandscore.profiles.profile import ProfileInput, ProfileResult
+
+_HEADERS = ("correct", "incorrect", "partial", "missed", "spurious", "precision", "recall", "f1")
+_DIGITS = 2
+
+
+def metrics(counts: Mapping[str, int], schema: str) -> dict[str, Any]:
+    """The original's result; half a credit for a partial one, and a plain 0 over nothing."""
+    correct, incorrect, partial, missed, spurious = (counts[kind] for kind in _HEADERS[:5])
+    actual = correct + incorrect + partial + spurious
+    possible = correct + incorrect + partial + missed
+    credit = correct + 0.5 * partial if schema in ("partial", "ent_type") else correct
+    precision = credit / actual if actual > 0 else 0
+    recall = credit / possible if possible > 0 else 0
+    f1 = 2 * (precision * recall) / (precision + recall) if precision + recall > 0 else 0
+    values = (correct, incorrect, partial, missed, spurious, precision, recall, f1)
+    return dict(zip(_HEADERS, values, strict=True)) | {"actual": actual, "possible": possible}
+
+
+def report(overall: dict[str, dict[str, Any]], entities: dict[str, dict[str, Any]], scenario: str) -> str:
+    """``summary_report``: every schema overall, or one schema type by type."""
+    if scenario == "overall":
+        rows = dict(sorted(overall.items()))
+    else:
+        rows = {label: tally[scenario] for label, tally in entities.items()}
+    width = max(len(name) for name in (_HEADERS[0], *rows))
+    heads = "".join(f" {name:>11}" for name in (*_HEADERS[:7], "f1-score"))
+    title = "all" if scenario == "overall" else scenario
+    lines = [f"Scenario: {title}\n\n{'':>{width}} {heads}\n"]
+    for name, row in rows.items():
+        numbers = [f"{row[kind]:>11}" for kind in _HEADERS[:5]]
+        numbers += [f"{row[kind]:>11.{_DIGITS}f}" for kind in _HEADERS[5:]]
+        lines.append(f"{name:>{width}}  {' '.join(numbers)}")
+    return "\n".join(lines) + "\n"
+
+
+DEFINITION = Definition(
+    "semeval",
+    "nervaluate 1.2.1: strict, exact, partial and ent_type, paired greedily in file order",
+    (
+        Parameter("min_overlap_percentage", 1.0, least=1.0, most=100.0),
+        Parameter("scenario", "overall", choices=("overall", *SCHEMAS)),
+    ),
+)
+
+Row = dict[str, Any]
+
+
+def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResult:
+    """Counts, P, R and F1 per schema; per type in ``details["entities"]``; the original's summary as table."""
+    first = [note["identifier"] for note in given.notes or ()]
+    columns = of_records(first, given.task, given.gold, given.predictions)
+    try:
+        pairs = find_pairs(columns, float(settings["min_overlap_percentage"]))
+    except ZeroDivisionError as error:
+        return _stopped(f"ZeroDivisionError: {error}")
+    sizes = (len(columns.gold.note), len(columns.predictions.note))
+    outcomes = {schema: resolve(pairs, *sizes, schema) for schema in SCHEMAS if columns.notes}
+    overall = {schema: _row(schema, outcome) for schema, outcome in outcomes.items()}
+    entities = _entities(columns, pairs)
+    return ProfileResult(
+        measures={schema: _components(schema, row) for schema, row in overall.items()},
+        per_note=_per_note(columns, outcomes),
+        details={"entities": entities, "overall_indices": _indices(columns, outcomes)},
+        table=report(overall, entities, str(settings["scenario"])),
+        warnings=tuple(_warnings(columns, pairs)),
+    )
+
+
+def _kinds(schema: str, outcome: PairingOutcome) -> dict[str, Column]:
+    """Who belongs to each of the five kinds; ``missed`` are true mentions, the others predictions."""
+    nobody = np.zeros(len(outcome.state), bool)
+    other = outcome.state == OTHER
+    return {
+        "correct": outcome.state == CORRECT,
+        "incorrect": nobody if schema == "partial" else other,
+        "partial": other if schema == "partial" else nobody,
+        "missed": ~outcome.taken,
+        "spurious": outcome.state == SPURIOUS,
+    }
+
+
+def _row(schema: str, outcome: PairingOutcome) -> Row:
+    counts = {kind: int(np.count_nonzero(who)) for kind, who in _kinds(schema, outcome).items()}
+    return metrics(counts, schema)
+
+
+def _entities(columns: SpanColumns, pairs: Pairs) -> dict[str, dict[str, Row]]:
+    """Per type: only annotations of that type exist, so a wrong label is one missed and one spurious."""
+    gold, found = columns.gold.label, columns.predictions.label
+    same, size = pairs.only(pairs.same_label), len(columns.labels)
+    rows: dict[str, dict[str, Row]] = {label: {} for label in columns.labels}
+    for schema in SCHEMAS:
+        outcome = resolve(same, len(gold), len(found), schema)
+        counted = {
+            kind: np.bincount((gold if kind == "missed" else found)[who], minlength=size).tolist()
+            for kind, who in _kinds(schema, outcome).items()
+        }
+        for number, label in enumerate(columns.labels):
+            rows[label][schema] = metrics({kind: n[number] for kind, n in counted.items()}, schema)
+    return rows
+
+
+def _indices(columns: SpanColumns, outcomes: dict[str, PairingOutcome]) -> dict[str, dict[str, list[tuple[int, int]]]]:
+    """(note number, position in it) of the members of each kind, as the original lists them."""
+    places = [
+        list(zip(side.note.tolist(), side.place.tolist(), strict=True)) for side in (columns.gold, columns.predictions)
+    ]
+    return {
+        schema: {
+            f"{kind}_indices": list(map(places[kind != "missed"].__getitem__, np.flatnonzero(who).tolist()))
+            for kind, who in _kinds(schema, outcome).items()
+        }
+        for schema, outcome in outcomes.items()
+    }
+
+
+def _per_note(columns: SpanColumns, outcomes: dict[str, PairingOutcome]) -> dict[str, dict[str, tuple[int, int, int]]]:
+    size = len(columns.notes)
+    per_note: dict[str, dict[str, tuple[int, int, int]]] = {note: {} for note in columns.notes}
+    for schema in outcomes.keys() - {"partial"}:
+        correct = columns.predictions.note[outcomes[schema].state == CORRECT]
+        tp = np.bincount(correct, minlength=size)
+        fp = np.bincount(columns.predictions.note, minlength=size) - tp
+        fn = np.bincount(columns.gold.note, minlength=size) - tp
+        for note, *counts in zip(columns.notes, tp.tolist(), fp.tolist(), fn.tolist(), strict=True):
+            per_note[note][schema] = (counts[0], counts[1], counts[2])
+    return per_note
+
+
+def _components(schema: str, row: Row) -> Row:
+    """``tp``, ``fp`` and ``fn`` that give the same ratios, where no half credit is in them."""
+    if schema == "partial":
+        return dict(row)
+    tp = row["correct"]
+    return {"tp": tp, "fp": row["actual"] - tp, "fn": row["possible"] - tp} | row
+
+
+def _stopped(error: str) -> ProfileResult:
+    reason = {"precision": None, "recall": None, "f1": None, "reason": error}
+    return ProfileResult(
+        measures={schema: dict(reason) for schema in SCHEMAS},
+        details={"error": error},
+        warnings=(f"nervaluate stops with {error}",),
+    )
+
+
+def _warnings(columns: SpanColumns, pairs: Pairs) -> list[str]:
+    found = []
+    shared = [np.bincount(side)[side] > 1 for side in (pairs.gold, pairs.prediction)]
+    if notes := len(np.unique(columns.gold.note[pairs.gold[shared[0] | shared[1]]])):
+        found.append(
+            f"in {notes} notes an annotation overlaps several of the other side: nervaluate pairs "
+            "them greedily in file order, and another order can give other numbers"
+        )
+    if UNLABELLED in columns.labels:
+        found.append(f"annotations without a label are scored as if labelled {UNLABELLED}")
+    if not columns.notes:
+        found.append("there is no document, so nervaluate reports no schema at all")
+    return found

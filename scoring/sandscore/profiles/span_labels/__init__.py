@@ -1,0 +1,1 @@
+"""The six-way span labels: strict, exact, partial, incorrect, missed, spurious."""

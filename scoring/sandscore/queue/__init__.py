@@ -1,0 +1,1 @@
+"""The submission queue: from a submission to its result, unattended."""

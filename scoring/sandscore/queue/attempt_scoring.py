@@ -1,0 +1,88 @@
+"""Predictions of an attempt to a score card and what the team may be told: done in the process that sees gold."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sandscore.annotations.input_files import Loaded
+from sandscore.base.errors import OrganiserFault
+from sandscore.base.synced_files import Drafts
+from sandscore.disclosure.feedback_view import view_of
+from sandscore.disclosure.team_reasons import public_problems, reason_of
+from sandscore.measures.hipaa_map import HipaaMap, load_hipaa_map
+from sandscore.queue.attempt_files import PREDICTIONS, PROBLEMS, RUN, card_name
+from sandscore.queue.gold_cache import References
+from sandscore.queue.workspace import Workspace, write_synced
+from sandscore.ranking.card_reading import RankedCard, file_content
+from sandscore.ranking.challenge_reading import rules_for
+from sandscore.scoring.card_building import Identity, Question, dumped, score
+from sandscore.task_table.task import find_task
+
+if TYPE_CHECKING:
+    from sandscore.records.board import BoardRules
+    from sandscore.records.scorecard import Scorecard
+
+
+class Scorer:
+    """Scores one attempt after another; rules and maps are read once, gold and notes when they change."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._references = References()
+        self._rules: dict[tuple[str, str | None], BoardRules] = {}
+        self._hipaa: HipaaMap | None = None
+
+    def score(self, job: dict[str, Any], drafts: Drafts) -> dict[str, Any]:
+        """A job names the attempt's folder, and what the card says about its maker. Files go to ``drafts``."""
+        task, folder = find_task(job["task"]), Path(job["folder"])
+        gold, notes = self._workspace.gold(task.id, job["phase"]), self._workspace.notes(job["phase"])
+        reference = self._references.find(task, gold, notes)
+        _refuse_faults_of_ours(reference.loaded)
+        loaded = reference.load(folder / PREDICTIONS, complete=self._workspace.settings.complete)
+        if loaded.findings["predictions"].counts:
+            problems = public_problems(loaded.findings["predictions"])
+            drafts.write(folder / PROBLEMS, json.dumps(problems, indent=1).encode())
+            if loaded.faulty("predictions"):
+                return {"end": "invalid", "reason": reason_of(problems)}
+        self._keep_gold(gold, task.id, loaded.sha256["gold"])
+        question = Question(task, (), self._map() if task.hipaa else None, _identity(job, folder, notes.parent.name))
+        card = score(question, loaded)
+        drafts.write(folder / card_name(job["version"]), dumped(card))
+        return {"end": "scored", "feedback": self._feedback(card, job["phase"])} | summary(card)
+
+    def _feedback(self, card: "Scorecard", phase: str | None) -> dict[str, Any] | None:
+        key = card.task, phase
+        if key not in self._rules:
+            self._rules[key], _ = rules_for(self._workspace.challenge, *key)
+        rules = self._rules[key]
+        if rules.feedback == "ladder" and not rules.ended:
+            return None
+        name = str(card.submission)
+        view, _ = view_of(RankedCard(card, name, "", name, name), rules)
+        return view
+
+    def _map(self) -> HipaaMap:
+        self._hipaa = self._hipaa or load_hipaa_map(self._workspace.settings.hipaa_map)
+        return self._hipaa
+
+    def _keep_gold(self, gold: Path, task: str, sha256: str) -> None:
+        copy = self._workspace.gold_seen / f"{task}.{sha256[:12]}.json"
+        if not copy.exists():
+            write_synced(copy, file_content(gold))
+
+
+def summary(card: "Scorecard") -> dict[str, Any]:
+    """F1 by measure, for the organiser's list."""
+    return {"scores": {name: one.f1 for name, one in card.measures.items()}, "signature": card.signature}
+
+
+def _refuse_faults_of_ours(loaded: Loaded) -> None:
+    for role in ("gold", "notes"):
+        if loaded.faulty(role):
+            raise OrganiserFault(f"{role} not valid; sandscore validate says where")
+
+
+def _identity(job: dict[str, Any], folder: Path, dataset: str) -> Identity:
+    run = folder / RUN
+    facts = json.loads(run.read_bytes()) if run.exists() else None
+    return Identity(job["team"], job["submission"], job["image"], dataset, job["created"], facts)

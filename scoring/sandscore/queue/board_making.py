@@ -1,0 +1,160 @@
+"""Boards and site from the score cards of a queue: only what changed is made anew."""
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sandscore import __version__
+from sandscore.base.errors import ParticipantFault, UsageFault
+from sandscore.disclosure.feedback_view import view_of
+from sandscore.queue.workspace import CHALLENGE, SCRATCH, Workspace, read_salt
+from sandscore.ranking.board_building import rank
+from sandscore.ranking.board_exports import as_json
+from sandscore.ranking.card_reading import RankedCard, read_card
+from sandscore.ranking.challenge_reading import rules_for
+from sandscore.ranking.comparable_cards import refuse_incomparable
+from sandscore.ranking.ladder import LadderState
+from sandscore.records.board import Board, BoardRules
+from sandscore.scoring.card_building import dumped, published
+from sandscore.site.publication import PublicationSettings, publish
+from sandscore.site.site_folder import file_name, write_file
+
+Scored = dict[str, Any]
+"""A scored submission: id, team, version, created, headline score, the organiser's card, and whether its team waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardGroup:
+    """The submissions that one board is made of."""
+
+    task: str
+    phase: str | None
+    rules: BoardRules
+    members: Sequence[Scored]
+
+    @property
+    def slug(self) -> str:
+        return file_name("-".join(part for part in (self.task, self.phase) if part))
+
+
+def rebuild(workspace: Workspace, submissions: Sequence[Scored]) -> dict[str, Any]:
+    """Boards whose cards changed, then the site. Says what teams may now be told, and what went wrong."""
+    feedback: dict[str, Any] = {}
+    warnings: list[str] = []
+    for group in groups(workspace, submissions):
+        feedback |= waiting_views(group)
+        try:
+            _board(workspace, group)
+        except ParticipantFault as fault:
+            warnings.append(
+                f"the board of {group.slug} stays as it was: {fault}; sandscore queue rescore brings cards up to date"
+            )
+    boards = list(versions(workspace))
+    if boards:
+        _publish(workspace, boards)
+    told = [str(board) for board in boards]
+    return {"end": "published", "boards": told, "feedback": feedback, "warnings": warnings}
+
+
+def groups(workspace: Workspace, submissions: Sequence[Scored]) -> Iterator[BoardGroup]:
+    """One for each task and phase that has been scored."""
+    keys = dict.fromkeys((one["task"], one["phase"]) for one in submissions)
+    for task, phase in sorted(keys, key=lambda key: (key[0], key[1] or "")):
+        members = [one for one in submissions if (one["task"], one["phase"]) == (task, phase)]
+        rules, _ = rules_for(workspace.challenge, task, phase)
+        yield BoardGroup(task, phase, rules, members)
+
+
+def waiting_views(group: BoardGroup) -> dict[str, Any]:
+    """What teams are told that wait: for the Ladder, from all of a team's submissions in the order they came."""
+    told: dict[str, Any] = {}
+    waiting = {one["team"] for one in group.members if one["waiting"]}
+    for team in sorted(waiting):
+        state: LadderState | None = None
+        mine = [one for one in group.members if one["team"] == team]
+        for one in sorted(mine, key=lambda one: (one["created"], one["id"])):
+            view, state = view_of(read_card(Path(one["card"])), group.rules, state)
+            if one["waiting"]:
+                told[one["id"]] = view
+    return told
+
+
+def versions(workspace: Workspace) -> Iterator[Path]:
+    """Every board, older versions of the same first."""
+    for current in sorted(workspace.boards.glob("*.json")):
+        if ".v" in current.stem:
+            continue
+        older = workspace.boards.glob(f"{current.stem}.v*.json")
+        yield from sorted(older, key=lambda path: int(path.stem.rpartition(".v")[2]))
+        yield current
+
+
+def shown(group: BoardGroup, most: int) -> list[Scored]:
+    """All of them, or each team's best where they are too many to be compared with one another."""
+    if len(group.members) <= most:
+        return list(group.members)
+    best: dict[str, Scored] = {}
+    for one in sorted(group.members, key=lambda one: (-(one["score"] or 0.0), one["created"], one["id"])):
+        best.setdefault(one["team"], one)
+    return list(best.values())[:most]
+
+
+def _publish(workspace: Workspace, boards: Sequence[Path]) -> None:
+    """The site is all ours: where it does not know itself any more (its writer was killed), it is made anew."""
+    settings = PublicationSettings(workspace.challenge)
+    try:
+        publish(boards, workspace.site, settings)
+    except UsageFault:
+        if not workspace.site.exists():
+            raise
+        workspace.site.rename(workspace.root / f"{SCRATCH}site-{secrets.token_hex(4)}")
+        publish(boards, workspace.site, settings)
+
+
+def _board(workspace: Workspace, group: BoardGroup) -> None:
+    members = shown(group, workspace.settings.board_rows)
+    stamp = _stamp(workspace, members)
+    place, stamped = workspace.boards / f"{group.slug}.json", workspace.boards / f".{group.slug}.stamp"
+    if place.exists() and stamped.exists() and stamped.read_text(encoding="ascii") == stamp:
+        return
+    workspace.boards.mkdir(exist_ok=True)
+    entries = [_public_entry(workspace, one) for one in members]
+    refuse_incomparable(entries)
+    board = rank(entries, group.rules, group.phase)
+    _keep_older(place, board)
+    write_file(place, as_json(board).encode())
+    write_file(stamped, stamp.encode())
+
+
+def _public_entry(workspace: Workspace, one: Scored) -> RankedCard:
+    """The published card of a submission, made if it is not there, and where it lies as seen from the board."""
+    place = workspace.cards / f"{one['id']}.v{one['version']}.json"
+    if not place.exists():
+        workspace.cards.mkdir(exist_ok=True)
+        card = read_card(Path(one["card"])).card
+        write_file(place, dumped(published(card, read_salt(workspace.salt))))
+    entry = read_card(place)
+    return replace(entry, listed=Path(os.path.relpath(place, workspace.boards)).as_posix())
+
+
+def _keep_older(place: Path, board: Board) -> None:
+    """A board made with other gold or another harness stays, for the history."""
+    if not place.exists():
+        return
+    before = json.loads(place.read_bytes())
+    if (before["gold"], before["sandscore"]) == (board.gold, board.sandscore):
+        return
+    number = 1 + len(list(place.parent.glob(f"{place.stem}.v*.json")))
+    place.replace(place.with_name(f"{place.stem}.v{number}.json"))
+
+
+def _stamp(workspace: Workspace, members: Sequence[Scored]) -> str:
+    """What the board depends on."""
+    names = sorted(f"{one['id']}.v{one['version']}" for one in members)
+    rules = (workspace.root / CHALLENGE).read_bytes()
+    return hashlib.sha256("\n".join([__version__, *names]).encode() + b"\n" + rules).hexdigest()

@@ -1,0 +1,1 @@
+"""The child processes of a worker, and the wire to them."""

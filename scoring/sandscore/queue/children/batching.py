@@ -1,0 +1,88 @@
+"""Jobs that wait for the same child are given to it together. One that it dies over costs no other job its turn."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sandscore.base.errors import InfrastructureFault
+from sandscore.queue.children.child_process import Child
+
+_MOST = 16
+
+
+@dataclass(eq=False, slots=True)
+class _Asked:
+    job: Mapping[str, Any]
+    answer: "asyncio.Future[dict[str, Any]]"
+    alone: bool = False
+    """The child died over several, and this was one of them."""
+
+
+class Together:
+    """One child, and those who wait for it."""
+
+    def __init__(self, child: Child, seconds: float) -> None:
+        self._child, self._seconds = child, seconds
+        self._waiting: list[_Asked] = []
+        self._given: list[_Asked] = []
+        self._asking: asyncio.Task[list[dict[str, Any]]] | None = None
+        self._working: asyncio.Task[None] | None = None
+
+    async def ask(self, job: Mapping[str, Any]) -> dict[str, Any]:
+        """The child's answer. Whoever is cancelled while the child has the job leaves when the child is gone."""
+        loop = asyncio.get_running_loop()
+        asked = _Asked(job, loop.create_future())
+        self._waiting.append(asked)
+        if self._working is None or self._working.done():
+            self._working = loop.create_task(self._work())
+        try:
+            return await asked.answer
+        except asyncio.CancelledError:
+            if asked in self._waiting:
+                self._waiting.remove(asked)
+            elif asked in self._given and self._asking is not None:
+                self._asking.cancel()
+                await asyncio.wait({self._asking})
+            raise
+
+    async def close(self) -> None:
+        """The child ends; nobody waits for it any more."""
+        await self._child.stop()
+
+    async def _work(self) -> None:
+        while self._waiting:
+            self._given = self._next()
+            self._asking = asyncio.ensure_future(self._asked_of_child([asked.job for asked in self._given]))
+            await asyncio.wait({self._asking})
+            self._answer(self._asking)
+            self._given = []
+
+    async def _asked_of_child(self, jobs: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        answers = (await self._child.ask({"jobs": jobs}, self._seconds)).get("answers", ())
+        if len(answers) != len(jobs):
+            raise InfrastructureFault("a child process gave another number of answers than it was asked for")
+        return list(answers)
+
+    def _next(self) -> list[_Asked]:
+        most = next((place for place, asked in enumerate(self._waiting[:_MOST]) if asked.alone), _MOST)
+        taken, self._waiting = self._waiting[: most or 1], self._waiting[most or 1 :]
+        return taken
+
+    def _answer(self, asking: "asyncio.Task[list[dict[str, Any]]]") -> None:
+        open_still = [asked for asked in self._given if not asked.answer.done()]
+        if asking.cancelled():
+            self._waiting[:0] = open_still
+            return
+        fault = asking.exception()
+        if fault is None:
+            for asked, answer in zip(self._given, asking.result(), strict=True):
+                if not asked.answer.done():
+                    asked.answer.set_result(answer)
+        elif len(self._given) > 1 and isinstance(fault, InfrastructureFault):
+            for asked in open_still:
+                asked.alone = True
+            self._waiting[:0] = open_still
+        else:
+            for asked in open_still:
+                asked.answer.set_exception(fault)

@@ -1,0 +1,12 @@
+"""The process that makes boards and site: cards in, pages out."""
+
+import sys
+from pathlib import Path
+
+from sandscore.queue.board_making import rebuild
+from sandscore.queue.children.child_answers import answer_once
+from sandscore.queue.workspace import open_workspace
+
+if __name__ == "__main__":
+    workspace = open_workspace(Path(sys.argv[1]))
+    answer_once(lambda job: rebuild(workspace, job["submissions"]))

@@ -1,0 +1,1 @@
+"""A worker's hands on a Dask cluster."""

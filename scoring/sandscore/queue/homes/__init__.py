@@ -1,0 +1,1 @@
+"""The homes of a queue: where submissions live."""

@@ -1,0 +1,1 @@
+"""The embedded home of the queue: one SQLite file and a journal."""

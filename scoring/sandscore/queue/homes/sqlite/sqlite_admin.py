@@ -1,0 +1,117 @@
+"""What organisers do to the queue, and what is read from it."""
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sandscore.base.clock import utc_now, written
+from sandscore.queue.homes.sqlite.sqlite_database import Database
+from sandscore.queue.homes.sqlite.sqlite_rows import as_json, seconds_left, submission_of
+from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
+from sandscore.records.submission import CANCELLED, Status, Submission, Version
+
+
+class SqliteAdmin:
+    """Reading the queue, and changing it from outside a claim."""
+
+    def __init__(self, database: Database, journal: SubmissionJournal) -> None:
+        self._database, self._journal = database, journal
+
+    def submissions(self) -> list[Submission]:
+        with self._database.reading() as connection:
+            return [submission_of(row) for row in connection.execute("SELECT * FROM submission ORDER BY seq")]
+
+    def find(self, submission_id: str) -> Submission | None:
+        with self._database.reading() as connection:
+            row = _row(connection, submission_id)
+        return None if row is None else submission_of(row)
+
+    def file_of(self, submission_id: str) -> str | None:
+        """The SHA-256 of the submitted file."""
+        with self._database.reading() as connection:
+            row = _row(connection, submission_id)
+        return None if row is None else row["file"]
+
+    def folder_of(self, submission_id: str) -> Path | None:
+        with self._database.reading() as connection:
+            row = _row(connection, submission_id)
+        return None if row is None or row["folder"] is None else Path(row["folder"])
+
+    def attempts(self, submission_id: str) -> list[dict[str, Any]]:
+        """The history of a submission, oldest first."""
+        return self._table("SELECT * FROM attempt WHERE submission=? ORDER BY number", submission_id)
+
+    def versions(self, submission_id: str) -> list[dict[str, Any]]:
+        found = self._table("SELECT * FROM version WHERE submission=? ORDER BY number", submission_id)
+        return [row | {"scores": json.loads(row["scores"])} for row in found]
+
+    def cancel(self, submission_id: str) -> bool:
+        with self._database.writing() as connection:
+            row = _row(connection, submission_id)
+            if row is None or Status(row["status"]).final:
+                return False
+            self._journal.cancelled(connection, submission_id)
+            connection.execute("UPDATE submission SET cancel_requested=1 WHERE id=?", (submission_id,))
+            if row["status"] == Status.RECEIVED or not seconds_left(row):
+                connection.execute(
+                    "UPDATE submission SET status='REJECTED', reason=?, finished=?, until=NULL, nonce=NULL WHERE id=?",
+                    (CANCELLED, written(utc_now()), submission_id),
+                )
+        return True
+
+    def requeue(self, submission_id: str) -> bool:
+        with self._database.writing() as connection:
+            row = _row(connection, submission_id)
+            if row is None or (
+                row["status"] in (Status.EVALUATION_IN_PROGRESS, Status.VALIDATED) and seconds_left(row)
+            ):
+                return False
+            connection.execute(
+                "UPDATE submission SET status='RECEIVED', reason=NULL, finished=NULL, failures=0, losses=0, "
+                "needs_organiser=0, cancel_requested=0, owner=NULL, nonce=NULL, until=NULL WHERE id=?",
+                (submission_id,),
+            )
+        return True
+
+    def add_version(self, submission_id: str, version: Version) -> bool:
+        scores, feedback = as_json(dict(version.scores)), as_json(version.feedback)
+        with self._database.writing() as connection:
+            changed = connection.execute(
+                "UPDATE submission SET scores=?, feedback=?, version=? WHERE id=? AND version=? AND status='SCORED'",
+                (scores, feedback, version.number, submission_id, version.number - 1),
+            ).rowcount
+            if changed:
+                connection.execute(
+                    "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (
+                        submission_id,
+                        version.number,
+                        scores,
+                        feedback,
+                        version.signature,
+                        version.cause,
+                        written(utc_now()),
+                    ),
+                )
+        return bool(changed)
+
+    def publish_feedback(self, submission: Submission, feedback: Mapping[str, object]) -> None:
+        told = as_json(feedback)
+        with self._database.writing() as connection:
+            for table, key in (("submission", "id"), ("version", "submission")):
+                number = "version" if table == "submission" else "number"
+                connection.execute(
+                    f"UPDATE {table} SET feedback=? WHERE {key}=? AND {number}=?",  # noqa: S608 (our own names)
+                    (told, submission.id, submission.version),
+                )
+
+    def _table(self, query: str, submission_id: str) -> list[dict[str, Any]]:
+        with self._database.reading() as connection:
+            return [dict(row) for row in connection.execute(query, (submission_id,))]
+
+
+def _row(connection: sqlite3.Connection, submission_id: str) -> sqlite3.Row | None:
+    row: sqlite3.Row | None = connection.execute("SELECT * FROM submission WHERE id=?", (submission_id,)).fetchone()
+    return row

@@ -1,0 +1,168 @@
+"""Claims in the database: taken, renewed, fenced and ended, each within one transaction."""
+
+import secrets
+import sqlite3
+from dataclasses import replace
+
+from sandscore.base.clock import uptime, utc_now, wait_after, written
+from sandscore.base.process_identity import boot
+from sandscore.queue.homes.sqlite.sqlite_database import Database
+from sandscore.queue.homes.sqlite.sqlite_rows import Gone, as_json, seconds_left, submission_of
+from sandscore.queue.settings import QueueSettings
+from sandscore.records.submission import CANCELLED, Claim, Committed, Signal, Status, Submission, Verdict
+
+_OPEN = """
+SELECT * FROM submission
+WHERE status IN ('RECEIVED', 'EVALUATION_IN_PROGRESS', 'VALIDATED') AND needs_organiser = 0 ORDER BY seq
+"""
+
+
+class SqliteClaims:
+    """What workers do to the queue: each change within the transaction it is given."""
+
+    def __init__(self, database: Database, settings: QueueSettings) -> None:
+        self._database, self._settings = database, settings
+
+    def claimable(self, most: int) -> list[Submission]:
+        found, known = list[Submission](), Gone()
+        with self._database.reading() as connection:
+            for row in connection.execute(_OPEN):
+                if len(found) >= most:
+                    break
+                if not seconds_left(row, known):
+                    found.append(submission_of(row))
+        return found
+
+    def seconds_until_claimable(self) -> float | None:
+        soonest, known = None, Gone()
+        with self._database.reading() as connection:
+            for row in connection.execute(_OPEN):
+                left = seconds_left(row, known)
+                soonest = left if soonest is None else min(left, soonest)
+                if not soonest:
+                    break
+        return soonest
+
+    def claim(
+        self, connection: sqlite3.Connection, submission: Submission, owner: str, lease_seconds: float
+    ) -> Claim | None:
+        row = _row(connection, submission.id)
+        if row is None or Status(row["status"]).final or row["needs_organiser"] or seconds_left(row):
+            return None
+        if row["status"] != Status.RECEIVED and self._lost(connection, row):
+            return None
+        if row["cancel_requested"]:
+            _finish(connection, row, Verdict(Status.REJECTED, CANCELLED))
+            return None
+        nonce, attempt = secrets.token_hex(16), row["attempt"] + 1
+        lease = (uptime() + lease_seconds, boot(), submission.id)
+        connection.execute(
+            "UPDATE submission SET status=?, attempt=?, owner=?, nonce=?, reason=NULL, until=?, boot=? WHERE id=?",
+            (Status.EVALUATION_IN_PROGRESS, attempt, owner, nonce, *lease),
+        )
+        connection.execute(
+            "INSERT OR REPLACE INTO attempt (submission, number, owner, begun) VALUES (?, ?, ?, ?)",
+            (submission.id, attempt, owner, written(utc_now())),
+        )
+        taken = replace(submission, status=Status.EVALUATION_IN_PROGRESS, attempt=attempt)
+        return Claim(taken, attempt, owner, nonce, lease_seconds)
+
+    def heartbeat(self, connection: sqlite3.Connection, claim: Claim, status: Status | None = None) -> Signal:
+        row = _row(connection, claim.submission.id)
+        if row is None or not _held(row, claim):
+            return Signal.LOST
+        connection.execute(
+            "UPDATE submission SET until=?, boot=?, status=coalesce(?, status) WHERE id=?",
+            (uptime() + claim.lease_seconds, boot(), status, claim.submission.id),
+        )
+        return Signal.CANCEL if row["cancel_requested"] else Signal.GO_ON
+
+    def commit(self, connection: sqlite3.Connection, claim: Claim, verdict: Verdict) -> Committed:
+        row = _row(connection, claim.submission.id)
+        if row is None or (row["attempt"], row["nonce"]) != (claim.attempt, claim.nonce):
+            return Committed.STALE
+        if Status(row["status"]).final:
+            return Committed.CANCELLED if row["reason"] == CANCELLED else Committed.DONE
+        if not _held(row, claim):
+            return Committed.STALE
+        called_back = bool(row["cancel_requested"])
+        _finish(connection, row, Verdict(Status.REJECTED, CANCELLED) if called_back else verdict)
+        return Committed.CANCELLED if called_back or verdict.reason == CANCELLED else Committed.DONE
+
+    def release(self, connection: sqlite3.Connection, claim: Claim, reason: str, our_fault: bool) -> bool:
+        row = _row(connection, claim.submission.id)
+        if row is None or not _held(row, claim):
+            return False
+        if row["cancel_requested"]:
+            _finish(connection, row, Verdict(Status.REJECTED, CANCELLED))
+            return True
+        failures = row["failures"] + our_fault
+        wait = wait_after(failures, self._settings.first_wait_seconds) if our_fault else 0.0
+        helpless = our_fault and failures >= self._settings.most_failures
+        _put_back(connection, row, reason, outcome="failed" if our_fault else "handed back")
+        connection.execute(
+            "UPDATE submission SET failures=?, losses=0, needs_organiser=?, until=?, boot=? WHERE id=?",
+            (failures, helpless, uptime() + wait, boot(), row["id"]),
+        )
+        return True
+
+    def _lost(self, connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
+        """The worker that had it is gone. Whether that happened once too often."""
+        told = "the worker stopped without a word"
+        helpless: bool = row["losses"] + 1 >= self._settings.most_losses
+        _put_back(connection, row, told, outcome="lost")
+        connection.execute("UPDATE submission SET losses=losses+1, needs_organiser=? WHERE id=?", (helpless, row["id"]))
+        return helpless
+
+
+def _row(connection: sqlite3.Connection, submission_id: str) -> sqlite3.Row | None:
+    row: sqlite3.Row | None = connection.execute("SELECT * FROM submission WHERE id=?", (submission_id,)).fetchone()
+    return row
+
+
+def _held(row: sqlite3.Row, claim: Claim) -> bool:
+    """A lease that ran out but that nobody took over is still ours to renew."""
+    if row["status"] not in (Status.EVALUATION_IN_PROGRESS, Status.VALIDATED):
+        return False
+    return (row["attempt"], row["nonce"]) == (claim.attempt, claim.nonce)
+
+
+def _finish(connection: sqlite3.Connection, row: sqlite3.Row, verdict: Verdict) -> None:
+    now = written(utc_now())
+    scored = verdict.status is Status.SCORED
+    scores, feedback = as_json(dict(verdict.scores)), as_json(verdict.feedback)
+    connection.execute(
+        "UPDATE submission SET status=?, reason=?, finished=?, scores=?, feedback=?, version=?, folder=?, "
+        "until=NULL, failures=0, losses=0 WHERE id=?",
+        (
+            verdict.status,
+            verdict.reason,
+            now,
+            scores,
+            feedback,
+            row["version"] + scored,
+            None if verdict.folder is None else str(verdict.folder),
+            row["id"],
+        ),
+    )
+    if scored:
+        connection.execute(
+            "INSERT INTO version VALUES (?, ?, ?, ?, ?, 'scored', ?)",
+            (row["id"], row["version"] + 1, scores, feedback, verdict.signature, now),
+        )
+    _end_attempt(connection, row, str(verdict.status), verdict.reason)
+
+
+def _put_back(connection: sqlite3.Connection, row: sqlite3.Row, reason: str, outcome: str) -> None:
+    connection.execute(
+        "UPDATE submission SET status='RECEIVED', reason=?, owner=NULL, nonce=NULL, until=NULL WHERE id=?",
+        (reason, row["id"]),
+    )
+    _end_attempt(connection, row, outcome, reason)
+
+
+def _end_attempt(connection: sqlite3.Connection, row: sqlite3.Row, outcome: str, reason: str | None) -> None:
+    connection.execute(
+        "UPDATE attempt SET ended=?, outcome=?, reason=? WHERE submission=? AND number=?",
+        (written(utc_now()), outcome, reason, row["id"], row["attempt"]),
+    )

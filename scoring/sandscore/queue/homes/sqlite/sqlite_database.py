@@ -1,0 +1,175 @@
+"""The SQLite file: opened so that what was committed survives a power cut, its errors told in sentences."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
+from sandscore.queue.disk_space import full
+
+FILE = "queue.sqlite"
+_FORMAT = 1
+_BUSY_SECONDS = 60.0
+_CHECKPOINT_PAGES = 4000
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
+CREATE TABLE submission (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    team TEXT NOT NULL,
+    task TEXT NOT NULL,
+    phase TEXT,
+    kind TEXT NOT NULL,
+    image TEXT,
+    file TEXT,
+    submitter TEXT,
+    created TEXT NOT NULL,
+    status TEXT NOT NULL DEFAULT 'RECEIVED',
+    attempt INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0,
+    losses INTEGER NOT NULL DEFAULT 0,
+    needs_organiser INTEGER NOT NULL DEFAULT 0,
+    cancel_requested INTEGER NOT NULL DEFAULT 0,
+    owner TEXT,
+    nonce TEXT,
+    until REAL,
+    boot TEXT,
+    reason TEXT,
+    finished TEXT,
+    scores TEXT NOT NULL DEFAULT '{}',
+    feedback TEXT,
+    version INTEGER NOT NULL DEFAULT 0,
+    folder TEXT
+) STRICT;
+CREATE INDEX waiting ON submission (seq) WHERE status IN ('RECEIVED', 'EVALUATION_IN_PROGRESS', 'VALIDATED');
+CREATE INDEX by_team ON submission (team, created);
+CREATE TABLE attempt (
+    submission TEXT NOT NULL REFERENCES submission (id),
+    number INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    begun TEXT NOT NULL,
+    ended TEXT,
+    outcome TEXT,
+    reason TEXT,
+    PRIMARY KEY (submission, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE version (
+    submission TEXT NOT NULL REFERENCES submission (id),
+    number INTEGER NOT NULL,
+    scores TEXT NOT NULL,
+    feedback TEXT,
+    signature TEXT,
+    cause TEXT NOT NULL,
+    created TEXT NOT NULL,
+    PRIMARY KEY (submission, number)
+) STRICT, WITHOUT ROWID;
+"""
+
+
+class Database:
+    """One connection, used by one thread."""
+
+    def __init__(self, root: Path) -> None:
+        self.path = root / FILE
+        if not self.path.is_file():
+            raise MissingFile(f"{root} holds no queue ({FILE}); sandscore queue init makes one")
+        with said(self.path):
+            self._connection = _connect(self.path)
+            found = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        if found != _FORMAT:
+            self.close()
+            raise OrganiserFault(f"{self.path} has format {found}; this version of sandscore reads format {_FORMAT}")
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """One consistent view."""
+        with said(self.path):
+            self._connection.execute("BEGIN")
+            try:
+                yield self._connection
+            finally:
+                self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """All of it or nothing; on disk when this ends."""
+        with said(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+
+    def check(self) -> None:
+        """A file that was put together from two times, or half copied, is better refused than believed."""
+        with self.reading() as connection:
+            found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if found != "ok":
+                raise sqlite3.DatabaseError(found)
+
+    def copy_to(self, copy: sqlite3.Connection) -> None:
+        self._connection.backup(copy)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def create(root: Path) -> None:
+    """An empty queue; one that is there stays."""
+    path = root / FILE
+    with said(path):
+        connection = _connect(path)
+        try:
+            if connection.execute("PRAGMA user_version").fetchone()[0]:
+                return
+            connection.executescript(f"BEGIN IMMEDIATE;{_TABLES}PRAGMA user_version={_FORMAT};COMMIT;")
+        finally:
+            connection.close()
+    path.chmod(0o600)
+
+
+def back_up(root: Path, target: Path) -> None:
+    """A copy of the database as it stands, consistent whoever is writing."""
+    database = Database(root)
+    part = target.with_name(f".{target.name}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with said(part):
+            copy = sqlite3.connect(part)
+            try:
+                database.copy_to(copy)
+            finally:
+                copy.close()
+        part.chmod(0o600)
+        part.replace(target)
+    except OSError as fault:
+        raise InfrastructureFault(f"{target} cannot be written: {fault.strerror}") from None
+    finally:
+        part.unlink(missing_ok=True)
+        database.close()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    connection.row_factory = sqlite3.Row
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute(f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}")
+    return connection
+
+
+@contextmanager
+def said(path: Path) -> Iterator[None]:
+    """Errors of the file as sentences: a damaged file needs the organiser, all else may pass."""
+    try:
+        yield
+    except sqlite3.OperationalError as fault:
+        told = "the disk is full" if full(path.parent) else str(fault)
+        raise InfrastructureFault(f"{path}: {told}") from None
+    except sqlite3.DatabaseError as fault:
+        raise OrganiserFault(f"{path} is damaged ({fault}); stop the workers and restore it from a backup") from None

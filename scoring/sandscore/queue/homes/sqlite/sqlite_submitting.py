@@ -1,0 +1,149 @@
+"""``queue submit``: checked, kept, counted against the quota, and from then on never lost.
+
+How many submissions a team may make, counted as Synapse does: all but INVALID and REJECTED, days from 00:00 UTC.
+"""
+
+import datetime
+import os
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandscore.base.byte_sources import opened
+from sandscore.base.clock import DAY, read, stamped, utc_now, written
+from sandscore.base.errors import InfrastructureFault, ParticipantFault, UsageFault
+from sandscore.queue.homes.sqlite.sqlite_database import Database
+from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
+from sandscore.queue.workspace import Workspace
+from sandscore.records.challenge import Challenge, Quota
+from sandscore.records.submission import SubmissionKind
+from sandscore.task_table.task import find_task
+
+
+def quota_of(challenge: Challenge, phase: str | None) -> tuple[Quota, str | None]:
+    """The phase's own quota, counted within it; else the challenge's, counted over all phases (None)."""
+    own = next((p.quota for p in challenge.phases if p.name == phase), None)
+    return (challenge.quota, None) if own is None else (own, phase)
+
+
+def refusal(quota: Quota, counted: Sequence[datetime.datetime], now: datetime.datetime) -> str | None:
+    """Why a further submission is refused, and when the next slot opens; None if there is room.
+
+    ``counted`` are the times of the team's submissions that count.
+    """
+    if quota.total is not None and len(counted) >= quota.total:
+        return f"the team has used all {quota.total} submissions it may make in all; no further slot will open"
+    full = []
+    for limit, begin, length, name in _windows(quota, now):
+        used = sum(begin <= moment < begin + length for moment in counted)
+        if limit is not None and used >= limit:
+            full.append((begin + length, f"the team has used all {limit} submissions it may make in a {name}"))
+    if not full:
+        return None
+    opens, sentence = max(full)
+    return f"{sentence}; the next slot opens at {written(opens)}"
+
+
+def _windows(
+    quota: Quota, now: datetime.datetime
+) -> list[tuple[int | None, datetime.datetime, datetime.timedelta, str]]:
+    today = now.astimezone(datetime.UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return [(quota.day, today, DAY, "day"), (quota.week, today - today.weekday() * DAY, 7 * DAY, "week")]
+
+
+_CHUNK = 1 << 20
+_IMAGE = re.compile(r"(?:[a-z0-9][a-z0-9._:/-]*@)?sha256:[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class NewSubmission:
+    """What a team hands in: exactly one of an image and a file."""
+
+    task: str
+    team: str
+    image: str | None = None
+    predictions: Path | None = None
+    phase: str | None = None
+    submitter: str | None = None
+
+
+def submit(database: Database, journal: SubmissionJournal, workspace: Workspace, entry: NewSubmission) -> str:
+    """The id of the new submission, once it is on disk."""
+    phase = _checked(workspace, entry)
+    kept = None if entry.predictions is None else keep_file(workspace, entry.predictions)
+    row = {
+        "id": secrets.token_hex(6),
+        "team": entry.team,
+        "task": entry.task,
+        "phase": phase,
+        "kind": SubmissionKind.PREDICTIONS if entry.image is None else SubmissionKind.IMAGE,
+        "image": entry.image,
+        "file": kept,
+        "submitter": entry.submitter,
+    }
+    with database.writing() as connection:
+        now = utc_now()
+        quota, within = quota_of(workspace.challenge, phase)
+        counted = connection.execute(
+            "SELECT created FROM submission WHERE team=? AND (? IS NULL OR phase=?) "
+            "AND status NOT IN ('INVALID', 'REJECTED') AND NOT needs_organiser",
+            (entry.team, within, within),
+        )
+        refused = refusal(quota, [read(found[0]) for found in counted], now)
+        if refused is not None:
+            raise ParticipantFault(refused)
+        journal.submitted(connection, row | {"created": stamped(now)})
+    return str(row["id"])
+
+
+def keep_file(workspace: Workspace, given: Path) -> str:
+    """A copy, unpacked, under the SHA-256 of its bytes."""
+    most = workspace.settings.most_bytes
+    part = workspace.files / f".{secrets.token_hex(8)}.part"
+    with opened(given) as source, memoryview(source.data) as content:
+        if len(content) > most:
+            raise ParticipantFault(f"{given.name} has {len(content):,} bytes, more than the {most:,} allowed")
+        try:
+            workspace.files.mkdir(exist_ok=True)
+            with part.open("wb") as target:
+                for at in range(0, len(content), _CHUNK):
+                    target.write(content[at : at + _CHUNK])
+                target.flush()
+                os.fsync(target.fileno())
+            digest = source.sha256()
+            part.replace(workspace.files / digest)
+        except OSError as fault:
+            raise InfrastructureFault(f"{workspace.files} cannot be written: {fault.strerror}") from None
+        finally:
+            part.unlink(missing_ok=True)
+    return digest
+
+
+def _checked(workspace: Workspace, entry: NewSubmission) -> str | None:
+    if (entry.image is None) == (entry.predictions is None):
+        raise UsageFault("submit exactly one of --image and --predictions")
+    if entry.image is not None and not _IMAGE.fullmatch(entry.image):
+        raise UsageFault("an image is submitted by digest, as repository@sha256:…: a tag could change behind our back")
+    if not entry.team.strip() or not entry.team.isprintable() or len(entry.team) > 200:
+        raise UsageFault("a team's name has 1 to 200 printable characters")
+    find_task(entry.task)
+    phase = open_phase(workspace.challenge, entry.phase)
+    if entry.task not in (offered := workspace.tasks(phase)):
+        raise UsageFault(f"the challenge has no gold for the task {entry.task}; it has {', '.join(offered)}")
+    return phase
+
+
+def open_phase(challenge: Challenge, name: str | None) -> str | None:
+    """The phase that is meant: the one named, else the only one that has not ended."""
+    if not challenge.phases and name is None:
+        return None
+    running = [phase.name for phase in challenge.phases if not phase.ended]
+    if name is None and len(running) == 1:
+        return running[0]
+    if name in running:
+        return name
+    if name in [phase.name for phase in challenge.phases] or not running:
+        raise ParticipantFault(f"the phase '{name}' has ended" if name else "the challenge has ended")
+    raise UsageFault(f"choose a phase with --phase: {', '.join(running)}")

@@ -1,0 +1,112 @@
+"""Every submission and every cancel, one line each, beside the database.
+
+A database restored from a backup has forgotten what came after it; the journal has not. The database remembers how
+far it has read, so what it missed is taken up again when the queue is next opened.
+"""
+
+import json
+import os
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sandscore.base.errors import InfrastructureFault
+from sandscore.records.submission import CANCELLED, Status
+
+FILE = "journal.jsonl"
+_COLUMNS = ("id", "team", "task", "phase", "kind", "image", "file", "submitter", "created")
+
+
+class SubmissionJournal:
+    """Appended to inside the transaction that it describes, and synced before that is committed."""
+
+    def __init__(self, root: Path) -> None:
+        self.path = root / FILE
+
+    def submitted(self, connection: sqlite3.Connection, row: Mapping[str, Any]) -> None:
+        """A new submission, into both."""
+        self._append(connection, {"submitted": {name: row[name] for name in _COLUMNS}})
+        _insert(connection, row)
+
+    def cancelled(self, connection: sqlite3.Connection, submission_id: str) -> None:
+        self._append(connection, {"cancelled": submission_id})
+
+    def behind(self, connection: sqlite3.Connection) -> bool:
+        """Whether the journal knows more than the database."""
+        return self._size() != _offset(connection)
+
+    def catch_up(self, connection: sqlite3.Connection) -> int:
+        """Take up what the database missed; how many submissions that were."""
+        adopted = 0
+        for entry in self._entries(_offset(connection)):
+            if "submitted" in entry:
+                adopted += _insert(connection, entry["submitted"])
+            else:
+                connection.execute(
+                    "UPDATE submission SET status=?, reason=?, cancel_requested=1, finished=created "
+                    "WHERE id=? AND status='RECEIVED'",
+                    (Status.REJECTED, CANCELLED, entry["cancelled"]),
+                )
+        _remember(connection, self._size())
+        return adopted
+
+    def _append(self, connection: sqlite3.Connection, entry: Mapping[str, Any]) -> None:
+        self.catch_up(connection)
+        line = json.dumps(entry, separators=(",", ":")).encode() + b"\n"
+        try:
+            with self.path.open("ab") as file:
+                size = file.tell()
+                whole = size == 0 or self._last_byte() == b"\n"
+                try:
+                    file.write(line if whole else b"\n" + line)
+                    file.flush()
+                    os.fsync(file.fileno())
+                except OSError:
+                    os.truncate(self.path, size)
+                    raise
+        except OSError as fault:
+            raise InfrastructureFault(f"{self.path} cannot be written: {fault.strerror}") from None
+        _remember(connection, self._size())
+
+    def _entries(self, offset: int) -> list[dict[str, Any]]:
+        if offset >= self._size():
+            return []
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            lines = file.read().splitlines(keepends=True)
+        return [entry for line in lines if (entry := _entry(line)) is not None]
+
+    def _size(self) -> int:
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def _last_byte(self) -> bytes:
+        with self.path.open("rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read(1)
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    """A line that was cut short was never promised to anybody."""
+    try:
+        entry = json.loads(line) if line.endswith(b"\n") else None
+    except ValueError:
+        return None
+    return entry if isinstance(entry, dict) else None
+
+
+def _insert(connection: sqlite3.Connection, row: Mapping[str, Any]) -> int:
+    return connection.execute(
+        f"INSERT OR IGNORE INTO submission ({', '.join(_COLUMNS)}) "  # noqa: S608 (our own names)
+        f"VALUES ({', '.join('?' * len(_COLUMNS))})",
+        [row[name] for name in _COLUMNS],
+    ).rowcount
+
+
+def _offset(connection: sqlite3.Connection) -> int:
+    found = connection.execute("SELECT value FROM meta WHERE key='journal'").fetchone()
+    return found[0] if found else 0
+
+
+def _remember(connection: sqlite3.Connection, offset: int) -> None:
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('journal', ?)", (offset,))

@@ -1,0 +1,113 @@
+"""What stands beside a status for people and views: within Synapse's limits, scores always as floating point.
+
+What our queue keeps about a submission beside its status: one private annotation, written whole each time.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+KEY = "private_queue"
+_LONGEST = 490
+"""Synapse keeps at most 500 characters under one key."""
+
+
+Short = Annotated[str, Meta(max_length=80)]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """``fed``: the team was told its scores. ``mark`` is new in every write: by it a write is recognised as our own
+    although its answer was lost."""
+
+    attempt: int = 0
+    nonce: Short = ""
+    owner: Short = ""
+    lease: float = 0.0
+    beat: int = 0
+    failures: int = 0
+    losses: int = 0
+    help: bool = False
+    after: Short = ""
+    version: int = 0
+    fed: bool = False
+    told: tuple[str, ...] = ()
+    mark: Short = ""
+
+    @property
+    def pulse(self) -> tuple[str, int]:
+        """Changes with every renewal of the lease, and with nothing else."""
+        return self.nonce, self.beat
+
+    def written(self) -> str:
+        """Without what has its default; the oldest notices are forgotten first if there is no room."""
+        told = self.told
+        while len(text := _plain(replace(self, told=told))) > _LONGEST and told:
+            told = told[1:]
+        return text
+
+
+def _plain(record: Record) -> str:
+    changed = {name: value for name, value in asdict(record).items() if value != getattr(_EMPTY, name)}
+    return json.dumps(changed, separators=(",", ":"))
+
+
+_EMPTY = Record()
+
+
+def read_record(annotations: Mapping[str, Any]) -> Record:
+    """Of a status; a new one where nobody of ours has written yet, or where it was damaged."""
+    values = annotations.get(KEY)
+    try:
+        return msgspec.json.decode(values[0] if isinstance(values, list) and values else "", type=Record)
+    except (msgspec.DecodeError, TypeError):
+        return _EMPTY
+
+
+MOST_KEYS, MOST_CHARACTERS = 100, 500
+_UNSAFE = re.compile(r"[^a-zA-Z0-9_.]+")
+_RATIOS = ("f1", "precision", "recall")
+
+
+def key(name: str) -> str:
+    """A measure's name as an annotation's: neither spaces, hyphens nor brackets are allowed there."""
+    return _UNSAFE.sub("_", name).strip("_") or "_"
+
+
+def text(value: str | None) -> list[str] | None:
+    """An annotation of one text; None takes it away."""
+    return [value[:MOST_CHARACTERS]] if value else None
+
+
+def scores(feedback: Mapping[str, object]) -> dict[str, list[float] | None]:
+    """What a team is told of its measures: all F1s first, so that they stay if there are too many keys."""
+    return {f"{key(name)}_{ratio}": value for ratio in _RATIOS for name, value in _numbers(feedback, ratio)}
+
+
+def _numbers(feedback: Mapping[str, object], ratio: str) -> Iterator[tuple[str, list[float] | None]]:
+    measures = feedback.get("measures")
+    for name, parts in measures.items() if isinstance(measures, Mapping) else ():
+        value = parts.get(ratio) if isinstance(parts, Mapping) else None
+        yield str(name), _double(value)
+
+
+def _double(value: object) -> list[float] | None:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        return None
+    return [float(value)]
+
+
+def merged(old: Mapping[str, Any], new: Mapping[str, Any], record: Record) -> dict[str, Any]:
+    """Everything that was there stays; ours is added in order of importance as long as there is room."""
+    out = {name: value for name, value in old.items() if name != KEY and new.get(name, value) is not None}
+    room = MOST_KEYS - 1
+    for name, value in new.items():
+        if value is not None and (name in out or len(out) < room):
+            out[name] = value
+    return dict(list(out.items())[:room]) | {KEY: [record.written()]}

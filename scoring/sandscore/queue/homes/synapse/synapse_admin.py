@@ -1,0 +1,60 @@
+"""What organisers, and the writer of the board, do to a status."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sandscore.queue.homes.synapse import status_record
+from sandscore.queue.homes.synapse.status_record import Record
+from sandscore.queue.homes.synapse.synapse_claims import HELD, ended
+from sandscore.queue.homes.synapse.synapse_statuses import Change, Seen, Statuses
+from sandscore.records.submission import CANCELLED, Status, Verdict, Version
+
+
+class SynapseAdmin:
+    """Each is one change of the status, safe to be given again."""
+
+    def __init__(self, statuses: Statuses, *, annotate_scores: bool) -> None:
+        self._statuses, self._annotate_scores = statuses, annotate_scores
+
+    async def cancel(self, submission_id: str) -> bool:
+        def edit(now: Seen) -> Change | None:
+            if now.status is None or now.status.final:
+                return None
+            if now.status is Status.RECEIVED:
+                return ended(now, Verdict(Status.REJECTED, CANCELLED))
+            return Change(now.record, can_cancel=True, cancel=True)
+
+        return await self._statuses.change(submission_id, edit)
+
+    async def requeue(self, submission_id: str) -> bool:
+        def edit(now: Seen) -> Change | None:
+            if now.status in HELD:
+                return None
+            fresh = Record(attempt=now.record.attempt, version=now.record.version, told=now.record.told)
+            gone = {"reason": None, "finished": None}
+            return Change(fresh, Status.RECEIVED, can_cancel=False, cancel=False, annotations=gone)
+
+        return await self._statuses.change(submission_id, edit)
+
+    async def add_version(self, submission_id: str, version: Version) -> bool:
+        shown = self._shown(version.feedback) | {"signature": status_record.text(version.signature)}
+
+        def edit(now: Seen) -> Change | None:
+            if now.record.version != version.number - 1:
+                return None
+            record = replace(now.record, version=version.number, fed=version.feedback is not None)
+            return Change(record, annotations=shown)
+
+        return await self._statuses.change(submission_id, edit)
+
+    async def publish_feedback(self, submission_id: str, feedback: Mapping[str, object]) -> None:
+        shown = self._shown(feedback)
+
+        def edit(now: Seen) -> Change | None:
+            same = all(now.annotations.get(name) == value for name, value in shown.items())
+            return None if now.record.fed and same else Change(replace(now.record, fed=True), annotations=shown)
+
+        await self._statuses.change(submission_id, edit)
+
+    def _shown(self, feedback: Mapping[str, object] | None) -> dict[str, list[float] | list[str] | None]:
+        return dict(status_record.scores(feedback or {})) if self._annotate_scores else {}

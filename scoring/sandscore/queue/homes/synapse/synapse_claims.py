@@ -1,0 +1,140 @@
+"""Claims on Synapse: each step one change of the status, fenced by the claim's nonce and by the etag."""
+
+import secrets
+from dataclasses import dataclass, replace
+
+from sandscore.base.clock import utc_now, wait_after, written
+from sandscore.queue.homes.synapse import status_record
+from sandscore.queue.homes.synapse.synapse_leases import SynapseLeases, after
+from sandscore.queue.homes.synapse.synapse_statuses import Change, Seen, Statuses
+from sandscore.queue.settings import QueueSettings
+from sandscore.records.submission import CANCELLED, Claim, Committed, Signal, Status, Submission, Verdict
+
+OURS = "a failure of ours, which costs no quota"
+"""All that an annotation says of it: what exactly failed names paths and machines."""
+HELD = (Status.EVALUATION_IN_PROGRESS, Status.VALIDATED)
+
+
+@dataclass(slots=True)
+class _Found:
+    """What an edit saw when it was asked last."""
+
+    now: Seen | None = None
+
+
+class SynapseClaims:
+    """What workers do to a status."""
+
+    def __init__(
+        self, statuses: Statuses, leases: SynapseLeases, settings: QueueSettings, *, annotate_scores: bool
+    ) -> None:
+        self._statuses, self._leases, self._settings = statuses, leases, settings
+        self._annotate_scores = annotate_scores
+
+    async def claim(self, submission: Submission, owner: str, seconds: float, first: Seen | None) -> Claim | None:
+        nonce = secrets.token_hex(12)
+        taken: list[int] = []
+
+        def edit(now: Seen) -> Change | None:
+            taken.clear()
+            if self._leases.wait(now) != 0.0:
+                return None
+            if now.cancel:
+                return ended(now, Verdict(Status.REJECTED, CANCELLED))
+            lost = now.record.losses + (now.status is not Status.RECEIVED)
+            if lost >= self._settings.most_losses:
+                return _handed_back(now, "the workers stopped without a word", helpless=True)
+            taken.append(now.record.attempt + 1)
+            record = replace(
+                now.record,
+                attempt=taken[0],
+                nonce=nonce,
+                owner=owner[-80:],
+                lease=seconds,
+                beat=0,
+                losses=lost,
+                after="",
+            )
+            return Change(record, Status.EVALUATION_IN_PROGRESS, can_cancel=True, cancel=False)
+
+        if not await self._statuses.change(submission.id, edit, first) or not taken:
+            return None
+        held = replace(submission, status=Status.EVALUATION_IN_PROGRESS, attempt=taken[0])
+        return Claim(held, taken[0], owner, nonce, seconds)
+
+    async def heartbeat(self, claim: Claim, status: Status | None = None) -> Signal:
+        """The wish to cancel stays until the claim ends: a beat must not wipe it out."""
+        found = _Found()
+
+        def edit(now: Seen) -> Change | None:
+            found.now = now
+            if not _held(now, claim):
+                return None
+            return Change(replace(now.record, beat=now.record.beat + 1), status)
+
+        if not await self._statuses.change(claim.submission.id, edit):
+            return Signal.LOST
+        return Signal.CANCEL if found.now is not None and found.now.cancel else Signal.GO_ON
+
+    async def commit(self, claim: Claim, verdict: Verdict) -> Committed:
+        found = _Found()
+
+        def edit(now: Seen) -> Change | None:
+            found.now = now
+            if not _held(now, claim):
+                return None
+            return ended(now, Verdict(Status.REJECTED, CANCELLED) if now.cancel else verdict, self._annotate_scores)
+
+        stored = await self._statuses.change(claim.submission.id, edit)
+        now = found.now
+        if now is None or (not stored and not (_of(now, claim) and now.status is not None and now.status.final)):
+            return Committed.STALE
+        reason = verdict.reason if stored and not now.cancel else CANCELLED if stored else _reason(now)
+        return Committed.CANCELLED if reason == CANCELLED else Committed.DONE
+
+    async def release(self, claim: Claim, reason: str, *, our_fault: bool) -> bool:
+        def edit(now: Seen) -> Change | None:
+            if not _held(now, claim):
+                return None
+            if now.cancel:
+                return ended(now, Verdict(Status.REJECTED, CANCELLED))
+            failures = now.record.failures + our_fault
+            wait = wait_after(failures, self._settings.first_wait_seconds) if our_fault else 0.0
+            helpless = our_fault and failures >= self._settings.most_failures
+            record = replace(now.record, failures=failures, losses=0, after=after(wait) if wait else "")
+            return _handed_back(replace(now, record=record), OURS if our_fault else reason, helpless=helpless)
+
+        return await self._statuses.change(claim.submission.id, edit)
+
+
+def _of(now: Seen, claim: Claim) -> bool:
+    return (now.record.attempt, now.record.nonce) == (claim.attempt, claim.nonce)
+
+
+def _held(now: Seen, claim: Claim) -> bool:
+    """A lease that ran out but that nobody took over is still ours to renew."""
+    return now.status in HELD and _of(now, claim)
+
+
+def ended(now: Seen, verdict: Verdict, scores: bool = False) -> Change:
+    """The nonce stays, so that the same result can be recognised when it is brought again."""
+    scored = verdict.status == Status.SCORED
+    shown = {
+        "reason": status_record.text(verdict.reason),
+        "finished": status_record.text(written(utc_now())),
+        "signature": status_record.text(verdict.signature),
+        **(status_record.scores(verdict.feedback or {}) if scores and scored else {}),
+    }
+    version, fed = now.record.version + scored, scored and verdict.feedback is not None
+    record = replace(now.record, failures=0, losses=0, after="", help=False, version=version, fed=fed)
+    return Change(record, verdict.status, can_cancel=False, annotations=shown)
+
+
+def _handed_back(now: Seen, reason: str, *, helpless: bool) -> Change:
+    record = replace(now.record, nonce="", owner="", lease=0.0, help=helpless)
+    return Change(record, Status.RECEIVED, can_cancel=True, annotations={"reason": status_record.text(reason)})
+
+
+def _reason(now: Seen) -> str | None:
+    found = now.annotations.get("reason")
+    return str(found[0]) if found else None

@@ -1,0 +1,177 @@
+"""Folders for logs: one a submitter may read, one that only organisers may. Nothing goes in before that holds.
+
+What an attempt left, for the team and for the organisers.
+
+Score cards for the machine that makes the boards, in the folder that only organisers may read.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from json import dumps
+from pathlib import Path
+from typing import Any
+
+from sandscore.base.diagnostics import warn
+from sandscore.base.errors import InfrastructureFault
+from sandscore.queue.attempt_files import LOG, PROBLEMS, RUN
+from sandscore.queue.homes.synapse.synapse_errors import Refused
+from sandscore.queue.homes.synapse.synapse_session import Session
+from sandscore.records.submission import Claim, Submission
+
+LOCKED = "_LOCKED"
+_READER = ("READ", "DOWNLOAD")
+_RULER = "CHANGE_PERMISSIONS"
+_EVERYTHING = (*_READER, "CREATE", "UPDATE", "DELETE", _RULER, "CHANGE_SETTINGS", "MODERATE")
+
+
+class SynapseFolders:
+    """Folder ids by name, each with an access list of its own that was checked once by this process."""
+
+    def __init__(self, session: Session, root: str) -> None:
+        self._session, self._root = session, root
+        self._known: dict[str, str] = {}
+        self._rulers: list[dict[str, Any]] | None = None
+
+    async def of(self, submitter: str) -> str:
+        """The folder the submitter (a user or a team) may read."""
+        return await self._folder(submitter, readers=[submitter])
+
+    async def locked(self, submitter: str) -> str:
+        return await self._folder(submitter + LOCKED, readers=[])
+
+    async def _folder(self, name: str, readers: Sequence[str]) -> str:
+        from synapseclient.models import Folder
+
+        if name not in self._known:
+            folder = await self._session.made(
+                f"making the folder {name}",
+                lambda: Folder(name=name, parent_id=self._root).store_async(synapse_client=self._session.client),
+            )
+            await self._restrict(str(folder.id), readers)
+            self._known[name] = str(folder.id)
+        return self._known[name]
+
+    async def _restrict(self, folder: str, readers: Sequence[str]) -> None:
+        """An access list of its own: exactly the organisers of the project, and the given readers."""
+        client, path = self._session.client, f"/entity/{folder}/acl"
+        rows = [*await self._organisers(), *({"principalId": int(r), "accessType": list(_READER)} for r in readers)]
+        own = await self._own_list(folder)
+        if own is not None and _plain(own["resourceAccess"]) == _plain(rows):
+            return
+        body = dumps({"id": folder, "resourceAccess": rows} | ({"etag": own["etag"]} if own else {}))
+        storing = client.rest_put_async(path, body) if own else client.rest_post_async(path, body)
+        stored = await self._session.call(f"restricting the folder {folder}", storing)
+        if _plain(stored["resourceAccess"]) != _plain(rows):
+            raise InfrastructureFault(f"Synapse: the folder {folder} cannot be kept from others")
+
+    async def _organisers(self) -> list[dict[str, Any]]:
+        """Whoever may change who reads the project; and we ourselves."""
+        if self._rulers is None:
+            acl = await self._own_list(self._root) or await self._inherited()
+            rulers = [row for row in acl["resourceAccess"] if _RULER in row["accessType"]]
+            own = int(self._session.client.credentials.owner_id)
+            if all(int(row["principalId"]) != own for row in rulers):
+                rulers.append({"principalId": own, "accessType": list(_EVERYTHING)})
+            self._rulers = rulers
+        return self._rulers
+
+    async def _own_list(self, entity: str) -> dict[str, Any] | None:
+        """None where the entity inherits its access list."""
+        asking = self._session.client.rest_get_async(f"/entity/{entity}/acl")
+        try:
+            acl: dict[str, Any] = await self._session.call(f"reading who may see {entity}", asking)
+        except Refused as fault:
+            if fault.status == 404:
+                return None
+            raise
+        return acl if acl.get("id") == entity else None
+
+    async def _inherited(self) -> dict[str, Any]:
+        from synapseclient.api import get_entity_benefactor
+
+        asking = get_entity_benefactor(self._root, synapse_client=self._session.client)
+        benefactor = await self._session.call("reading who organises", asking)
+        return await self._own_list(str(benefactor.id)) or {"resourceAccess": []}
+
+
+def _plain(rows: Sequence[dict[str, Any]]) -> set[tuple[int, frozenset[str]]]:
+    return {(int(row["principalId"]), frozenset(row["accessType"])) for row in rows}
+
+
+_TEAM = (LOG, PROBLEMS)
+_ORGANISERS = (LOG, PROBLEMS, RUN)
+
+
+class Logs:
+    """Uploads; what cannot be uploaded is a warning, never a reason to run a submission again."""
+
+    def __init__(self, session: Session, folders: SynapseFolders | None) -> None:
+        self._session, self._folders = session, folders
+
+    async def send(self, claim: Claim, folder: Path | None) -> None:
+        """The redacted log and the problems found to the submitter's folder; these and the run's record to LOCKED."""
+        submitter = claim.submission.submitter or ""
+        if self._folders is None or folder is None or not submitter.isdigit():
+            return
+        try:
+            if team := _present(folder, _TEAM):
+                await self._upload(claim, team, await self._folders.of(submitter))
+            if ours := _present(folder, _ORGANISERS):
+                await self._upload(claim, ours, await self._folders.locked(submitter))
+        except (InfrastructureFault, OSError) as fault:
+            warn(f"the log of {claim.submission.id} was not uploaded: {fault}")
+
+    async def _upload(self, claim: Claim, files: list[Path], parent: str) -> None:
+        from synapseclient.models import File
+
+        for path in files:
+            name = f"{claim.submission.id}_attempt_{claim.attempt}_{path.name}"
+            file = File(path=str(path), name=name, parent_id=parent)
+            await self._session.made(
+                f"uploading {name}", partial(file.store_async, synapse_client=self._session.client)
+            )
+
+
+def _present(folder: Path, names: tuple[str, ...]) -> list[Path]:
+    """Files of zero bytes are refused."""
+    return [path for name in names if (path := folder / name).is_file() and path.stat().st_size]
+
+
+class SharedCards:
+    """By submission, claim and version: what a claim that was lost has shared is never taken for another's."""
+
+    def __init__(self, session: Session, folders: SynapseFolders) -> None:
+        self._session, self._folders = session, folders
+
+    async def put(self, submission: Submission, card: Path) -> None:
+        """Before the score is committed: a board that counts a score must find its card."""
+        from synapseclient.models import File
+
+        parent = await self._folders.locked(submission.submitter or "")
+        store = File(path=str(card), name=_name(submission, card), parent_id=parent).store_async
+        what = f"sharing the card of {submission.id}"
+        await self._session.made(what, partial(store, synapse_client=self._session.client))
+
+    async def get(self, submission: Submission, card: Path) -> bool:
+        """Fetched to ``card``; False where nobody shared it."""
+        from synapseclient.models import File
+        from synapseclient.operations import find_entity_id_async
+
+        client, what = self._session.client, f"fetching the card of {submission.id}"
+        parent = await self._folders.locked(submission.submitter or "")
+        asking = find_entity_id_async(_name(submission, card), parent, synapse_client=client)
+        found = await self._session.call(what, asking)
+        if found is None:
+            return False
+        try:
+            card.parent.mkdir(parents=True, exist_ok=True)
+            file = File(id=str(found), path=str(card.parent), if_collision="overwrite.local")
+            file = await self._session.call(what, file.get_async(synapse_client=client))
+            Path(str(file.path)).replace(card)
+        except OSError as fault:
+            raise InfrastructureFault(f"{card} cannot be written: {fault.strerror}") from None
+        return True
+
+
+def _name(submission: Submission, card: Path) -> str:
+    return f"{submission.id}_{card.parent.name}_{card.name}"

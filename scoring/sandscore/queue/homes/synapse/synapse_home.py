@@ -1,0 +1,131 @@
+"""The Synapse home of the queue: keeps the promises of ``QueueHome`` for an evaluation queue."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from sandscore.base.errors import InfrastructureFault
+from sandscore.queue.attempt_files import card_name
+from sandscore.queue.home_protocol import QueueHome
+from sandscore.queue.homes.synapse.synapse_options import read_options
+from sandscore.queue.homes.synapse.synapse_parts import SynapseParts, assemble, belongs
+from sandscore.queue.homes.synapse.synapse_session import Session
+from sandscore.queue.workspace import Workspace, open_workspace
+from sandscore.records.submission import Claim, Committed, Notice, Signal, Status, Submission, Verdict, Version
+
+
+def open_synapse_home(evaluation_id: str, config: Path | None, state: Path) -> QueueHome:
+    """The home for a worker whose local state lies in ``state``, the folder that ``queue init`` made.
+
+    ``config`` is a ``.synapseConfig``; None is the one in the home folder. Nothing is called before ``open()``.
+    """
+    return SynapseHome(evaluation_id, config, open_workspace(state))
+
+
+class SynapseHome:
+    """Everything is on Synapse but predictions, cards and exact scores, which lie in the local state."""
+
+    def __init__(self, evaluation_id: str, config: Path | None, workspace: Workspace) -> None:
+        self._evaluation_id, self._workspace = evaluation_id, workspace
+        self._options = read_options(workspace.root)
+        self._session = Session(config, workspace.root, self._options)
+        self._parts: SynapseParts | None = None
+
+    @property
+    def _on(self) -> SynapseParts:
+        if self._parts is None:
+            raise InfrastructureFault("Synapse: the queue is not open")
+        return self._parts
+
+    async def open(self) -> None:
+        await self._session.connect()
+        try:
+            self._parts = await assemble(self._session, self._evaluation_id, self._workspace, self._options)
+        except BaseException:
+            await self._session.close()
+            raise
+
+    async def close(self) -> None:
+        if self._parts is not None:
+            await self._parts.mailbox.close()
+        self._parts = None
+        await self._session.close()
+
+    async def submissions(self) -> Sequence[Submission]:
+        return [await self._on.reader.read(one) for one in await self._on.listing.all()]
+
+    async def claimable(self, most: int) -> Sequence[Submission]:
+        return [await self._on.reader.read(one) for one in await self._on.waiting.claimable(most)]
+
+    async def seconds_until_claimable(self) -> float | None:
+        return await self._on.waiting.seconds()
+
+    async def claim(self, submission: Submission, owner: str, lease_seconds: float) -> Claim | None:
+        return await self._on.claims.claim(submission, owner, lease_seconds, self._on.waiting.take(submission.id))
+
+    async def heartbeat(self, claim: Claim) -> Signal:
+        return await self._on.claims.heartbeat(claim)
+
+    async def fetch_predictions(self, claim: Claim, target: Path, most_bytes: int) -> None:
+        await self._on.files.fetch(claim.submission.id, target, most_bytes)
+
+    async def advance(self, claim: Claim, status: Status) -> Signal:
+        return await self._on.claims.heartbeat(claim, status)
+
+    async def commit(self, claim: Claim, verdict: Verdict) -> Committed:
+        """Logs first: they hold nothing of gold, and after the commit nobody would come back for them."""
+        await self._on.logs.send(claim, verdict.folder)
+        if verdict.status == Status.SCORED:
+            version = claim.submission.version + 1
+            facts = {"nonce": claim.nonce}
+            self._on.results.keep(claim.submission.id, version, verdict.scores, verdict.feedback, **facts)
+            if self._on.shared is not None and verdict.folder is not None:
+                await self._on.shared.put(claim.submission, verdict.folder / card_name(version))
+        return await self._on.claims.commit(claim, verdict)
+
+    async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
+        if our_fault:
+            with suppress(InfrastructureFault):  # a full disk must not keep the claim
+                self._on.results.explain(claim.submission.id, claim.attempt, reason)
+        return await self._on.claims.release(claim, reason, our_fault=our_fault)
+
+    async def cancel(self, submission_id: str) -> bool:
+        return await self._ours(submission_id) and await self._on.orders.cancel(submission_id)
+
+    async def requeue(self, submission_id: str) -> bool:
+        return await self._ours(submission_id) and await self._on.orders.requeue(submission_id)
+
+    async def _ours(self, submission_id: str) -> bool:
+        """Ids are Synapse's own: one of another queue, or a wrong one, must not be touched."""
+        return submission_id.isdigit() and await belongs(self._session, submission_id, self._evaluation_id)
+
+    async def add_version(self, submission: Submission, version: Version) -> bool:
+        card = self._on.places.card(replace(submission, version=version.number))
+        if self._on.shared is not None and card is not None:
+            await self._on.shared.put(submission, card)
+        if not await self._on.orders.add_version(submission.id, version):
+            return False
+        self._on.results.keep(submission.id, version.number, version.scores, version.feedback, cause=version.cause)
+        return True
+
+    async def kept(self, submission: Submission) -> Path | None:
+        card = self._on.places.card(submission)
+        if card is None:
+            return None
+        if card.is_file() or (not submission.version and card.parent.is_dir()):
+            return card.parent
+        shared = self._on.shared if submission.version else None
+        return card.parent if shared is not None and await shared.get(submission, card) else None
+
+    async def publish_feedback(self, submission: Submission, feedback: Mapping[str, object]) -> None:
+        self._on.results.keep(submission.id, submission.version, submission.scores, feedback)
+        await self._on.orders.publish_feedback(submission.id, feedback)
+
+    async def notify(self, notice: Notice) -> bool:
+        return await self._on.notifier.notify(notice)
+
+    async def publish(self, boards: Sequence[Path], site: Path) -> None:
+        """The site stays where it is made; Synapse shows the boards as tables and wiki pages."""
+        if self._on.board is not None:
+            await self._on.board.publish(boards)

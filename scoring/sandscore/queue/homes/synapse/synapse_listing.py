@@ -1,0 +1,113 @@
+"""Lists of submissions: always a whole list, read before anything is changed, and not more often than is polite.
+
+What can be claimed now: one list serves until it is used up or old.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sandscore.base.clock import uptime
+from sandscore.queue.homes.synapse.synapse_leases import SynapseLeases
+from sandscore.queue.homes.synapse.synapse_session import Session
+from sandscore.queue.homes.synapse.synapse_statuses import Seen, seen
+from sandscore.records.submission import Status
+
+_MOST_SECONDS = 1800.0
+"""A long list is hundreds of requests, each of them bounded by itself."""
+OPEN = (Status.EVALUATION_IN_PROGRESS, Status.VALIDATED, Status.RECEIVED)
+"""RECEIVED last: what is handed back while the others are listed is seen there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSubmission:
+    """A submission and its status as the listing held them, in the client's own words."""
+
+    submission: Any
+    now: Seen
+
+    @property
+    def id(self) -> str:
+        return str(self.submission.id)
+
+    @property
+    def age(self) -> tuple[str, int, str]:
+        return str(self.submission.created_on or ""), int(self.id) if self.id.isdigit() else 0, self.id
+
+
+class Listing:
+    """Of one evaluation queue."""
+
+    def __init__(self, session: Session, evaluation_id: str) -> None:
+        self._session, self._evaluation_id = session, evaluation_id
+
+    async def all(self) -> list[ListedSubmission]:
+        """Every submission, oldest first."""
+        return await self._of(None)
+
+    async def open(self) -> list[ListedSubmission]:
+        """Those that have not ended, oldest first."""
+        found = {one.id: one for status in OPEN for one in await self._of(status)}
+        return sorted(found.values(), key=lambda one: one.age)
+
+    async def _of(self, status: Status | None) -> list[ListedSubmission]:
+        """Pages are offsets into the filtered list, so what others change meanwhile may come twice or not at all."""
+        from synapseclient.models import SubmissionBundle
+
+        async def whole() -> dict[str, ListedSubmission]:
+            bundles = SubmissionBundle.get_evaluation_submission_bundles_async(
+                self._evaluation_id, status=None if status is None else str(status), synapse_client=self._session.client
+            )
+            every = [bundle async for bundle in bundles]
+            pairs = [(one.submission, one.submission_status) for one in every]
+            return {str(what.id): ListedSubmission(what, seen(how)) for what, how in pairs if what and how}
+
+        found = await self._session.call(f"listing queue {self._evaluation_id}", whole(), _MOST_SECONDS)
+        return sorted(found.values(), key=lambda one: one.age)
+
+
+_BACKLOG_SECONDS = 60.0
+"""A long list is worked off for as long before it is read again; what others took meanwhile costs a lost claim."""
+
+
+class WaitingList:
+    """Hands out each submission of a list once. ``poll_seconds``: how often an idle queue is looked at."""
+
+    def __init__(self, listing: Listing, leases: SynapseLeases, poll_seconds: float) -> None:
+        self._listing, self._leases, self._poll_seconds = listing, leases, poll_seconds
+        self._left: list[ListedSubmission] = []
+        self._handed: dict[str, Seen] = {}
+        self._at: float | None = None
+        self._empty = False
+
+    async def claimable(self, most: int) -> list[ListedSubmission]:
+        if self._old():
+            await self._read()
+        ready = [one for one in self._left if self._leases.wait(one.now) == 0.0][:most]
+        taken = {one.id for one in ready}
+        self._left = [one for one in self._left if one.id not in taken]
+        self._handed = {one.id: one.now for one in ready}
+        return ready
+
+    async def seconds(self) -> float | None:
+        """None only after a look at the queue itself: what was handed out may have come back."""
+        if self._old() or (self._soonest() is None and not self._empty):
+            await self._read()
+        return self._soonest()
+
+    def take(self, submission_id: str) -> Seen | None:
+        """The status as it was listed; once, because the first write makes it old."""
+        return self._handed.pop(submission_id, None)
+
+    def _soonest(self) -> float | None:
+        waits = [self._leases.wait(one.now) for one in self._left]
+        return min((wait for wait in waits if wait is not None), default=None)
+
+    def _old(self) -> bool:
+        if self._at is None:
+            return True
+        backlog = any(self._leases.wait(one.now) == 0.0 for one in self._left)
+        return uptime() - self._at >= (_BACKLOG_SECONDS if backlog else self._poll_seconds)
+
+    async def _read(self) -> None:
+        self._left = await self._listing.open()
+        self._at, self._empty = uptime(), self._soonest() is None

@@ -1,0 +1,56 @@
+"""What an organiser decides about the Synapse side of a queue: ``synapse.json`` in the worker's local state."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sandscore.base.errors import InfrastructureFault, OrganiserFault
+
+FILE = "synapse.json"
+Entity = Annotated[str, Field(pattern=r"^syn[0-9]+$")]
+
+
+class SynapseOptions(BaseModel):
+    """Every field may be left out; without the file the queue's own project takes logs and board."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    evaluation: Annotated[str, Field(pattern=r"^[0-9]+$")] | None = Field(
+        default=None, description="The queue whose state this is; null: --synapse says it."
+    )
+    config: str | None = Field(default=None, description="A .synapseConfig; null: --synapse-config, or the usual one.")
+    task: str | None = Field(default=None, description="Of every submission; null: the only one, else as named.")
+    phase: str | None = Field(default=None, description="Of every submission; null: the only one.")
+    logs: Entity | None = Field(default=None, description="Project or folder of the log folders; null: the queue's.")
+    send_logs: bool = True
+    share_cards: bool = Field(
+        default=False, description="Score cards to the LOCKED folder, for another machine's board."
+    )
+    board: Entity | None = Field(default=None, description="Project of table and wiki page; null: the queue's.")
+    publish: bool = Field(default=True, description="False for all workers but the one that writes the board.")
+    wiki: bool = True
+    annotate_scores: bool = Field(default=True, description="What a team is told of its scores, as annotations.")
+    send_messages: bool = True
+    organisers: tuple[Annotated[str, Field(pattern=r"^[0-9]+$")], ...] = Field(
+        default=(), description="Users or teams that hear of what needs an organiser; empty: the queue's owner."
+    )
+    poll_seconds: Annotated[float, Field(ge=0, le=3600)] = Field(default=5.0, description="Between looks at the queue.")
+    requests_per_minute: Annotated[int, Field(ge=1, le=100_000)] = 540
+    call_seconds: Annotated[float, Field(gt=0, le=3600)] = Field(default=180.0, description="Most for one call.")
+    retry_seconds: Annotated[float, Field(ge=0, le=3600)] = Field(default=60.0, description="Waiting within a call.")
+
+
+def read_options(state: Path) -> SynapseOptions:
+    """The file's content; the defaults where there is none."""
+    path = state / FILE
+    try:
+        return SynapseOptions.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return SynapseOptions()
+    except OSError as fault:
+        raise InfrastructureFault(f"{path} cannot be read: {fault.strerror}") from None
+    except ValidationError as fault:
+        first = fault.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(step) for step in first["loc"]) or "the whole file"
+        raise OrganiserFault(f"{path}: {where}: {first['msg']}") from None

@@ -1,0 +1,114 @@
+"""The parts of an open Synapse queue, put together."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sandscore.base.errors import OrganiserFault
+from sandscore.queue.homes.synapse.board_table import BoardTable
+from sandscore.queue.homes.synapse.board_wiki import BoardPublisher, BoardWiki
+from sandscore.queue.homes.synapse.synapse_admin import SynapseAdmin
+from sandscore.queue.homes.synapse.synapse_claims import SynapseClaims
+from sandscore.queue.homes.synapse.synapse_errors import Refused
+from sandscore.queue.homes.synapse.synapse_files import SynapseFiles
+from sandscore.queue.homes.synapse.synapse_folders import Logs, SharedCards, SynapseFolders
+from sandscore.queue.homes.synapse.synapse_leases import SynapseLeases
+from sandscore.queue.homes.synapse.synapse_listing import Listing, WaitingList
+from sandscore.queue.homes.synapse.synapse_notices import Mailbox, Notifier
+from sandscore.queue.homes.synapse.synapse_options import SynapseOptions
+from sandscore.queue.homes.synapse.synapse_routes import routes
+from sandscore.queue.homes.synapse.synapse_session import Session
+from sandscore.queue.homes.synapse.synapse_statuses import Statuses
+from sandscore.queue.homes.synapse.synapse_submissions import AttemptPlaces, Reader, Results, TeamNames
+from sandscore.queue.notices import NoticeLedger
+from sandscore.queue.workspace import Workspace
+
+RESULTS = "results"
+NEEDED = "READ, READ_PRIVATE_SUBMISSION and UPDATE_SUBMISSION"
+
+
+@dataclass(frozen=True, slots=True)
+class SynapseParts:
+    listing: Listing
+    waiting: WaitingList
+    reader: Reader
+    claims: SynapseClaims
+    orders: SynapseAdmin
+    files: SynapseFiles
+    logs: Logs
+    results: Results
+    places: AttemptPlaces
+    shared: SharedCards | None
+    mailbox: Mailbox
+    notifier: Notifier
+    board: BoardPublisher | None
+
+
+async def assemble(session: Session, evaluation_id: str, workspace: Workspace, options: SynapseOptions) -> SynapseParts:
+    """Ask for the queue and make everything that works on it."""
+    queue = await read_queue(session, evaluation_id)
+    chosen = routes(workspace, options, queue.get("name"))
+    project = queue.get("contentSource")
+    settings = workspace.settings
+    statuses, leases, mailbox = Statuses(session), SynapseLeases(), Mailbox(session)
+    results, places = Results(workspace.root / RESULTS), AttemptPlaces(workspace)
+    listing = Listing(session, evaluation_id)
+    log_root = options.logs or project
+    folders = SynapseFolders(session, log_root) if log_root else None
+    board_root = (options.board or project) if options.publish else None
+    wiki = BoardWiki(session, board_root) if board_root and options.wiki else None
+    organisers = options.organisers or tuple(str(queue[key]) for key in ("ownerId",) if queue.get(key))
+    return SynapseParts(
+        listing,
+        WaitingList(listing, leases, options.poll_seconds),
+        Reader(TeamNames(session), chosen, results, places),
+        SynapseClaims(statuses, leases, settings, annotate_scores=options.annotate_scores),
+        SynapseAdmin(statuses, annotate_scores=options.annotate_scores),
+        SynapseFiles(session, chosen),
+        Logs(session, folders if options.send_logs else None),
+        results,
+        places,
+        SharedCards(session, folders) if folders is not None and options.share_cards else None,
+        mailbox,
+        Notifier(
+            statuses,
+            mailbox if options.send_messages else None,
+            settings.notices,
+            NoticeLedger(workspace.root),
+            organisers,
+        ),
+        BoardPublisher(evaluation_id, BoardTable(session, board_root), wiki) if board_root else None,
+    )
+
+
+async def read_queue(session: Session, evaluation_id: str) -> dict[str, Any]:
+    """What Synapse says of the queue; whether we may work on it shows in a list of its submissions."""
+    from synapseclient.api import get_evaluation
+
+    client, what = session.client, f"reading queue {evaluation_id}"
+    found: dict[str, Any] = {}
+    try:
+        await session.call(what, client.rest_get_async(f"/evaluation/{evaluation_id}/submission/bundle/all?limit=1"))
+        found = await session.call(what, get_evaluation(evaluation_id=evaluation_id, synapse_client=client))
+    except Refused as fault:
+        if fault.status in (400, 401, 403):
+            raise OrganiserFault(
+                f"Synapse has no evaluation queue {evaluation_id} that this token may work on "
+                f"(it answers {fault.status}); the account needs {NEEDED} on it"
+            ) from None
+        if fault.status != 404:
+            raise
+    return found
+
+
+async def belongs(session: Session, submission_id: str, evaluation_id: str) -> bool:
+    """Whether there is such a submission in this queue."""
+    from synapseclient.models import Submission
+
+    reading = Submission(id=submission_id).get_async(synapse_client=session.client)
+    try:
+        found = await session.call(f"reading submission {submission_id}", reading)
+    except Refused as fault:
+        if fault.status in (400, 403, 404):
+            return False
+        raise
+    return str(found.evaluation_id) == evaluation_id

@@ -1,0 +1,71 @@
+"""``queue init``: a folder made ready, its gold and notes checked before the first submission arrives."""
+
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from sandscore.annotations.input_files import Inputs, load_files
+from sandscore.base.errors import InfrastructureFault, OrganiserFault, UsageFault
+from sandscore.queue.settings import QueueSettings
+from sandscore.queue.workspace import CHALLENGE, SALT, SETTINGS, Workspace, make_salt, write_synced
+from sandscore.ranking.challenge_reading import read_challenge, rules_for
+from sandscore.records.challenge import Challenge
+from sandscore.task_table.task import TASKS, find_task
+
+
+def found(root: Path, challenge: Path, settings: QueueSettings, home: Callable[[Path], None]) -> Workspace:
+    """Make the folder; nothing is left behind where the configuration or the data are at fault. ``home`` puts into it
+    what the home of the queue needs; the settings come last, so that where they are everything is."""
+    if (root / SETTINGS).exists():
+        raise UsageFault(f"{root} is the folder of a queue already")
+    workspace = Workspace(root.resolve(), read_challenge(challenge), settings)
+    check_data(workspace)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        root.chmod(0o700)
+        if challenge.resolve() != (root / CHALLENGE).resolve():
+            shutil.copyfile(challenge, root / CHALLENGE)
+        if not (root / SALT).exists():
+            make_salt(root / SALT)
+        home(root)
+        write_synced(root / SETTINGS, settings.model_dump_json(indent=2).encode() + b"\n")
+    except OSError as fault:
+        raise InfrastructureFault(f"{root} cannot be made: {fault.strerror}") from None
+    return workspace
+
+
+def data_folders(challenge: Path, given: Mapping[str, Path]) -> dict[str, str]:
+    """Where notes and gold lie: beside the configuration, unless said otherwise."""
+    folders = {"": challenge.parent} | dict(given)
+    return {phase: str(folder.resolve()) for phase, folder in folders.items()}
+
+
+def check_data(workspace: Workspace) -> None:
+    """Notes and gold of every phase, and rules that hold together; the organiser hears of faults now, not later."""
+    challenge = workspace.challenge
+    unknown = sorted(challenge.tasks.keys() - TASKS.keys())
+    if unknown:
+        raise OrganiserFault(f"the challenge configures an unknown task: {', '.join(unknown)}")
+    for phase in phases(challenge):
+        tasks = workspace.tasks(phase)
+        if not tasks:
+            raise OrganiserFault(f"there is no gold in {workspace.data(phase)}: date.json for the task date, and so on")
+        missing = sorted(challenge.tasks.keys() - set(tasks))
+        if missing:
+            raise OrganiserFault(f"there is no gold for the task {', '.join(missing)} in {workspace.data(phase)}")
+        for task in tasks:
+            rules_for(challenge, task, phase)
+            _check(workspace, task, phase)
+
+
+def phases(challenge: Challenge) -> list[str | None]:
+    return [phase.name for phase in challenge.phases] or [None]
+
+
+def _check(workspace: Workspace, task: str, phase: str | None) -> None:
+    inputs = Inputs(gold=workspace.gold(task, phase), notes=workspace.notes(phase))
+    loaded = load_files(find_task(task), inputs, want_tokens=False)
+    for role, findings in loaded.findings.items():
+        if findings.errors:
+            counts = ", ".join(f"{code} {count}" for code, count in sorted(findings.counts.items()))
+            raise OrganiserFault(f"{findings.name}: the {role} is not valid: {counts}; sandscore validate says where")

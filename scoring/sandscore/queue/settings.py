@@ -1,0 +1,58 @@
+"""What an organiser decides about the queue itself: the content of ``settings.json``."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sandscore.base.clock import FIRST_SECONDS, MOST_FAILURES
+from sandscore.records.submission import Event
+
+ALL_EVENTS = int(sum(Event))
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Smtp(_Part):
+    """A mail server; its password is read from SANDSCORE_SMTP_PASSWORD, never from a file."""
+
+    host: str
+    port: Annotated[int, Field(gt=0, lt=65536)] = 25
+    sender: str
+    organiser: str | None = Field(default=None, description="Gets a copy of what needs an organiser.")
+    starttls: bool = False
+    user: str | None = None
+
+
+class Notices(_Part):
+    """Who hears of what; ``events`` is a sum: 1 started, 2 scored, 4 failed, 8 invalid, 16 cancelled, 32 help."""
+
+    events: Annotated[int, Field(ge=0, le=ALL_EVENTS)] = ALL_EVENTS
+    file: bool = Field(default=True, description="A line in notices.jsonl for each notice.")
+    smtp: Smtp | None = None
+    webhook: str | None = Field(default=None, description="A URL that is sent each notice as JSON.")
+
+
+class QueueSettings(_Part):
+    """``data`` names the folder of notes and gold; a phase may have a folder of its own."""
+
+    data: dict[str, str] = Field(description='By phase; "" is for all phases that are not named.')
+    hipaa_map: str | None = None
+    protocol: Literal["service", "batch"] = "service"
+    concurrency: Annotated[int, Field(ge=1, le=64)] = 4
+    complete: bool = Field(default=False, description="A note without an entry makes predictions invalid.")
+    most_bytes: Annotated[int, Field(ge=1)] = Field(default=1 << 30, description="Of a submitted file.")
+    most_failures: Annotated[int, Field(ge=1, le=1000)] = MOST_FAILURES
+    most_losses: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=20, description="Workers that may die over a submission, one after the other."
+    )
+    first_wait_seconds: Annotated[float, Field(ge=0, le=3600)] = FIRST_SECONDS
+    lease_seconds: Annotated[float, Field(ge=0.2, le=86_400)] = 30.0
+    spare_bytes: Annotated[int, Field(ge=0)] = Field(
+        default=32 << 20, description="Free on the disk of this folder; with less nothing is claimed."
+    )
+    board_rows: Annotated[int, Field(ge=2, le=1000)] = Field(
+        default=60, description="A board with more submissions than this shows each team's best."
+    )
+    notices: Notices = Notices()

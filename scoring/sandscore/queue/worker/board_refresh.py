@@ -1,0 +1,132 @@
+"""Boards and site follow the queue: one writer at a time, and not after every submission."""
+
+import asyncio
+import fcntl
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sandscore import __version__
+from sandscore.base.clock import uptime
+from sandscore.base.diagnostics import warn
+from sandscore.base.errors import InfrastructureFault, SandscoreError
+from sandscore.base.process_identity import boot
+from sandscore.disclosure.feedback_view import outdated
+from sandscore.queue.attempt_files import card_name
+from sandscore.queue.children.child_process import Child, scorer_environment
+from sandscore.queue.home_protocol import QueueHome
+from sandscore.queue.worker import notice_text
+from sandscore.queue.workspace import Workspace
+from sandscore.ranking.challenge_reading import rules_for
+from sandscore.records.board import BoardRules
+from sandscore.records.submission import Status, Submission
+
+_PATIENCE_SECONDS = 3600.0
+_LOCK, _PUBLISHED = ".publishing.lock", ".published"
+
+
+class Follower:
+    """Rebuilds what changed. A board that cannot be made is a warning: submissions go on being scored."""
+
+    def __init__(self, home: QueueHome, workspace: Workspace) -> None:
+        self._home, self._workspace = home, workspace
+        self._kept: dict[tuple[str, int], Path | None] = {}
+        self._rules: dict[tuple[str, str | None], BoardRules] = {}
+        self._begun = uptime()
+        self._before: object = None
+
+    async def refresh(self) -> bool:
+        """False where another process is at it already."""
+        try:
+            with locked(self._workspace.root / _LOCK) as ours:
+                if ours:
+                    await self._rebuild()
+                return ours
+        except (SandscoreError, OSError) as fault:
+            warn(f"boards and site were not renewed: {fault}")
+        return True
+
+    async def _rebuild(self) -> None:
+        submissions = [one for one in await self._home.submissions() if one.status is Status.SCORED]
+        state = [(one.id, one.version, one.feedback is None) for one in submissions]
+        if not submissions or state == self._before or self._published(state):
+            return
+        job = {"submissions": [record for one in submissions if (record := await self._record(one)) is not None]}
+        child = Child("publisher", (str(self._workspace.root),), scorer_environment())
+        try:
+            answer = await child.ask(job, _PATIENCE_SECONDS)
+        finally:
+            await child.stop()
+        if answer["end"] != "published":
+            raise InfrastructureFault(answer["reason"])
+        for warning in answer["warnings"]:
+            warn(warning)
+        by_id = {one.id: one for one in submissions}
+        for submission_id, view in answer["feedback"].items():
+            one = by_id[submission_id]
+            await self._home.notify(notice_text.scored(one, one.attempt, view))
+            await self._home.publish_feedback(one, view)
+        await self._home.publish([Path(board) for board in answer["boards"]], self._workspace.site)
+        self._before = [(one.id, one.version, False) for one in submissions] if not answer["warnings"] else None
+        if self._before is not None:
+            (self._workspace.root / _PUBLISHED).write_text(f"{self._digest(self._before)} {uptime()}", encoding="ascii")
+
+    def _published(self, state: object) -> bool:
+        """Whether another worker has published just this since this one began."""
+        try:
+            digest, moment = (self._workspace.root / _PUBLISHED).read_text(encoding="ascii").split()
+        except (OSError, ValueError):
+            return False
+        return float(moment) >= self._begun and digest == self._digest(state)
+
+    def _digest(self, state: object) -> str:
+        """Of all that boards and site are made from, on this start of the machine."""
+        configured = (self._workspace.challenge.model_dump_json(), self._workspace.settings.model_dump_json())
+        return hashlib.sha256(repr((boot(), __version__, configured, state)).encode()).hexdigest()
+
+    async def _record(self, one: Submission) -> dict[str, Any] | None:
+        key = (one.id, one.version)
+        if self._kept.get(key) is None:
+            self._kept[key] = await self._home.kept(one)
+        folder = self._kept[key]
+        if folder is None or not (folder / card_name(one.version)).exists():
+            warn(f"the score card of {one.id} is gone; queue requeue has it scored again")
+            return None
+        asked = one.task, one.phase
+        if asked not in self._rules:
+            self._rules[asked], _ = rules_for(self._workspace.challenge, *asked)
+        rules = self._rules[asked]
+        return {
+            "id": one.id,
+            "team": one.team,
+            "task": one.task,
+            "phase": one.phase,
+            "version": one.version,
+            "created": one.created,
+            "score": one.scores.get(rules.headline),
+            "waiting": outdated(one.feedback, rules),
+            "card": str(folder / card_name(one.version)),
+        }
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[bool]:
+    """Ours, or at once not; the lock goes with the process that holds it."""
+    with path.open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True
+
+
+async def follow(follower: Follower, seconds: float, stopping: asyncio.Event) -> None:
+    """Renew every so often until the worker stops."""
+    while not stopping.is_set():
+        try:
+            await asyncio.wait_for(stopping.wait(), seconds)
+        except TimeoutError:
+            await follower.refresh()

@@ -1,0 +1,142 @@
+"""The folder of a queue (embedded) or of a worker's local state (Synapse): where everything lies, and what it says."""
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
+from sandscore.base.synced_files import sync_folders
+from sandscore.queue.settings import QueueSettings
+from sandscore.ranking.challenge_reading import read_challenge
+from sandscore.records.challenge import Challenge
+
+CHALLENGE, SETTINGS, SALT = "challenge.toml", "settings.json", "salt"
+SCRATCH = ".scratch-"
+_ENDINGS = [f"{kind}{packing}" for kind in (".json", ".jsonl") for packing in ("", ".gz", ".zst")]
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Paths of everything but the home's own database."""
+
+    root: Path
+    challenge: Challenge
+    settings: QueueSettings
+
+    @property
+    def salt(self) -> Path:
+        return self.root / SALT
+
+    @property
+    def files(self) -> Path:
+        """Submitted prediction files, named by their SHA-256."""
+        return self.root / "files"
+
+    @property
+    def cards(self) -> Path:
+        """Published cards: note and patient ids replaced by keyed hashes."""
+        return self.root / "cards"
+
+    @property
+    def boards(self) -> Path:
+        return self.root / "boards"
+
+    @property
+    def site(self) -> Path:
+        return self.root / "site"
+
+    @property
+    def gold_seen(self) -> Path:
+        """A copy of every gold file that was ever scored with, so that a rescoring can say what changed."""
+        return self.root / "gold-seen"
+
+    @property
+    def attempts(self) -> Path:
+        return self.root / "attempts"
+
+    def attempt(self, submission_id: str, attempt: int, nonce: str) -> Path:
+        """Of one claim alone: a restored database can make neither number nor folder come twice."""
+        return self.attempts / submission_id / f"{attempt}-{nonce[:12]}"
+
+    def data(self, phase: str | None) -> Path:
+        chosen = self.settings.data.get(phase or "", self.settings.data.get(""))
+        if chosen is None:
+            raise OrganiserFault(f"{self.root / SETTINGS}: no folder of notes and gold for the phase '{phase}'")
+        return Path(chosen)
+
+    def notes(self, phase: str | None) -> Path:
+        return data_file(self.data(phase), "notes")
+
+    def gold(self, task: str, phase: str | None) -> Path:
+        return data_file(self.data(phase), task)
+
+    def tasks(self, phase: str | None) -> list[str]:
+        """The tasks that have gold."""
+        from sandscore.task_table.task import TASKS
+
+        return [name for name in TASKS if find_data_file(self.data(phase), name) is not None]
+
+
+def open_workspace(root: Path) -> Workspace:
+    """The folder as ``queue init`` left it, with whatever the organiser has changed since."""
+    path = root / SETTINGS
+    try:
+        settings = QueueSettings.model_validate_json(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise MissingFile(f"{root} is not the folder of a queue; sandscore queue init makes one") from None
+    except OSError as fault:
+        raise InfrastructureFault(f"{path} cannot be read: {fault.strerror}") from None
+    except ValidationError as fault:
+        first = fault.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(step) for step in first["loc"]) or "the whole file"
+        raise OrganiserFault(f"{path}: {where}: {first['msg']}") from None
+    return Workspace(root.resolve(), read_challenge(root / CHALLENGE), settings)
+
+
+def find_data_file(folder: Path, name: str) -> Path | None:
+    """``name`` with one of the endings that notes and annotations come in."""
+    return next((path for ending in _ENDINGS if (path := folder / f"{name}{ending}").is_file()), None)
+
+
+def data_file(folder: Path, name: str) -> Path:
+    found = find_data_file(folder, name)
+    if found is None:
+        raise OrganiserFault(f"there is no {name}.json (or .jsonl, .gz, .zst) in {folder}")
+    return found
+
+
+def read_salt(path: Path) -> bytes:
+    """The challenge's secret salt."""
+    try:
+        salt = path.read_bytes().strip()
+    except OSError as fault:
+        raise OrganiserFault(f"{path} cannot be read: {fault.strerror}; without it no card can be published") from None
+    if not salt:
+        raise OrganiserFault(f"{path} is empty; without a salt no card can be published")
+    return salt
+
+
+def make_salt(path: Path) -> None:
+    """Once; readable by the organiser alone."""
+    given = os.environ.get("SANDSCORE_SALT", "") or secrets.token_hex(32)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(given)
+
+
+def write_synced(path: Path, content: bytes) -> None:
+    """One file, whole and on disk under its name, or not there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(3)}.part")
+    try:
+        with part.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+        sync_folders([path.parent])
+    except OSError as fault:
+        part.unlink(missing_ok=True)
+        raise InfrastructureFault(f"{path} cannot be written: {fault.strerror}") from None

@@ -1,0 +1,120 @@
+"""Everything that is computed for a board, before it is written down: order, intervals, tests, stability."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sandscore.base.errors import UsageFault
+from sandscore.ranking.aggregation import exact_scores, ranked_by
+from sandscore.ranking.confidence_intervals import Interval, bca_intervals, percentile_intervals
+from sandscore.ranking.exact_order import Score, number, sort_key
+from sandscore.ranking.pair_tests import PairTests, Progress, rank_sets, run_tests, testable_pairs, tie_groups
+from sandscore.ranking.rank_agreement import Agreement, agreement
+from sandscore.ranking.replicated_scores import replicate_scores
+from sandscore.ranking.resampling import Floats, f1_replicates
+from sandscore.ranking.score_table import ScoreTable
+from sandscore.records.challenge import RankingRules
+
+BLOCK_VALUES = 32_000_000
+"""Replicates held at a time (256 MB of doubles): more measures are taken in turns, with the same draws."""
+CREATED = "created"
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Systems are numbers in the table; ``order`` is best first."""
+
+    order: tuple[int, ...]
+    ranks: dict[int, int | float]
+    scores: list[Score]
+    estimates: Floats
+    score_intervals: list[Interval]
+    intervals: dict[tuple[int, int], Interval]
+    tested: PairTests
+    sets: dict[int, tuple[int, int]]
+    groups: dict[int, int]
+    agreement: Agreement
+
+
+def stand(table: ScoreTable, rules: RankingRules, seed: int, progress: Progress = lambda _: None) -> Standing:
+    """Rank the systems of a table by these rules."""
+    refuse_unknown_measures(table, rules)
+    scores = exact_scores(table, rules)
+    scored = [score is not None for score in scores]
+    exact = sorted(range(len(scores)), key=lambda s: (sort_key(scores[s]), table.systems[s]))
+    replicates = replicate_scores(table, rules, seed)
+    estimates = np.array([_estimate(score, rules) for score in scores])
+    tested = run_tests(table, rules, seed, testable_pairs(table, rules, scored), replicates, estimates, progress)
+    published = number([sort_key(scores[s]) for s in exact], "average")
+    places = [place for _, place in sorted(zip(exact, published, strict=True))]
+    agreed = agreement(replicates, places)
+    groups = tie_groups(exact, scored, rules.tie_rule, tested, agreed.wins, rules.resamples)
+    keys = {s: _row_key(table, rules, scores, groups, s) for s in exact}
+    order = sorted(exact, key=lambda s: (keys[s], table.systems[s]))
+    return Standing(
+        tuple(order),
+        dict(zip(order, number([keys[s] for s in order], rules.numbering), strict=True)),
+        scores,
+        estimates,
+        percentile_intervals(replicates),
+        all_intervals(table, rules, seed),
+        tested,
+        rank_sets([s for s in exact if scored[s]], tested),
+        groups,
+        agreed,
+    )
+
+
+def refuse_unknown_measures(table: ScoreTable, rules: RankingRules) -> None:
+    named = [rules.headline, *rules.measures, *(name for name in rules.tie_break if name != CREATED)]
+    for name in named:
+        if name not in table.measures:
+            raise UsageFault(f"no card can be ranked by '{name}'; the cards have {', '.join(table.measures)}")
+
+
+def all_intervals(table: ScoreTable, rules: RankingRules, seed: int) -> dict[tuple[int, int], Interval]:
+    """The interval of every system's every measure, by (system, measure)."""
+    systems, out = len(table.systems), {}
+    at_once = max(1, BLOCK_VALUES // (systems * rules.resamples))
+    for start in range(0, len(table.measures), at_once):
+        measures = list(range(start, min(start + at_once, len(table.measures))))
+        replicates = f1_replicates(table, measures, seed, rules.resamples)
+        for at, measure in enumerate(measures):
+            for system, interval in enumerate(_intervals(table, rules, measure, replicates[:, at])):
+                out[system, measure] = interval if table.scored[system, :, measure].any() else None
+    return out
+
+
+def _intervals(table: ScoreTable, rules: RankingRules, measure: int, replicates: Floats) -> Sequence[Interval]:
+    if rules.interval == "bca":
+        return bca_intervals(table, measure, replicates)
+    return percentile_intervals(replicates)
+
+
+def _estimate(score: Score, rules: RankingRules) -> float:
+    """The score as a float; ranks of a lexicographic board are only an order, its first measure is the score."""
+    return float("nan") if score is None or score[0] is None else float(score[0])
+
+
+def _row_key(
+    table: ScoreTable, rules: RankingRules, scores: list[Score], groups: dict[int, int], system: int
+) -> tuple[object, ...]:
+    """Sorts rows: by exact score, or by tie group and then by the measures that break ties."""
+    exact = sort_key(scores[system])
+    if not rules.tie_break:
+        return (exact,)
+    return (groups[system], *(_breaker(table, rules, name, system) for name in rules.tie_break), exact)
+
+
+def _breaker(table: ScoreTable, rules: RankingRules, name: str, system: int) -> object:
+    if name == CREATED:
+        times = [entry.card.created for _, entry in table.entries(table.systems[system])]
+        return (None in times, max((time or "" for time in times), default=""))
+    only = RankingRules(headline=name, sites=rules.sites, missing=rules.missing)
+    return sort_key(exact_scores(table, only)[system])
+
+
+def ranked_measure_names(rules: RankingRules) -> tuple[str, ...]:
+    """What the order rests on."""
+    return tuple(dict.fromkeys((*ranked_by(rules), *(name for name in rules.tie_break if name != CREATED))))

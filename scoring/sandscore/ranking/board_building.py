@@ -1,0 +1,219 @@
+"""``rank``: cards and rules in, a board out that a stranger can recompute.
+
+One row of the board.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sandscore.ranking.aggregation import leader_by_site_rule, missing_cells
+from sandscore.ranking.analysis import Standing, ranked_measure_names, stand
+from sandscore.ranking.card_reading import RankedCard
+from sandscore.ranking.confidence_intervals import Interval
+from sandscore.ranking.feedback import as_public
+from sandscore.ranking.pair_tests import Progress
+from sandscore.ranking.rank_agreement import bayes_factor
+from sandscore.ranking.resampling import seed_of
+from sandscore.ranking.score_table import ScoreTable, tabulate
+from sandscore.records.board import (
+    Board,
+    BoardRules,
+    CardReference,
+    KendallTau,
+    Pair,
+    RankedMeasure,
+    Row,
+    Site,
+    Stability,
+)
+from sandscore.records.counts import Counts
+
+
+def row_of(table: ScoreTable, rules: BoardRules, standing: Standing, system: int) -> Row:
+    """The row of one system, its place among the others already known."""
+    leader = standing.order[0]
+    entries = table.entries(table.systems[system])
+    first = entries[0][1]
+    scored = standing.scores[system] is not None
+    several = len(table.datasets) > 1
+    plain = rules.aggregation == "headline" and rules.sites == "pooled"
+    apart = system != leader and scored
+    return Row(
+        rank=standing.ranks[system],
+        rank_set=standing.sets.get(system),
+        group=standing.groups[system],
+        team=first.card.team,
+        submission=table.systems[system],
+        image=first.card.image,
+        measures=_measures(table, rules, standing, system),
+        shown=_shown(table, first) if not several else {},
+        score=None if plain or not scored else float(standing.estimates[system]),
+        score_ci=None if plain or rules.aggregation == "lexicographic" else standing.score_intervals[system],
+        missing=missing_cells(table, system, ranked_measure_names(rules)),
+        k=bayes_factor(float(standing.agreement.wins[leader, system]), rules.resamples) if apart else None,
+        p_vs_leader=standing.tested.adjusted_of(leader, system) if apart else None,
+        p_first=float(standing.agreement.top[1][system]) if scored else None,
+        created=first.card.created,
+        run=first.card.run,
+        signature=None if several else first.card.signature,
+        card=None if several else _reference(first),
+        sites={name or "default": _site(table, rules, entry) for name, entry in entries} if several else {},
+    )
+
+
+def _measures(table: ScoreTable, rules: BoardRules, standing: Standing, system: int) -> dict[str, RankedMeasure]:
+    totals = table.counts[system].sum(axis=0)
+    out = {}
+    for name in shown_measures(table, rules):
+        m = table.measures.index(name)
+        entries = [entry for _, entry in table.entries(table.systems[system])]
+        counts = Counts(*(int(number) for number in totals[m]))
+        defined = bool(table.scored[system, :, m].any())
+        if any(name in entry.card.measures for entry in entries):
+            reason = next((e.card.measures[name].reason for e in entries if name in e.card.measures), None)
+            out[name] = _measure(counts, defined, standing.intervals[system, m], reason)
+    return out
+
+
+def shown_measures(table: ScoreTable, rules: BoardRules) -> Sequence[str]:
+    if rules.secondary is None:
+        return table.measures
+    wanted = {*rules.secondary, rules.headline, *ranked_measure_names(rules)}
+    return [name for name in table.measures if name in wanted]
+
+
+def _measure(counts: Counts, defined: bool, interval: Interval, reason: str | None) -> RankedMeasure:
+    return RankedMeasure(
+        tp=counts.tp,
+        fp=counts.fp,
+        fn=counts.fn,
+        precision=counts.precision if defined else None,
+        recall=counts.recall if defined else None,
+        f1=counts.f1 if defined else None,
+        f1_ci=interval,
+        reason=reason,
+    )
+
+
+def _shown(table: ScoreTable, entry: RankedCard) -> dict[str, dict[str, object]]:
+    """Measures that carry components of their own instead of counts: shown as they are."""
+    return {
+        name: score.model_dump(mode="json", exclude_none=True)
+        for name, score in entry.card.measures.items()
+        if name not in table.measures
+    }
+
+
+def _site(table: ScoreTable, rules: BoardRules, entry: RankedCard) -> Site:
+    measures = {}
+    for name in shown_measures(table, rules):
+        score = entry.card.measures.get(name)
+        if score is not None and score.counts is not None:
+            measures[name] = _measure(score.counts, score.reason is None, None, score.reason)
+    return Site(card=_reference(entry), signature=entry.card.signature, measures=measures)
+
+
+def _reference(entry: RankedCard) -> CardReference:
+    return CardReference(path=entry.listed, sha256=entry.sha256)
+
+
+FEW_UNITS = 100
+
+
+def rank(
+    entries: Sequence[RankedCard],
+    rules: BoardRules | None = None,
+    phase: str | None = None,
+    progress: Progress = lambda _: None,
+    *,
+    everything: bool = False,
+) -> Board:
+    """The board of these cards.
+
+    Where the phase's feedback is not ``full`` and the phase has not ended, the board holds only what participants
+    may see, unless ``everything`` is asked for.
+    """
+    rules = rules or BoardRules()
+    table = tabulate(entries)
+    gold = gold_of(table)
+    seed = seed_of(rules.challenge or "", phase or "", ",".join(hash_ or "" for hash_ in gold.values()), rules.headline)
+    standing = stand(table, rules, seed, progress)
+    card = next(iter(table.cards.values())).card
+    leaders = leader_by_site_rule(table, table.measures.index(rules.headline), rules.missing)
+    board = Board(
+        sandscore=card.sandscore,
+        task=card.task,
+        profile=card.profile,
+        phase=phase,
+        headline=rules.headline,
+        config=rules,
+        seed=f"0x{seed:016x}",
+        gold=gold,
+        units=table.units,
+        warnings=warnings_of(table, rules, leaders),
+        rows=tuple(row_of(table, rules, standing, s) for s in standing.order),
+        pairwise=pairs_of(table, rules, standing),
+        stability=stability_of(table, standing),
+        site_leaders=leaders if len(table.datasets) > 1 else None,
+    )
+    if everything or rules.feedback == "full" or rules.ended:
+        return board
+    return as_public(board, table, rules)
+
+
+def gold_of(table: ScoreTable) -> dict[str, str | None]:
+    """The gold hash of every data set."""
+    first = {name: entry for (_, name), entry in reversed(list(table.cards.items()))}
+    return {name or "default": first[name].signed("gold:") for name in table.datasets}
+
+
+def pairs_of(table: ScoreTable, rules: BoardRules, standing: Standing) -> tuple[Pair, ...]:
+    """Every two rows, the one further up first."""
+    out = []
+    for at, a in enumerate(standing.order):
+        for b in standing.order[at + 1 :]:
+            key = (min(a, b), max(a, b))
+            delta = float(standing.estimates[a] - standing.estimates[b])
+            out.append(
+                Pair(
+                    a=table.systems[a],
+                    b=table.systems[b],
+                    delta=None if np.isnan(delta) else delta,
+                    p=standing.tested.p.get(key),
+                    p_holm=standing.tested.adjusted.get(key),
+                    p_bh=standing.tested.discoveries.get(key),
+                    wins=float(standing.agreement.wins[a, b]),
+                )
+            )
+    return tuple(out)
+
+
+def stability_of(table: ScoreTable, standing: Standing) -> Stability:
+    tau = standing.agreement.tau[~np.isnan(standing.agreement.tau)]
+    if len(tau):
+        low, middle, high = (float(q) for q in np.quantile(tau, (0.025, 0.5, 0.975), method="linear"))
+        kendall = KendallTau(mean=float(tau.mean()), q=(low, middle, high))
+    else:
+        kendall = KendallTau(mean=None, q=(None, None, None))
+    tops = standing.agreement.top
+    p_top = {table.systems[s]: {str(k): float(tops[k][s]) for k in tops} for s in standing.order}
+    return Stability(kendall_tau=kendall, p_top=p_top)
+
+
+def warnings_of(table: ScoreTable, rules: BoardRules, leaders: dict[str, str]) -> tuple[str, ...]:
+    """What a reader must know before believing the numbers."""
+    said = []
+    sample = next(iter(table.cards.values())).card
+    unit = "notes" if all(note == unit for note, unit in sample.units.items()) else "patients"
+    if table.units < FEW_UNITS:
+        said.append(f"only {table.units} {unit}: below {FEW_UNITS} the intervals are too narrow")
+    if unit == "notes":
+        said.append("no patient ids: notes were resampled; several notes of one patient make intervals too narrow")
+    if len(table.datasets) > 1 and len(set(leaders.values())) > 1:
+        ways = ", ".join(f"{rule}: {leader}" for rule, leader in leaders.items())
+        said.append(f"the ways of joining the data sets disagree on the leader ({ways})")
+    flagged = [s for s in range(len(table.systems)) if missing_cells(table, s, ranked_measure_names(rules))]
+    if flagged:
+        said.append(f"{len(flagged)} of {len(table.systems)} rows lack a score they are ranked by (see 'missing')")
+    return tuple(said)

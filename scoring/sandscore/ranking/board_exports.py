@@ -1,0 +1,150 @@
+"""The board for other programs and for people: CSV, JSON, Markdown, plain text, a pandas DataFrame."""
+
+import csv
+import io
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sandscore.ranking.rank_agreement import band_of
+from sandscore.records.board import Board, RankedMeasure, Row
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNDEFINED = "–"
+_ESCAPED = str.maketrans({c: f"\\{c}" for c in "\\|`*_[]<>#~"} | {"\n": " ", "\r": " "})
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def records(board: Board) -> list[dict[str, object]]:
+    """One flat dict a row, the same keys in each; undefined values are None."""
+    names = list(dict.fromkeys(name for row in board.rows for name in row.measures))
+    return [_record(row, names) for row in board.rows]
+
+
+def frame(board: Board) -> "pd.DataFrame":
+    """The rows as a pandas DataFrame."""
+    import pandas as pd
+
+    return pd.DataFrame(records(board))
+
+
+def as_json(board: Board) -> str:
+    return board.model_dump_json(indent=2) + "\n"
+
+
+def as_csv(board: Board) -> str:
+    """One line a row; a name that a spreadsheet would take for a formula gets an apostrophe before it."""
+    flat = records(board)
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(flat[0]) if flat else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({key: _harmless(value) for key, value in record.items()} for record in flat)
+    return out.getvalue()
+
+
+def as_markdown(board: Board) -> str:
+    lines = [f"## {board.task}{f', {board.phase}' if board.phase else ''}: {_plain(board.headline)}", ""]
+    lines += ["| rank | rank set | group | team | submission | F1 (95 % interval) | precision | recall | K |"]
+    lines += ["|---:|---:|---:|---|---|---|---:|---:|---:|"]
+    for row in board.rows:
+        cells = [_rank(row), _set(row), str(row.group or UNDEFINED), _plain(row.team or ""), _plain(row.submission)]
+        lines.append("| " + " | ".join([*cells, *_scores(row, board.headline), _k(row)]) + " |")
+    lines += ["", *(f"- {_plain(warning)}" for warning in board.warnings), f"- {_plain(provenance(board))}"]
+    return "\n".join(lines) + "\n"
+
+
+def as_text(board: Board) -> str:
+    """A table for a terminal."""
+    heads = ("rank", "places", "group", "submission", "team", "F1 [95 %]", "precision", "recall", "K")
+    table = [heads]
+    for row in board.rows:
+        left = (_rank(row), _set(row), str(row.group or UNDEFINED), _visible(row.submission), _visible(row.team or ""))
+        table.append((*left, *_scores(row, board.headline), _k(row)))
+    widths = [max(len(line[at]) for line in table) for at in range(len(heads))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table]
+    return "\n".join([*lines, "", *(f"note: {w}" for w in board.warnings), provenance(board)]) + "\n"
+
+
+EXPORTS: dict[str, Callable[[Board], str]] = {
+    "text": as_text,
+    "json": as_json,
+    "csv": as_csv,
+    "markdown": as_markdown,
+}
+
+
+def provenance(board: Board) -> str:
+    gold = ", ".join(f"{name} {hash_ or '?'}" for name, hash_ in board.gold.items())
+    rules = board.config
+    return f"{board.units} units, {rules.resamples} resamples, seed {board.seed}, gold {gold}, ties by {rules.tie_rule}"
+
+
+def _record(row: Row, names: list[str]) -> dict[str, object]:
+    low, high = row.rank_set or (None, None)
+    flat: dict[str, object] = {
+        "rank": row.rank,
+        "rank_low": low,
+        "rank_high": high,
+        "group": row.group,
+        "team": row.team,
+        "submission": row.submission,
+        "score": row.score,
+        "k": row.k,
+        "p_vs_leader": row.p_vs_leader,
+        "p_first": row.p_first,
+    }
+    for name in names:
+        measure = row.measures.get(name)
+        for field in ("tp", "fp", "fn", "precision", "recall", "f1"):
+            flat[f"{name}.{field}"] = getattr(measure, field) if measure else None
+        interval = measure.f1_ci if measure else None
+        flat[f"{name}.f1_low"], flat[f"{name}.f1_high"] = interval or (None, None)
+    created = {"image": row.image, "created": row.created, "signature": row.signature}
+    card = {"card": row.card.path if row.card else None, "card_sha256": row.card.sha256 if row.card else None}
+    return flat | created | card
+
+
+def _harmless(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _plain(text: str) -> str:
+    return text.translate(_ESCAPED)
+
+
+def _visible(text: str) -> str:
+    """For a terminal: control characters would move its cursor."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def _rank(row: Row) -> str:
+    return UNDEFINED if row.rank is None else f"{row.rank:g}"
+
+
+def _set(row: Row) -> str:
+    if row.rank_set is None:
+        return UNDEFINED
+    low, high = row.rank_set
+    return f"{low}" if low == high else f"{low}–{high}"
+
+
+def _scores(row: Row, headline: str) -> tuple[str, str, str]:
+    measure = row.measures.get(headline)
+    if measure is None:
+        return UNDEFINED, UNDEFINED, UNDEFINED
+    return _with_interval(measure), _ratio(measure.precision), _ratio(measure.recall)
+
+
+def _with_interval(measure: RankedMeasure) -> str:
+    if measure.f1_ci is None:
+        return _ratio(measure.f1)
+    return f"{_ratio(measure.f1)} [{_ratio(measure.f1_ci[0])}, {_ratio(measure.f1_ci[1])}]"
+
+
+def _ratio(value: float | None) -> str:
+    return UNDEFINED if value is None else f"{value:.4f}"
+
+
+def _k(row: Row) -> str:
+    return UNDEFINED if row.k is None else f"{row.k:,.1f} ({band_of(row.k)})"

@@ -1,0 +1,134 @@
+"""Reads ``challenge.toml``; whatever is wrong with it is said with the line it stands on."""
+
+import re
+import tomllib
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.ranking.card_reading import file_content
+from sandscore.records.board import BoardRules
+from sandscore.records.challenge import Challenge, Phase, RuleChanges
+from sandscore.task_table.task import TASKS
+
+Step = str | int
+_HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+_KNOWN_TASKS = f"the tasks are {', '.join(TASKS)}"
+_PIECE = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
+
+
+def read_challenge(path: Path) -> Challenge:
+    """The configuration in a file."""
+    return parse_challenge(file_content(path), str(path))
+
+
+def parse_challenge(content: bytes, path: str) -> Challenge:
+    """The configuration in these bytes; all faults at once, each with its line."""
+    try:
+        text = content.decode("utf-8")
+        loaded = tomllib.loads(text)
+    except UnicodeDecodeError as fault:
+        line = content.count(b"\n", 0, fault.start) + 1
+        raise OrganiserFault(f"{path}, line {line}: not UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as fault:
+        raise OrganiserFault(f"{path} is not TOML: {fault}") from None
+    try:
+        challenge = Challenge.model_validate(loaded)
+    except ValidationError as fault:
+        found = [(line_of(text, error["loc"]), _sentence(dict(error))) for error in fault.errors()]
+    else:
+        unknown = [task for task in challenge.tasks if task not in TASKS]
+        found = [(line_of(text, ("tasks", task)), f"unknown task '{task}'; {_KNOWN_TASKS}") for task in unknown]
+        if not found:
+            return challenge
+    raise OrganiserFault("\n".join(f"{path}, line {line}: {said}" for line, said in sorted(found)))
+
+
+def rules_for(challenge: Challenge | None, task: str, phase: str | None) -> tuple[BoardRules, str | None]:
+    """The rules in force for a task and phase, and the phase's name; a phase's word beats a task's."""
+    if challenge is None:
+        return BoardRules(), phase
+    chosen = _phase(challenge, phase)
+    common = {name: getattr(challenge, name) for name in BoardRules.model_fields if name != "ended"}
+    for changes in (challenge.tasks.get(task), chosen):
+        common |= _changes(changes)
+    try:
+        rules = BoardRules(**common, ended=chosen.ended if chosen else False)
+    except ValidationError as fault:
+        said = fault.errors()[0]["msg"].removeprefix("Value error, ")
+        where = f", phase '{chosen.name}'" if chosen else ""
+        raise OrganiserFault(f"the configuration for task '{task}'{where} does not hold together: {said}") from None
+    return rules, chosen.name if chosen else None
+
+
+def _changes(changes: RuleChanges | None) -> dict[str, object]:
+    if changes is None:
+        return {}
+    return {name: getattr(changes, name) for name in RuleChanges.model_fields if getattr(changes, name) is not None}
+
+
+def _phase(challenge: Challenge, name: str | None) -> Phase | None:
+    names = [phase.name for phase in challenge.phases]
+    if name is None and len(names) <= 1:
+        return challenge.phases[0] if names else None
+    if name is None:
+        raise UsageFault(f"the challenge has several phases; choose one with --phase: {', '.join(names)}")
+    if name not in names:
+        raise UsageFault(f"unknown phase '{name}'; the phases are {', '.join(names) or 'not configured'}")
+    return challenge.phases[names.index(name)]
+
+
+def line_of(text: str, location: tuple[Step, ...]) -> int:
+    """The line of a key, else of the innermost table around it that is written down, else the first."""
+    places = _places(text)
+    for length in range(len(location), 0, -1):
+        if location[:length] in places:
+            return places[location[:length]]
+    return 1
+
+
+def _places(text: str) -> dict[tuple[Step, ...], int]:
+    """Every header and key with its line; array tables are numbered from 0."""
+    places: dict[tuple[Step, ...], int] = {}
+    table: tuple[Step, ...] = ()
+    seen: dict[tuple[Step, ...], int] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := _HEADER.match(line):
+            table = _resolved(header[2], seen)
+            if header[1] == "[[":
+                seen[table] = seen.get(table, -1) + 1
+                table = (*table, seen[table])
+            places.setdefault(table, number)
+        elif key := _KEY.match(line):
+            places.setdefault((*table, *_pieces(key[1])), number)
+    return places
+
+
+def _resolved(header: str, seen: dict[tuple[Step, ...], int]) -> tuple[Step, ...]:
+    """The path of a header; a step into an array of tables is a step into its last one."""
+    pieces = _pieces(header)
+    path: tuple[Step, ...] = ()
+    for at, piece in enumerate(pieces):
+        path = (*path, piece)
+        if at < len(pieces) - 1 and path in seen:
+            path = (*path, seen[path])
+    return path
+
+
+def _pieces(dotted: str) -> list[str]:
+    return [piece.strip("\"'") for piece in _PIECE.findall(dotted)]
+
+
+def _sentence(error: dict[str, object]) -> str:
+    location = error["loc"]
+    where = ".".join(str(step) for step in location) if isinstance(location, tuple) else ""
+    said = str(error["msg"]).removeprefix("Value error, ")
+    given = error.get("input")
+    found = f" (found {given!r})" if isinstance(given, str | int | float | bool) and len(str(given)) < 80 else ""
+    if error["type"] == "extra_forbidden":
+        return f"unknown key '{where}'"
+    if error["type"] == "missing":
+        return f"'{where}' is missing"
+    return f"{where}: {said}{found}" if where else said

@@ -1,0 +1,70 @@
+"""Which cards may stand on one board: one task, profile, version and map; one gold and one set of notes a data set."""
+
+from collections.abc import Callable, Sequence
+from itertools import groupby, pairwise
+
+from sandscore.base.errors import ParticipantFault
+from sandscore.ranking.card_reading import RankedCard, shown
+
+_SAME: tuple[tuple[str, Callable[[RankedCard], object]], ...] = (
+    ("task", lambda entry: entry.card.task),
+    ("profile", lambda entry: entry.card.profile),
+    ("version", lambda entry: entry.card.sandscore),
+    ("HIPAA map", lambda entry: entry.signed("map:")),
+)
+_SAME_IN_DATASET: tuple[tuple[str, Callable[[RankedCard], object]], ...] = (
+    ("gold", lambda entry: entry.signed("gold:")),
+    ("notes", lambda entry: list(entry.card.per_note)),
+    ("patients", lambda entry: [entry.card.units[note] for note in entry.card.per_note]),
+)
+_HIDDEN = {"notes", "patients"}
+
+
+def in_order(entries: Sequence[RankedCard]) -> list[RankedCard]:
+    """The cards in an order that does not depend on how they were named on the command line."""
+    return sorted(entries, key=lambda entry: (entry.dataset, entry.submission, entry.sha256))
+
+
+def refuse_incomparable(entries: Sequence[RankedCard]) -> None:
+    """Say which two cards cannot stand on one board, and why."""
+    if not entries:
+        raise ParticipantFault("there is no score card to rank")
+    ordered = in_order(entries)
+    for what, of in _SAME:
+        _refuse_first_difference(ordered, what, of)
+    for _, members in groupby(ordered, key=lambda entry: entry.dataset):
+        group = list(members)
+        for what, of in _SAME_IN_DATASET:
+            _refuse_first_difference(group, what, of)
+        _refuse_twice(group)
+    _refuse_shared_names(ordered)
+
+
+def _refuse_first_difference(entries: Sequence[RankedCard], what: str, of: Callable[[RankedCard], object]) -> None:
+    first = entries[0]
+    other = next((entry for entry in entries if of(entry) != of(first)), None)
+    if other is None:
+        return
+    where = f" in the data set '{shown(first.dataset)}'" if what in dict(_SAME_IN_DATASET) and first.dataset else ""
+    difference = "" if what in _HIDDEN else f" ({shown(of(first))} and {shown(of(other))})"
+    raise ParticipantFault(f"{first.path} and {other.path} cannot be compared: not the same {what}{where}{difference}")
+
+
+def _refuse_twice(entries: Sequence[RankedCard]) -> None:
+    for one, two in pairwise(entries):
+        if one.submission == two.submission:
+            raise ParticipantFault(
+                f"{one.path} and {two.path} are both called '{shown(one.submission)}' on the same data set; "
+                "give each submission a name of its own"
+            )
+
+
+def _refuse_shared_names(entries: Sequence[RankedCard]) -> None:
+    owners: dict[str, RankedCard] = {}
+    for entry in entries:
+        first = owners.setdefault(entry.submission, entry)
+        if first.card.team != entry.card.team:
+            raise ParticipantFault(
+                f"{first.path} and {entry.path} are both called '{shown(entry.submission)}' but come from "
+                "different teams; give each submission a name of its own"
+            )

@@ -1,0 +1,140 @@
+"""How many patients separate two systems: the challenge's own test, on simulated systems and the gold's patients.
+
+Patients are drawn from gold with replacement. Both systems are imagined with precision equal to recall: each finds an
+annotation with its own probability, and makes as many false positives as it misses. ``overlap`` is the share of the
+better system's errors that the other makes too: systems that fail alike are easier to separate. Some patients are
+harder than others, for both systems alike: errors vary by half their number from patient to patient.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.ranking.pair_tests import ALPHA, TOLERANCE
+from sandscore.ranking.resampling import Floats, coins, exact_dtype, rows_for
+
+DRAWS = 999
+HARDNESS = 4.0
+"""Shape of a gamma distribution with mean 1 and standard deviation one half."""
+MOST_PATIENTS = 100_000
+Progress = Callable[[int], object]
+
+
+@dataclass(frozen=True)
+class PowerPlan:
+    """Two systems, ``gap`` apart in F1, and how sure one wants to be to tell them apart."""
+
+    gap: float
+    f1: float = 0.9
+    overlap: float = 0.5
+    power: float = 0.8
+    simulations: int = 400
+
+    def __post_init__(self) -> None:
+        if not 0 < self.gap < self.f1 <= 1:
+            raise UsageFault(f"the gap ({self.gap:g}) must lie between 0 and the better system's F1 ({self.f1:g})")
+        if not 0 <= self.overlap <= 1 or not 0 < self.power < 1:
+            raise UsageFault("overlap is a share from 0 to 1, power lies between 0 and 1")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """``patients`` is None where even the most patients we try do not suffice; ``tried`` lists (patients, power)."""
+
+    patients: int | None
+    tried: tuple[tuple[int, float], ...]
+
+
+def patients_needed(
+    annotations: Sequence[int], plan: PowerPlan, seed: int, progress: Progress = lambda _: None
+) -> Answer:
+    """The smallest number of patients (to 5 %) with which the test separates the systems as often as asked.
+
+    The simulations must show a standard error more than that: the smallest of several is often a lucky one.
+    """
+    sizes = np.asarray(annotations, np.int64)
+    if not sizes.any():
+        raise OrganiserFault("gold has no annotations: there is nothing to simulate from")
+    tried: dict[int, float] = {}
+    spare = math.sqrt(plan.power * (1 - plan.power) / plan.simulations)
+
+    def enough(patients: int) -> bool:
+        tried[patients] = power_at(sizes, plan, patients, seed)
+        progress(1)
+        return tried[patients] >= plan.power + spare
+
+    low, high = 0, min(MOST_PATIENTS, max(10, _guess(sizes, plan)))
+    while not enough(high):
+        if high == MOST_PATIENTS:
+            return Answer(None, tuple(sorted(tried.items())))
+        low, high = high, min(MOST_PATIENTS, math.ceil(high * 1.5))
+    while high - low > max(1, high // 20):
+        middle = (low + high) // 2 if low else max(high * 2 // 3, 1)
+        if middle == high:
+            break
+        if enough(middle):
+            high = middle
+        else:
+            low = middle
+    return Answer(high, tuple(sorted(tried.items())))
+
+
+def power_at(sizes: NDArray[np.int64], plan: PowerPlan, patients: int, seed: int) -> float:
+    """The share of simulated challenges of this size in which the test separates the two systems."""
+    stream = np.random.Generator(np.random.PCG64([seed, patients]))
+    separated = 0
+    at_once = max(1, min(plan.simulations, 4_000_000 // patients))
+    for start in range(0, plan.simulations, at_once):
+        count = min(at_once, plan.simulations - start)
+        drawn = sizes[stream.integers(0, len(sizes), (count, patients))]
+        p = randomisation_p_of(*simulated(drawn, plan, stream), seed)
+        separated += int(np.count_nonzero(p <= ALPHA))
+    return separated / plan.simulations
+
+
+def simulated(
+    gold: NDArray[np.int64], plan: PowerPlan, stream: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Counts (tp, 2 tp + fp + fn) of the better and the worse system on these patients."""
+    miss_a, miss_b = 1 - plan.f1, 1 - plan.f1 + plan.gap
+    both = max(plan.overlap * miss_a, miss_a + miss_b - 1)
+    chances = np.array([both, miss_a - both, miss_b - both])
+    hardness = np.minimum(stream.gamma(HARDNESS, 1 / HARDNESS, gold.shape), 1 / chances.sum())[..., None]
+    found = np.maximum(1 - hardness * chances.sum(), 0)
+    kinds = stream.multinomial(gold, np.concatenate([hardness * chances, found], axis=-1))
+    spurious = stream.poisson(gold[..., None] * hardness * chances)
+    tp = [gold - kinds[..., 0] - kinds[..., own] for own in (1, 2)]
+    fp = [spurious[..., 0] + spurious[..., own] for own in (1, 2)]
+    better, worse = (np.stack([hits, hits + gold + extra]) for hits, extra in zip(tp, fp, strict=True))
+    return better, worse
+
+
+def randomisation_p_of(better: NDArray[np.int64], worse: NDArray[np.int64], seed: int) -> Floats:
+    """p of each simulated challenge (middle axis), all with the same coins; see ``randomisation``."""
+    _, challenges, patients = better.shape
+    centre = (better + worse).sum(axis=2) / 2
+    lead = (better - worse).astype(np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scores = [2 * np.divide(*system.sum(axis=2)) for system in (better, worse)]
+    observed = np.abs(scores[0] - scores[1])
+    dtype = exact_dtype(patients, int(np.abs(lead).max(initial=0)))
+    halves, lead = lead.sum(axis=2)[..., None] / 2, lead.astype(dtype)
+    tp, den = centre[0][:, None], centre[1][:, None]
+    reached = np.zeros(challenges, np.int64)
+    for thrown in coins(seed, patients, DRAWS, rows_for(patients, DRAWS)):
+        x, y = halves - lead @ thrown.T.astype(dtype)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shuffled = np.abs(4 * (x * den - y * tp) / (den * den - y * y))
+        reached += np.count_nonzero(~(shuffled < observed[:, None] - TOLERANCE), axis=1)
+    p: Floats = (1 + reached).astype(np.float64) / (DRAWS + 1)
+    return p
+
+
+def _guess(sizes: NDArray[np.int64], plan: PowerPlan) -> int:
+    """A first size, from the normal approximation of errors that are alone in their annotations."""
+    alone = 2 * (1 - plan.f1) * (1 - plan.overlap) + plan.gap
+    return math.ceil(8 * alone / (plan.gap**2 * max(float(sizes.mean()), 1e-3)))

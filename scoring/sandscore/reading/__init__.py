@@ -1,1 +1,0 @@
-"""Bytes to columns: loading, validation, and everything that can be said about a file that is wrong."""

@@ -1,1 +1,0 @@
-"""Submissions that try everything, fired at an organiser's own configuration."""

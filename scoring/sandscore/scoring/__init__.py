@@ -1,0 +1,1 @@
+"""Loaded files to score cards."""

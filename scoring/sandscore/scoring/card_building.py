@@ -1,0 +1,200 @@
+"""Counts to score cards."""
+
+import hashlib
+import hmac
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from sandscore import __version__
+from sandscore.annotations.columns import Columns
+from sandscore.annotations.input_files import Loaded
+from sandscore.measures.challenge_counts import Tally
+from sandscore.measures.dataset_counts import measured
+from sandscore.measures.hipaa_map import HipaaMap
+from sandscore.measures.measure_registry import MEASURES, Counted, measures_for, totals
+from sandscore.measures.measure_syntax import Named
+from sandscore.measures.note_counts import NoteCounts, table_of, written
+from sandscore.records.counts import Counts, ratio
+from sandscore.records.scorecard import ConfidenceCurve, ErrorKinds, Macro, MacroNotes, MeasureScore, Scorecard
+from sandscore.task_table.task import Task
+
+if TYPE_CHECKING:
+    from sandscore.measures.document_counts import CountedGeneral
+
+_SHOWN_OF_HASH = 12
+_SHOWN_OF_ID = 16
+_BULK = ("per_note", "units")
+"""Required fields that grow with the notes and are plain already."""
+
+
+class Identity(msgspec.Struct, frozen=True):
+    """Who made the submission and what it was made on: copied to the card as given."""
+
+    team: str | None = None
+    submission: str | None = None
+    image: str | None = None
+    dataset: str | None = None
+    created: str | None = None
+    run: dict[str, Any] | None = None
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What to compute: the task, measures beyond its own, and which labels HIPAA protects."""
+
+    task: Task
+    measures: tuple[str, ...] = ()
+    hipaa: HipaaMap | None = None
+    identity: Identity = msgspec.field(default_factory=Identity)
+
+
+def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
+    """The score card of files that were loaded without errors, counted by ``jobs`` processes."""
+    task, dataset = question.task, loaded.dataset
+    gold, predictions = loaded.columns["gold"], loaded.columns["predictions"]
+    names = dataset.vocabulary.names
+    wanted = measures_for(task, question.measures)
+    columnar = [measure for measure in wanted if measure.name in MEASURES]
+    whole = measured(task, loaded, columnar, question.hipaa if task.hipaa else None, jobs)
+    general = _counted([measure for measure in wanted if measure.name not in MEASURES], loaded)
+    scores = {str(c.measure): _score(c) for c in whole.counted}
+    identity = question.identity
+    return Scorecard.model_construct(
+        sandscore=__version__,
+        signature=signature(task, "challenge", loaded.sha256, question.hipaa if task.hipaa else None),
+        task=task.id,
+        profile="challenge",
+        team=identity.team,
+        submission=identity.submission,
+        image=identity.image,
+        dataset=identity.dataset,
+        created=identity.created,
+        notes=len(dataset.ids),
+        gold_annotations=len(gold),
+        predicted_annotations=len(predictions),
+        text_checked=dataset.texts is not None,
+        measures=scores | {str(g.measure): _general(g) for g in general},
+        per_label=_per_label((gold, predictions), names, whole.counted),
+        errors=ErrorKinds(**whole.errors),
+        note_leak=whole.note_leak,
+        confidence=ConfidenceCurve.model_construct(**whole.confidence),
+        per_note=_per_note(dataset.ids, whole.counted, general),
+        units=dict(zip(dataset.ids, dataset.units, strict=True)),
+        run=identity.run,
+        problems=dict(sorted(loaded.findings["predictions"].counts.items())),
+        warnings=[warning for g in general for warning in g.warnings],
+    )
+
+
+def signature(task: Task, profile: str, sha256: Mapping[str, str], hipaa: HipaaMap | None) -> str:
+    """What must be equal for two numbers to be comparable, in one line."""
+    parts = [task.id, profile]
+    parts += [f"{role}:{sha256[role][:_SHOWN_OF_HASH]}" for role in ("gold", "predictions")]
+    parts += [f"map:{hipaa.digest[:_SHOWN_OF_HASH]}"] if hipaa else []
+    return "|".join([*parts, f"v{__version__}"])
+
+
+def _counted(measures: list[Named], loaded: Loaded) -> "list[CountedGeneral]":
+    """The general measures, whose modules are imported only where one was asked for."""
+    if not measures:
+        return []
+    from sandscore.measures.document_counts import count_general
+
+    return count_general(measures, loaded)
+
+
+def _score(counted: Counted) -> MeasureScore:
+    counts = Counts(*totals(counted.per_note))
+    extra: dict[str, Any] = {}
+    if counted.conditional:
+        right, wrong = counted.conditional
+        extra["conditional_accuracy"] = ratio(right, right + wrong)
+    if counted.reason:
+        extra["reason"] = counted.reason
+    defined = counted.reason is None
+    return MeasureScore(
+        tp=counts.tp,
+        fp=counts.fp,
+        fn=counts.fn,
+        precision=counts.precision if defined else None,
+        recall=counts.recall if defined else None,
+        f1=counts.f1 if defined else None,
+        macro=macro(counted.per_note) if defined else _undefined(),
+        f1_ci=None,
+        **extra,
+    )
+
+
+def macro(per_note: Tally) -> Macro:
+    """Means over the notes that define each ratio; exact sums, so that the order of notes changes nothing."""
+    tp, fp, fn = per_note.T
+    parts = {"precision": (tp, tp + fp), "recall": (tp, tp + fn), "f1": (2 * tp, 2 * tp + fp + fn)}
+    means, notes = {}, {}
+    for name, (part, whole) in parts.items():
+        defined = whole > 0
+        values = part[defined] / whole[defined]
+        means[name] = math.fsum(values.tolist()) / len(values) if len(values) else None
+        notes[name] = len(values)
+    return Macro(**means, notes=MacroNotes(**notes))
+
+
+def _undefined() -> Macro:
+    return Macro(precision=None, recall=None, f1=None, notes=MacroNotes(precision=0, recall=0, f1=0))
+
+
+def _per_label(
+    files: tuple[Columns, Columns], names: list[str], counted: Iterable[Counted]
+) -> dict[str, dict[str, Any]]:
+    used = set().union(*(file.labels() for file in files))
+    rows = [(str(c.measure), c.per_label.tolist()) for c in counted if c.per_label is not None]
+    return {
+        names[code]: {name: dict(zip(("tp", "fp", "fn"), table[code], strict=True)) for name, table in rows}
+        for code in sorted(used, key=lambda code: names[code])
+    }
+
+
+def _per_note(ids: list[str], counted: list[Counted], general: "list[CountedGeneral]") -> NoteCounts:
+    tables = {str(c.measure): c.per_note for c in counted}
+    tables |= {str(g.measure): table_of(g.per_note) for g in general if g.per_note is not None}
+    return NoteCounts(ids, tables)
+
+
+def _general(counted: "CountedGeneral") -> MeasureScore:
+    averaged = {} if counted.per_note is None else {"macro": macro(table_of(counted.per_note))}
+    return MeasureScore(**{"f1_ci": None, **counted.components, **averaged})
+
+
+def published(card: Scorecard, salt: bytes) -> Scorecard:
+    """The card with note and patient ids replaced by keyed hashes, in the same order."""
+
+    def hidden(name: str) -> str:
+        return hmac.new(salt, name.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:_SHOWN_OF_ID]
+
+    return card.model_copy(
+        update={
+            "per_note": {hidden(note): counts for note, counts in card.per_note.items()},
+            "units": {hidden(note): hidden(unit) for note, unit in card.units.items()},
+        }
+    )
+
+
+def dumped(card: Scorecard) -> bytes:
+    """The card as it is written: what does not apply is left out, what is undefined is null."""
+    return b"".join(pieces(card))
+
+
+def pieces(card: Scorecard) -> Iterator[bytes]:
+    """The same in pieces that do not grow with the notes."""
+    plain = card.model_dump(exclude_unset=True, exclude=set(_BULK))
+    whole = {name: getattr(card, name) for name in _BULK} | plain
+    names = [
+        *(name for name in type(card).model_fields if name in whole),
+        *(name for name in plain if name not in type(card).model_fields),
+    ]
+    for name, before in zip(names, chain([b"{"], repeat(b",")), strict=False):
+        yield before + msgspec.json.encode(name) + b":"
+        yield from written(whole[name]) if name in _BULK else [msgspec.json.encode(whole[name])]
+    yield b"}\n"

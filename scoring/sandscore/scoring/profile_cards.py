@@ -1,0 +1,99 @@
+"""Score cards of other people's scorers: their numbers in our shape.
+
+JSON as the originals read it: Python's own reader, with all that it lets pass, only quicker.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sandscore import __version__
+from sandscore.annotations.data_set import NAMELESS
+from sandscore.annotations.input_files import Inputs, Loaded
+from sandscore.annotations.json_blocks import form_of
+from sandscore.annotations.record_reader import collector_paused
+from sandscore.base.byte_sources import BadStream, opened
+from sandscore.base.errors import OrganiserFault, ParticipantFault, SandscoreError
+from sandscore.base.strict_json import JsonFault
+from sandscore.profiles.profile import ProfileInput, ProfileResult, stopping
+from sandscore.profiles.profile_registry import Profile
+from sandscore.records.scorecard import MeasureScore, Scorecard
+from sandscore.scoring.card_building import Question, signature
+from sandscore.task_table.task import Task
+
+
+def decoded(data: bytes) -> Any:
+    """What ``json.loads`` makes of it; it is asked only about what a stricter and quicker reader refuses."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return json.loads(data)
+
+
+def as_the_original_reads(task: Task, inputs: Inputs, loaded: Loaded) -> ProfileInput:
+    """The files decoded once more, right or wrong as they are."""
+    with collector_paused():
+        return ProfileInput(
+            task=task,
+            notes=_records(inputs.notes, OrganiserFault, None) if inputs.notes is not None else None,
+            gold=_records(inputs.gold, OrganiserFault, loaded),
+            predictions=_records(inputs.predictions, ParticipantFault, loaded),
+        )
+
+
+def score_as(
+    profile: Profile, question: Question, given: ProfileInput, loaded: Loaded
+) -> tuple[Scorecard, ProfileResult]:
+    """What the original would say of these files; where it dies and gold is faulty, that is what it dies of."""
+    with collector_paused(), stopping("files", OrganiserFault if loaded.faulty("gold") else ParticipantFault):
+        result = profile.evaluate(given, profile.settings)
+    return _card(profile, question, loaded, result), result
+
+
+def _card(profile: Profile, question: Question, loaded: Loaded, result: ProfileResult) -> Scorecard:
+    identity, dataset = question.identity, loaded.dataset
+    return Scorecard(
+        sandscore=__version__,
+        signature=signature(question.task, str(profile), loaded.sha256, None),
+        task=question.task.id,
+        profile=str(profile),
+        team=identity.team,
+        submission=identity.submission,
+        image=identity.image,
+        dataset=identity.dataset,
+        created=identity.created,
+        notes=len(dataset.ids),
+        gold_annotations=len(loaded.columns["gold"]),
+        predicted_annotations=len(loaded.columns["predictions"]),
+        text_checked=dataset.texts is not None,
+        measures={name: MeasureScore(**{"f1_ci": None, **parts}) for name, parts in result.measures.items()},
+        per_label={},
+        errors=None,
+        note_leak=None,
+        confidence=None,
+        per_note={note: result.per_note.get(note, {}) for note in dataset.ids},
+        units=dict(zip(dataset.ids, dataset.units, strict=True)),
+        run=identity.run,
+        problems=dict(sorted(loaded.findings["predictions"].counts.items())),
+        details=result.details,
+        warnings=list(result.warnings),
+    )
+
+
+def _records(path: str | Path | None, fault: type[SandscoreError], loaded: Loaded | None) -> list[Any]:
+    """A file's records as the original's own JSON reader would see them: Python's, with all that it lets pass."""
+    try:
+        with opened(path or "") as source:
+            data = bytes(source.data)
+        lines = form_of(memoryview(data)) == "lines"
+        value = [decoded(line) for line in data.splitlines() if line.strip()] if lines else decoded(data)
+    except (ValueError, RecursionError, JsonFault, BadStream) as broken:
+        raise fault(f"{path}: the original cannot read this: {broken}") from None
+    if isinstance(value, list):
+        return value
+    if loaded is None or "annotationSource" in value:
+        return [value]
+    name = loaded.dataset.ids[0] if loaded.dataset.ids else NAMELESS
+    return [{"annotationSource": {"resourceSource": {"name": name}}, **value}]

@@ -1,0 +1,120 @@
+"""The columns of the board's table: what stands in a cell, and what it is sorted by."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sandscore.records.board import Board, RankedMeasure, Row
+from sandscore.site import page_text
+from sandscore.task_table.task import TASKS
+
+OPEN = 2
+"""How many measures beside the headline are shown until a reader asks for more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """``key`` is what the cell is sorted by where its text does not say."""
+
+    text: str
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """``hint`` explains the heading; a column that is not ``open`` waits in the column chooser."""
+
+    title: str
+    hint: str
+    cell: Callable[[Row], Cell]
+    open: bool = True
+    words: bool = False
+
+
+def columns_of(board: Board) -> list[Column]:
+    """The columns right of the score, without those that no row has a value for."""
+    wanted = [*_headline(board), *_others(board), *_certainty(), *_cost()]
+    return [column for column in wanted if any(column.cell(row).text != page_text.UNDEFINED for row in board.rows)]
+
+
+def cost_of(row: Row) -> Mapping[str, float | None]:
+    """Seconds and bytes of the run behind a row, as far as it says."""
+    run: Mapping[str, Any] = row.run or {}
+    times = run.get("seconds")
+    total = times.get("total") if isinstance(times, dict) else None
+    given = {"seconds": total, "cpu": run.get("cpu_seconds"), "memory": run.get("peak_memory_bytes")}
+    return {name: _number(value) for name, value in given.items()}
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _headline(board: Board) -> list[Column]:
+    name = board.headline
+    return [
+        Column("Precision", f"{name}: share of what was predicted that is right", _ratio(name, "precision")),
+        Column("Recall", f"{name}: share of what gold holds that was found", _ratio(name, "recall")),
+    ]
+
+
+def _others(board: Board) -> list[Column]:
+    """The label measure first; the headline too where the board ranks by an aggregate of several measures.
+
+    What the organiser did not choose to show is put away but for two.
+    """
+    aggregated = board.config.aggregation != "headline"
+    names = dict.fromkeys(name for row in board.rows for name in row.measures if aggregated or name != board.headline)
+    label = TASKS[board.task].label_measure if board.task in TASKS else None
+    ordered = sorted(names, key=lambda name: name != label)
+    chosen = board.config.secondary is not None
+    return [
+        Column(name, f"F1 of {name}", _ratio(name, "f1"), open=chosen or at < OPEN) for at, name in enumerate(ordered)
+    ]
+
+
+def _certainty() -> list[Column]:
+    return [
+        Column("K", "DREAM's Bayes factor against the leader: 3 or less is a tie", _bayes_factor),
+        Column("p", "Holm-adjusted p-value of the difference to the leader", _p_value),
+        Column("P(first)", "How often this row leads when patients are drawn again", _first, open=False),
+    ]
+
+
+def _cost() -> list[Column]:
+    return [
+        Column("Time", "Wall-clock time of the run", _seconds),
+        Column("Memory", "Peak memory of the run", _memory, open=False),
+        Column("Date", "When it was submitted", lambda row: Cell(page_text.day(row.created)), words=True),
+    ]
+
+
+def _ratio(name: str, field: str) -> Callable[[Row], Cell]:
+    def cell(row: Row) -> Cell:
+        measure: RankedMeasure | None = row.measures.get(name)
+        value = getattr(measure, field) if measure else None
+        return Cell(page_text.ratio(value))
+
+    return cell
+
+
+def _bayes_factor(row: Row) -> Cell:
+    return Cell(page_text.bayes_factor(row.k), None if row.k is None else f"{row.k:.6g}")
+
+
+def _p_value(row: Row) -> Cell:
+    return Cell(page_text.p_value(row.p_vs_leader), None if row.p_vs_leader is None else f"{row.p_vs_leader:.6g}")
+
+
+def _first(row: Row) -> Cell:
+    return Cell(page_text.percent(row.p_first), None if row.p_first is None else f"{row.p_first:.4f}")
+
+
+def _seconds(row: Row) -> Cell:
+    value = cost_of(row)["seconds"]
+    return Cell(page_text.seconds(value), None if value is None else f"{value:g}")
+
+
+def _memory(row: Row) -> Cell:
+    value = cost_of(row)["memory"]
+    return Cell(page_text.memory(value), None if value is None else f"{value:g}")

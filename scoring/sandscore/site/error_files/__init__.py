@@ -1,0 +1,1 @@
+"""The files of ``score --errors``: two tables, the metrics, a confusion matrix."""

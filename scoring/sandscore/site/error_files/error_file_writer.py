@@ -1,0 +1,130 @@
+"""The four error files of a directory, all of them or none.
+
+The error report of a pipeline around Presidio's span evaluator, its slips mended.
+
+The tables list what the original's do, with annotation and prediction the right way round, and the number
+of entities is, as there, the number of tokens.
+"""
+
+import json
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from sandscore.base.errors import InfrastructureFault, UsageFault
+from sandscore.measures.measure_syntax import Scalar
+from sandscore.profiles.presidio.presidio_error_list import Kind, SpanError
+from sandscore.profiles.presidio.presidio_evaluation import EvaluationOptions, Score, evaluate_tags
+from sandscore.profiles.presidio.presidio_input import options_of, tagged
+from sandscore.profiles.presidio.presidio_spans import TaggedDocument
+from sandscore.records.document import Document
+from sandscore.site.error_files.confusion_page import page
+from sandscore.site.error_files.entity_map import EntityMap, align
+from sandscore.site.error_files.error_comparison import compare
+from sandscore.site.error_files.error_report import EntityAlignment, ErrorRatios, ErrorReport, ErrorRow, metrics
+from sandscore.site.error_files.error_tables import table
+from sandscore.task_table.task import Task
+
+
+def presidio_report(
+    documents: Sequence[TaggedDocument],
+    options: EvaluationOptions,
+    settings: Mapping[str, Scalar],
+    alignment: EntityAlignment,
+    created: str | None,
+) -> ErrorReport:
+    """The report on these tagged notes; ``settings`` are named in it."""
+    found = evaluate_tags(documents, options)
+    labels, matrix = found.matrix()
+    return ErrorReport(
+        overall=_ratios(found.pii),
+        f_score=found.pii.f_beta,
+        per_type={name: _ratios(score) for name, score in found.per_type.items()},
+        labels=labels,
+        matrix=matrix,
+        false_positives=_rows(found.errors, ("FP", "WrongEntity")),
+        false_negatives=_rows(found.errors, ("FN", "WrongEntity")),
+        samples=len(documents),
+        entities=sum(len(document.tokens) for document in documents),
+        config={"comparison": "presidio", **settings},
+        alignment=alignment,
+        created=created,
+    )
+
+
+def _ratios(score: Score) -> ErrorRatios:
+    return ErrorRatios(score.precision, score.recall)
+
+
+def _rows(errors: Iterable[SpanError], kinds: tuple[Kind, ...]) -> list[ErrorRow]:
+    """The errors of these kinds, kind after kind."""
+    kept = [error for kind in kinds for error in errors if error.kind == kind]
+    return [
+        ErrorRow(e.kind, e.annotation, e.prediction, e.token, e.full_text, e.note, e.explanation, e.start, e.end)
+        for e in kept
+    ]
+
+
+Settings = Mapping[str, Scalar]
+
+
+def write_error_files(
+    directory: Path,
+    documents: Sequence[Document],
+    task: Task,
+    *,
+    presidio: Settings | None = None,
+    names: EntityMap | None = None,
+    created: str | None = None,
+) -> ErrorReport:
+    """Compares, writes the files and returns what they say.
+
+    ``presidio`` are the settled parameters of that profile; without them spans are compared as the score
+    card classifies errors. ``names`` are task labels for foreign types.
+    """
+    report = error_report(documents, task, presidio=presidio, names=names, created=created)
+    write_files(directory, contents(report))
+    return report
+
+
+def error_report(
+    documents: Sequence[Document],
+    task: Task,
+    *,
+    presidio: Settings | None = None,
+    names: EntityMap | None = None,
+    created: str | None = None,
+) -> ErrorReport:
+    """What the files would say."""
+    kept, alignment = align(documents, names) if names is not None else (documents, EntityAlignment())
+    if presidio is None:
+        return compare(kept, task, alignment, created)
+    prepared = tagged(kept, task, str(presidio["tokens"]))
+    return presidio_report(prepared, options_of(presidio), presidio, alignment, created)
+
+
+def contents(report: ErrorReport) -> dict[str, str]:
+    """The text of each file by its name."""
+    numbers = json.dumps(metrics(report), indent=2, ensure_ascii=False, allow_nan=False)
+    return {
+        "metrics.json": f"{numbers}\n",
+        "false_positives.csv": table(report.false_positives),
+        "false_negatives.csv": table(report.false_negatives),
+        "confusion_matrix.html": page(report.labels, report.matrix),
+    }
+
+
+def write_files(directory: Path, texts: Mapping[str, str]) -> None:
+    """Writes every text beside its final name first, then moves them all; other files stay as they are."""
+    encoded = {name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=directory, prefix=".writing-") as beside:
+            for name, data in encoded.items():
+                (Path(beside) / name).write_bytes(data)
+            for name in encoded:
+                (Path(beside) / name).replace(directory / name)
+    except (FileExistsError, NotADirectoryError):
+        raise UsageFault(f"{directory}: is not a directory") from None
+    except OSError as fault:
+        raise InfrastructureFault(f"{directory}: cannot be written ({fault.strerror})") from None

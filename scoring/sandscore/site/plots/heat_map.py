@@ -1,0 +1,127 @@
+"""Every row against every other: how often it is ahead when the patients are drawn again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sandscore.records.board import Board, Pair
+from sandscore.site.page_text import p_value, percent
+from sandscore.site.plots import palette
+from sandscore.site.plots.canvas import NARROW, SIZE, WIDE, Canvas, PlotForm
+from sandscore.site.plots.svg import Plot, plot
+
+if TYPE_CHECKING:
+    from matplotlib.path import Path
+
+SHOWN = 20
+ALPHA = 0.05
+_SHADES = (0.04, 0.12, 0.21, 0.3, 0.4, 0.5)
+_LARGEST, _LEGIBLE, _LOWEST, _TOP, _EDGE = 40.0, 24.0, 17.0, 26, 8
+
+
+@dataclass(frozen=True, slots=True)
+class HeatCell:
+    """``wins`` is the share of resamples the row is ahead in; ``shade`` −5 … 5 is how blue or orange that is."""
+
+    wins: float
+    p_holm: float | None
+
+    @property
+    def shade(self) -> int:
+        return round((2 * self.wins - 1) * (len(_SHADES) - 1))
+
+    @property
+    def apart(self) -> bool:
+        """Whether the test tells the two apart."""
+        return self.p_holm is not None and self.p_holm < ALPHA
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """The first rows of the board against each other; None where nothing is known, as on the diagonal."""
+
+    names: Sequence[str]
+    cells: Sequence[Sequence[HeatCell | None]]
+    left_out: int
+
+    @property
+    def plot(self) -> Plot:
+        label = (
+            f"How often each of {len(self.names)} submissions is ahead of each other; the table below has the numbers"
+        )
+        return plot(lambda form: _drawn(form, self), "pairs", label, WIDE, NARROW)
+
+
+def heat_map(board: Board) -> HeatMap | None:
+    """None where the board does not say how often one row beats another."""
+    names = [row.submission for row in board.rows[:SHOWN]]
+    known = pairs_by_name(board)
+    cells = [[_cell(known, a, b) for b in names] for a in names]
+    if not any(cell for row in cells for cell in row):
+        return None
+    return HeatMap(names, cells, len(board.rows) - len(names))
+
+
+def pairs_by_name(board: Board) -> Mapping[tuple[str, str], Pair]:
+    return {(pair.a, pair.b): pair for pair in board.pairwise}
+
+
+def _cell(known: Mapping[tuple[str, str], Pair], a: str, b: str) -> HeatCell | None:
+    pair = known.get((a, b)) or known.get((b, a))
+    if pair is None or pair.wins is None:
+        return None
+    return HeatCell(pair.wins if pair.a == a else 1 - pair.wins, pair.p_holm)
+
+
+def _drawn(form: PlotForm, heat: HeatMap) -> Canvas:
+    """Where a cell has no room for its number, an arrow tells ahead from behind."""
+    count = len(heat.names)
+    label = form.label + 28
+    cell = min(_LARGEST, (form.width - label - _EDGE) / count)
+    row = max(_LOWEST, cell)
+    canvas = Canvas(form.width, _TOP + row * count + 1)
+    axes = canvas.axes(label, _TOP, cell * count, row * count)
+    axes.set(xlim=(-0.5, count - 0.5), ylim=(count - 0.5, -0.5), xticks=[], yticks=[])
+    known = [(i, j, one) for i, row in enumerate(heat.cells) for j, one in enumerate(row) if one]
+    axes.scatter(
+        [j for _, j, _ in known],
+        [i for i, _, _ in known],
+        s=(row - 3) ** 2,
+        marker=_box((cell - 3) / 2, (row - 3) / 2),
+        color=[_colour(one) for _, _, one in known],
+        edgecolor=[palette.INK if one.apart else (0, 0, 0, 0) for _, _, one in known],
+        linewidth=1.25,
+        urls=[canvas.key(_said(i, j, one)) if form is WIDE else None for i, j, one in known],
+        clip_on=False,
+    )
+    for at, name in enumerate(heat.names):
+        middle = _TOP + row * (at + 0.5)
+        canvas.write(20, middle, str(at + 1), ha="right", color=palette.SOFT)
+        canvas.name(28, middle, name, form.label - 6)
+        if cell >= _LEGIBLE or at == 0 or at % 5 == 4:
+            canvas.write(label + cell * (at + 0.5), _TOP - 12, str(at + 1), ha="center", color=palette.SOFT)
+    for i, j, one in known:
+        _marked(canvas, one, label + cell * (j + 0.5), _TOP + row * (i + 0.5), cell)
+    return canvas
+
+
+def _box(x: float, y: float) -> "Path":
+    from matplotlib.path import Path
+
+    return Path([(-x, -y), (x, -y), (x, y), (-x, y), (-x, -y)], closed=True)
+
+
+def _marked(canvas: Canvas, one: HeatCell, x: float, y: float, cell: float) -> None:
+    if cell >= _LEGIBLE:
+        canvas.write(x, y, f"{100 * one.wins:.0f}", ha="center", size=SIZE - (1 if cell > 30 else 2))
+    elif one.apart:
+        canvas.write(x, y, "▲" if one.wins > 0.5 else "▼", ha="center", size=7)
+
+
+def _colour(one: HeatCell) -> tuple[str, float]:
+    return palette.WIN if one.wins >= 0.5 else palette.LOSE, _SHADES[abs(one.shade)]
+
+
+def _said(row: int, column: int, one: HeatCell) -> str:
+    p = "" if one.p_holm is None else f", p {p_value(one.p_holm)}"
+    return f"{row + 1} ahead of {column + 1}: {percent(one.wins)}{p}"

@@ -1,0 +1,180 @@
+"""A history drawn: submissions as dots over time, the best score as a line that only rises.
+
+The best score so far as submissions came in, and where gold, map or harness changed under it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise, zip_longest
+from typing import TYPE_CHECKING
+
+from sandscore.records.board import Board, Row
+from sandscore.site.page_text import day, moment, ratio
+from sandscore.site.plots import palette
+from sandscore.site.plots.canvas import NARROW, WIDE, Canvas, PlotForm, ruled
+from sandscore.site.plots.svg import Plot, plot
+from sandscore.site.standings import scale_of, score_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One submission; ``best`` where it led when it came in."""
+
+    row: Row
+    when: datetime
+    score: float
+    interval: tuple[float, float] | None
+    best: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rescore:
+    """A change of what is scored against, after the last submission that the older version knew; all were scored
+    again."""
+
+    after: datetime
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Submissions in the order they came in; ``undated`` counts those without a date or a score."""
+
+    points: Sequence[Point]
+    rescores: Sequence[Rescore]
+    undated: int
+
+    @property
+    def best(self) -> Sequence[Point]:
+        return [point for point in self.points if point.best]
+
+
+def history(board: Board, earlier: Sequence[Board]) -> History | None:
+    """None where fewer than two submissions say when they were made."""
+    points = _points(board)
+    if len(points) < 2:
+        return None
+    return History(points, _rescores([*earlier, board]), len(board.rows) - len(points))
+
+
+def _points(board: Board) -> list[Point]:
+    points: list[Point] = []
+    for row, when in _dated(board):
+        score, interval = score_of(board, row)
+        if score is not None:
+            points.append(Point(row, when, score, interval, all(score > one.score for one in points if one.best)))
+    return points
+
+
+def _dated(board: Board) -> list[tuple[Row, datetime]]:
+    found = [(row, when) for row in board.rows if (when := moment(row.created)) is not None]
+    return sorted(found, key=lambda one: one[1])
+
+
+def _rescores(versions: Sequence[Board]) -> list[Rescore]:
+    found = []
+    for old, new in pairwise(versions):
+        what, dated = _changes(old, new), _dated(old)
+        if what and dated:
+            found.append(Rescore(dated[-1][1], what))
+    return found
+
+
+def _changes(old: Board, new: Board) -> str:
+    changes = []
+    if old.gold != new.gold:
+        changes.append("new gold")
+    if old.sandscore != new.sandscore:
+        changes.append(f"sandscore {new.sandscore}")
+    return ", ".join(changes)
+
+
+_HEIGHT, _LEFT, _RIGHT, _BOTTOM = 216, 46, 12, 28
+_MARK, _MARK_LINES = 18, 3
+_ROOM = 0.04
+_FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
+
+
+def history_plot(past: History) -> Plot:
+    first, last = past.points[0].score, past.best[-1].score
+    label = f"The best score rose from {ratio(first)} to {ratio(last)} in {len(past.best)} steps"
+    return plot(lambda form: _drawn(form, past), "history", label, WIDE, NARROW)
+
+
+def _drawn(form: PlotForm, past: History) -> Canvas:
+    top = 10 + _MARK * min(len(past.rescores), _MARK_LINES)
+    canvas = Canvas(form.width, top + _HEIGHT + _BOTTOM)
+    axes = canvas.axes(_LEFT, top, form.width - _LEFT - _RIGHT, _HEIGHT)
+    _scale(axes, past.points, form)
+    _draw_best(axes, past.best)
+    _draw_points(axes, canvas, past.points, told=form is WIDE)
+    for at, mark in enumerate(past.rescores):
+        _draw_rescore(axes, canvas, mark, top - 10 - _MARK * (at % _MARK_LINES))
+    return canvas
+
+
+def _scale(axes: "Axes", points: Sequence[Point], form: PlotForm) -> None:
+    from matplotlib.dates import AutoDateFormatter, AutoDateLocator
+
+    ends = [end for point in points for end in (point.score, *(point.interval or ()))]
+    levels = scale_of(ends, *((0.0, 1.0) if all(0 <= end <= 1 for end in ends) else (None, None)))
+    ruled(axes, "y", 5)
+    days = AutoDateLocator(minticks=2, maxticks=form.width // 110)
+    axes.xaxis.set_major_locator(days)
+    axes.xaxis.set_major_formatter(AutoDateFormatter(days))
+    first, last = _number(points[0].when), _number(points[-1].when)
+    room = (last - first) * _ROOM or 1.0
+    axes.set_xlim(max(first - room, _number(_FIRST)), min(last + room, _number(_LAST)))
+    axes.set_ylim(levels.low, levels.high)
+
+
+def _draw_best(axes: "Axes", best: Sequence[Point]) -> None:
+    """Each best score and its interval stand until the next."""
+    end = axes.get_xlim()[1]
+    times = [_number(point.when) for point in best]
+    for point, since, until in zip_longest(best, times, times[1:], fillvalue=end):
+        if isinstance(point, Point) and point.interval:
+            axes.fill_between([since, until], *point.interval, color=palette.BAND, linewidth=0)
+    scores = [point.score for point in best]
+    axes.step([*times, end], [*scores, scores[-1]], where="post", color=palette.DOT, linewidth=2.5)
+
+
+def _draw_points(axes: "Axes", canvas: Canvas, points: Sequence[Point], *, told: bool) -> None:
+    """Those that led are large and full, the others small and hollow; ``told`` who is which to those who point."""
+    for best in (False, True):
+        kind = [point for point in points if point.best == best]
+        axes.scatter(
+            [_number(point.when) for point in kind],
+            [point.score for point in kind],
+            s=100 if best else 42,
+            color=palette.DOT if best else palette.RAISED,
+            edgecolor=palette.RAISED if best else palette.SOFT,
+            linewidth=1.5,
+            urls=[canvas.key(_said(point)) for point in kind] if told else None,
+            clip_on=False,
+            zorder=3,
+        )
+
+
+def _draw_rescore(axes: "Axes", canvas: Canvas, mark: Rescore, height: float) -> None:
+    """A dashed line right after the last submission before the change."""
+    low, high = axes.get_xlim()
+    share = min(1.0, max(0.0, (_number(mark.after) - low) / (high - low)) + 0.015)
+    left = _LEFT + share * (canvas.width - _LEFT - _RIGHT)
+    axes.axvline(low + share * (high - low), color=palette.CHANGE, linewidth=1.5, dashes=(4, 3), clip_on=False)
+    canvas.write(left + (6 if share < 0.5 else -6), height, mark.what, ha="left" if share < 0.5 else "right")
+
+
+def _said(point: Point) -> str:
+    return f"{point.row.submission}: {ratio(point.score)}, {day(point.row.created)}"
+
+
+def _number(when: datetime) -> float:
+    """Days, as the axis counts them."""
+    from matplotlib.dates import date2num
+
+    return float(date2num(when))

@@ -1,0 +1,122 @@
+"""What the pages of a site show: the overview, one page a board, one page a submission."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sandscore.records.board import Board
+from sandscore.records.challenge import Challenge
+from sandscore.site.board_columns import Column, columns_of
+from sandscore.site.board_files import Card
+from sandscore.site.page_templates import page
+from sandscore.site.plots.heat_map import HeatMap, heat_map, pairs_by_name
+from sandscore.site.plots.history_plot import History, history, history_plot
+from sandscore.site.plots.interval_plot import interval_plot
+from sandscore.site.plots.stability_plot import StabilityFigure, stability_of
+from sandscore.site.plots.svg import Plot
+from sandscore.site.site_folder import file_name
+from sandscore.site.standings import Bar, Line, Standings, aggregates, bar, scale_over, standings_of
+from sandscore.site.submission_page import submission_view
+
+FIRST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class BoardPage:
+    """A board with everything that is drawn of it. ``recomputable``: the site holds its cards."""
+
+    board: Board
+    name: tuple[str, ...]
+    cards: Mapping[str, Mapping[str, Card]]
+    recomputable: bool
+    columns: Sequence[Column]
+    standings: Standings
+    heat: HeatMap | None
+    stability: StabilityFigure | None
+    history: History | None
+
+    @property
+    def slug(self) -> str:
+        """The folder."""
+        return file_name("-".join(self.name))
+
+    @property
+    def title(self) -> str:
+        """The task in words, and what else is in the name."""
+        task, *more = self.name
+        return ": ".join(part for part in (task.replace("-", " ").capitalize(), ", ".join(more)) if part)
+
+    @property
+    def first(self) -> Sequence[tuple[Line, Bar | None]]:
+        """The first rows, drawn on a scale of their own."""
+        lines = self.standings.lines[:FIRST]
+        scale = scale_over([(line.score, line.interval) for line in lines])
+        return [(line, bar(scale, line.score, line.interval)) for line in lines]
+
+    @property
+    def intervals(self) -> Plot | None:
+        return interval_plot(self.standings.lines)
+
+    @property
+    def past(self) -> Plot | None:
+        return history_plot(self.history) if self.history else None
+
+    @property
+    def score(self) -> str:
+        """What the numbers that rank are called."""
+        return "Score" if aggregates(self.board) else "F1"
+
+    @property
+    def unit(self) -> str:
+        return "notes" if any("notes were resampled" in said for said in self.board.warnings) else "patients"
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The site."""
+
+    boards: Sequence[BoardPage]
+    challenge: Challenge | None
+
+    @property
+    def title(self) -> str:
+        if self.challenge is not None:
+            return self.challenge.title or self.challenge.challenge
+        named = [shown.board.config.challenge for shown in self.boards if shown.board.config.challenge]
+        return named[0] if named else "Leaderboard"
+
+    @property
+    def citation(self) -> str | None:
+        return self.challenge.publication.citation if self.challenge else None
+
+
+def board_page(
+    board: Board,
+    name: tuple[str, ...],
+    earlier: Sequence[Board],
+    cards: Mapping[str, Mapping[str, Card]],
+    *,
+    recomputable: bool,
+) -> BoardPage:
+    """The board, its columns chosen and its figures laid out."""
+    columns = columns_of(board)
+    return BoardPage(
+        board,
+        name,
+        cards,
+        recomputable,
+        columns,
+        standings_of(board, columns),
+        heat_map(board),
+        stability_of(board),
+        history(board, earlier),
+    )
+
+
+def submission_pages(shown: BoardPage, overview: Overview) -> Iterator[tuple[str, bytes]]:
+    """The page of every row, by its name."""
+    pairs = pairs_by_name(shown.board)
+    lines = shown.standings.lines
+    for at, line in enumerate(lines):
+        view = submission_view(shown.board, lines, at, pairs, shown.cards.get(line.row.submission, {}))
+        values = {"view": view, "shown": shown, "overview": overview, "home": "../", "current": ""}
+        yield line.page, page("submission.html", **values)

@@ -1,0 +1,1 @@
+"""The table of tasks: what can be annotated, and everything that is known about it."""

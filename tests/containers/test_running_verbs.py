@@ -1,0 +1,216 @@
+"""run, evaluate, attack and doctor as a user meets them: streams, exit codes and files."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from cli.running import sandscore
+
+from sandscore.containers import host_checks
+from sandscore.containers.annotation_run import Run
+from sandscore.records.run_record import Outcome, RunLimits, RunRecord
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTES = ROOT / "gold" / "example" / "notes.json"
+GOLD = ROOT / "gold" / "example" / "date.json"
+SERVER = f"{sys.executable} {ROOT / 'submissions' / 'template' / 'server.py'}"
+
+
+def test_run_a_command(tmp_path: Path) -> None:
+    ran = sandscore("run", "date", "--command", SERVER, "--notes", NOTES, "-o", tmp_path / "r", "--format", "json")
+    assert ran.code == 0
+    assert "this run was not isolated" in ran.err
+    record = RunRecord.model_validate_json(ran.out)
+    assert (record.outcome, record.notes, record.kind) == (Outcome.FINISHED, 72, "command")
+    predictions = json.loads((tmp_path / "r" / "predictions.json").read_bytes())
+    assert len(predictions) == 72
+    checked = sandscore("validate", "date", tmp_path / "r" / "predictions.json", "--notes", NOTES, "--complete")
+    assert checked.code == 0, checked.out
+
+
+def test_an_answer_that_is_refused_is_kept(tmp_path: Path) -> None:
+    """The reason quotes nothing, so the participant's own bytes are kept in a file that validate explains."""
+    server = tmp_path / "server.py"
+    for name in ("server.py", "tool.json"):
+        (tmp_path / name).write_bytes((ROOT / "submissions" / "template" / name).read_bytes())
+    wrong = "def annotate(text):\n    return [{'start': 0, 'length': 3, 'text': text[:2]}]\n"
+    (tmp_path / "annotate.py").write_text(wrong, encoding="utf-8")
+    folder = tmp_path / "r"
+    folder.mkdir()
+    for earlier in ("predictions.json", ".predictions.json.partial"):
+        (folder / earlier).write_text("of an earlier run", encoding="utf-8")
+    ran = sandscore("run", "date", "--command", f"{sys.executable} {server}", "--notes", NOTES, "-o", folder)
+    assert ran.code == 65
+    assert "outcome       invalid_output" in ran.out
+    assert "text-mismatch" in ran.err
+    assert sorted(p.name for p in folder.iterdir()) == ["log.txt", "refused.json", "run.json"]
+    explained = sandscore("validate", "date", folder / "refused.json")
+    assert explained.code == 65
+    assert "text-mismatch" in explained.out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "why"),
+    [
+        pytest.param(["--image", "x", "--url", "http://h"], 2, "exactly one of", id="two annotators"),
+        pytest.param([], 2, "exactly one of", id="no annotator"),
+        pytest.param(["--url", "ftp://h"], 2, "not a server's address", id="not a URL"),
+        pytest.param(["--url", "http://h:port"], 2, "not a server's address", id="a port that is none"),
+        pytest.param(["--command", "'"], 2, "cannot be started", id="a quote left open"),
+        pytest.param(["--command", "/no/such/program"], 2, "cannot be started", id="no such program"),
+        pytest.param(["--command", "x", "--protocol", "batch"], 2, "needs --image", id="batch without an image"),
+        pytest.param(["--command", "x", "--memory", "lots"], 2, "512m or 2g", id="not an amount"),
+        pytest.param(["--command", "x", "--memory", "1k"], 2, "at least 6m", id="too little memory"),
+        pytest.param(["--command", "x", "--notes", "/no/notes"], 66, "no such file", id="no notes"),
+    ],
+)
+def test_run_refuses(tmp_path: Path, words: list[str], code: int, why: str) -> None:
+    notes = [] if "--notes" in words else ["--notes", NOTES]
+    ran = sandscore("run", "date", *words, *notes, "-o", tmp_path / "r")
+    assert (ran.code, ran.out) == (code, "")
+    assert why in ran.err
+    assert not (tmp_path / "r" / "run.json").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_anything_runs(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    began = tmp_path / "began"
+    ran = sandscore("run", "date", "--command", f"touch {began}", "--notes", NOTES, "-o", tmp_path / "file" / "r")
+    assert ran.code == 2
+    assert "cannot be written" in ran.err
+    assert not began.exists()
+
+
+def test_no_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no.sock")
+    ran = sandscore("run", "date", "--image", "x", "--notes", NOTES, "-o", tmp_path / "r")
+    assert ran.code == 75
+    assert "no Docker engine answers" in ran.err
+    examined = sandscore("doctor", "--format", "json")
+    assert examined.code == 75
+    levels = {finding["name"]: finding["level"] for finding in json.loads(examined.out)}
+    assert (levels["engine"], levels["reading"]) == ("fault", "ok")
+
+
+def test_doctor_says_when_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sandscore.annotations.kernel.kernel_library.kernel", lambda: None)
+    (reading,) = [finding for finding in host_checks.examine() if finding.name == "reading"]
+    assert (reading.level, reading.found) == ("note", "by Python alone: slower, with the same results")
+
+
+@pytest.mark.engine
+def test_missing_image(client: object, tmp_path: Path) -> None:
+    words = ["run", "date", "--image", "sha256:" + "0" * 64, "--notes", NOTES, "-o", tmp_path / "r"]
+    ran = sandscore(*words)
+    assert ran.code == 65
+    assert "image_missing" in ran.out
+    assert RunRecord.model_validate_json((tmp_path / "r" / "run.json").read_bytes()).outcome is Outcome.IMAGE_MISSING
+
+
+@pytest.mark.engine
+def test_doctor_finds_limits_in_force(client: object) -> None:
+    examined = sandscore("doctor")
+    assert examined.code == 0, examined.out
+    assert "no rights, our system call filter" in examined.out
+    assert "2147483648 bytes in the container's cgroup" in examined.out
+
+
+@pytest.mark.engine
+def test_doctor_sees_limits_that_are_not(client: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_checks, "unenforced", lambda _: ["MemoryLimit"])
+    examined = sandscore("doctor")
+    assert examined.code == 75
+    assert "ignores MemoryLimit" in examined.out
+
+
+@pytest.mark.engine
+def test_an_engine_that_ignores_limits_scores_nothing(
+    client: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ignoring = {"MemoryLimit": True, "SwapLimit": False, "PidsLimit": True, "CpuCfsQuota": True}
+    monkeypatch.setattr("sandscore.containers.annotation_run.facts", lambda _: ignoring)
+    ran = sandscore("run", "date", "--image", "x", "--notes", NOTES, "-o", tmp_path / "r")
+    assert ran.code == 78
+    assert "ignores limits (SwapLimit)" in ran.err
+
+
+@pytest.mark.engine
+def test_attack_prints_a_table(client: object) -> None:
+    ran = sandscore("attack", "--only", "redirect", "--only", "link-out", "--memory", "64m")
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert [line.split()[:3] for line in lines[:-1]] == [
+        ["pass", "redirect", "invalid_output"],
+        ["pass", "link-out", "invalid_output"],
+    ]
+    assert lines[-1] == "2 of 2 contained"
+    assert sandscore("attack", "--only", "rain").code == 2
+
+
+@pytest.mark.engine
+def test_attack_takes_the_limits_of_a_challenge(client: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[RunLimits] = []
+
+    def attacked(limits: RunLimits, **_: object) -> list[object]:
+        given.append(limits)
+        return []
+
+    monkeypatch.setattr("sandscore.containers.hostile.hostile_set.attack", attacked)
+    challenge = ROOT / "gold" / "example" / "challenge.toml"
+    assert sandscore("attack", "--challenge", challenge).code == 0
+    assert given == [RunLimits(total_seconds=600)]
+    assert sandscore("attack", "--challenge", challenge, "--memory", "1g").code == 2
+    assert sandscore("attack", "--challenge", "/no/challenge.toml").code == 66
+
+
+@pytest.mark.engine
+def test_an_attack_that_is_not_contained_is_said(client: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    def deceived(_job: object) -> Run:
+        limits = RunLimits()
+        record = RunRecord(
+            sandscore="0", task="date", protocol="service", kind="image", isolation="", limits=limits, concurrency=1,
+            notes=1, notes_sha256="0", outcome=Outcome.TIMED_OUT, reason="because",
+        )  # fmt: skip
+        return Run(record, None, "ESCAPED: out of the box\n")
+
+    monkeypatch.setattr("sandscore.containers.hostile.hostile_set.run", deceived)
+    ran = sandscore("attack", "--only", "redirect", "--format", "json")
+    assert ran.code == 78
+    [verdict] = json.loads(ran.out)
+    assert verdict["passed"] is False
+    assert verdict["complaints"] == [
+        "ended as timed_out instead of invalid_output: because",
+        "out of the box",
+    ]
+
+
+@pytest.mark.engine
+def test_evaluate(python_image: object, tmp_path: Path) -> None:
+    standin = (Path(__file__).parent / "standins" / "service.py").read_text(encoding="utf-8")
+    image = python_image("plain", standin)  # type: ignore[operator]
+    ran = sandscore(
+        "evaluate", "date", "--image", image, "--notes", NOTES, "--gold", GOLD, "-o", tmp_path / "e", "--format", "json"
+    )
+    assert ran.code == 0, ran.err
+    assert sorted(p.name for p in (tmp_path / "e").iterdir()) == [
+        "card.json",
+        "log.txt",
+        "predictions.json",
+        "run.json",
+    ]
+    card = json.loads((tmp_path / "e" / "card.json").read_bytes())
+    assert card["run"]["outcome"] == "finished"
+    assert card["image"] == card["run"]["image"]["id"]
+    assert card["measures"]["instance_strict"]["tp"] > 0
+    assert card["measures"]["instance_strict"]["fp"] == 0, "whole dates with slashes are never wrong"
+
+
+@pytest.mark.parametrize(
+    ("content", "code"), [pytest.param(None, 66, id="missing"), pytest.param("{}", 78, id="not a record")]
+)
+def test_a_card_takes_only_records_of_runs(tmp_path: Path, content: str | None, code: int) -> None:
+    if content is not None:
+        (tmp_path / "run.json").write_text(content, encoding="utf-8")
+    ran = sandscore("score", "date", "--gold", GOLD, "--predictions", GOLD, "--run", tmp_path / "run.json")
+    assert (ran.code, ran.out) == (code, "")

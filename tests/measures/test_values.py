@@ -1,0 +1,70 @@
+"""A measure is one string everywhere: what is printed is parsed to the same value."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandscore.base.errors import UsageFault
+from sandscore.measures.measure_registry import all_measures
+from sandscore.measures.measure_syntax import Definition, Named, Parameter, parse
+
+TABLE = {
+    "m": Definition(
+        "m",
+        "an example",
+        (
+            Parameter("count", 2, least=0, most=9),
+            Parameter("share", 0.5, least=0, most=1),
+            Parameter("mode", "sum", choices=("sum", "max")),
+            Parameter("deep", False),
+        ),
+    )
+}
+
+
+@given(
+    count=st.integers(0, 9),
+    share=st.floats(0, 1),
+    mode=st.sampled_from(["sum", "max"]),
+    deep=st.booleans(),
+)
+def test_what_is_printed_is_parsed(count: int, share: float, mode: str, deep: bool) -> None:
+    written = f"m(mode={mode}, share={share!r},count={count} ,deep={str(deep).lower()})"
+    value = parse(written, TABLE)
+    assert parse(str(value), TABLE) == value
+    assert TABLE["m"].settle(value) == {"count": count, "share": share, "mode": mode, "deep": deep}
+
+
+def test_defaults_are_not_printed() -> None:
+    assert str(parse("m(count=2,mode=sum)", TABLE)) == "m"
+    assert parse("m", TABLE) == Named("m")
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["instance_relax(relax=3)", "iou(threshold=0.9,beta=2)", "overlap(recall=max,precision=sum)", "hipaa_phi"],
+)
+def test_the_contracts_own_examples_come_back_as_written(written: str) -> None:
+    assert str(parse(written, all_measures())) == written
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("n", "allowed: m"),
+        ("m(cout=3)", "did you mean count?"),
+        ("m(count=ten)", "must be a whole number from 0 up to 9"),
+        ("m(count=10)", "out of range"),
+        ("m(count=1,count=2)", "each parameter once"),
+        ("m(count)", "as key=value"),
+        ("m(mode=least)", "must be sum or max"),
+        ("m(share=nan)", "must be a number"),
+        ("m(deep=maybe)", "must be true or false"),
+        ("m(count=1", "write it as name or name(key=value"),
+        ("", "write it as name"),
+    ],
+)
+def test_what_is_not_allowed_is_answered_with_what_is(written: str, said: str) -> None:
+    with pytest.raises(UsageFault) as caught:
+        parse(written, TABLE)
+    assert said in str(caught.value)

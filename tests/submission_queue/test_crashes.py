@@ -1,0 +1,33 @@
+"""Nothing lost, nothing twice, in either home and on a cluster: the short form of benchmarks/queue_crashes.py."""
+
+from pathlib import Path
+
+from queue_siege import DaskSiege, Siege
+from submission_queue.synapse_standin import synapse
+from synapse_siege import SynapseSiege
+
+
+def test_killed_workers_change_nothing(tmp_path: Path) -> None:
+    siege = Siege(tmp_path, seed=7, submissions=60)
+    siege.attack(kills=30)
+    siege.drain()
+    ended = siege.check()
+    assert ended["SCORED"] > ended["INVALID"] > 0
+    assert siege.band.doubles > 0
+    assert siege.lost() > 0
+
+
+def test_nor_on_synapse(tmp_path: Path) -> None:
+    with synapse(tmp_path) as queue:
+        siege = SynapseSiege(queue, seed=5, submissions=8)
+        siege.attack(kills=6)
+        siege.drain()
+        ended = siege.check()
+    assert ended["SCORED"] > 0
+
+
+def test_nor_on_a_cluster(tmp_path: Path) -> None:
+    siege = DaskSiege(tmp_path, seed=3, submissions=20)
+    siege.attack(kills=6)
+    siege.drain()
+    assert siege.check()["SCORED"] > 0

@@ -1,0 +1,102 @@
+"""A Dask cluster of two worker processes and a scheduler, all of which die: no result changes, none is lost."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+from dask_cluster import Cluster
+from queue_samples import CHALLENGE, HALF, RIGHT, hand_in, opened, queue, with_home
+
+from sandscore.containers.docker_engine import engine
+from sandscore.containers.hostile.hostile_images import hostile_images
+from sandscore.queue.dask import dask_executor as fanout
+from sandscore.queue.dask.note_shards import cut, shards_of
+from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
+from sandscore.queue.worker.queue_worker import Worker, WorkPlan
+from sandscore.records.run_record import RunRecord
+
+DRIVE = "import sys; from sandscore.cli.main import main; main(sys.argv[1:])"
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    made = Cluster(tmp_path)
+    yield made
+    made.close()
+
+
+def test_killing_any_part_of_the_cluster_changes_no_result(tmp_path: Path, cluster: Cluster) -> None:
+    workspace = queue(tmp_path, lease_seconds=5.0)
+    expected = {hand_in(workspace, RIGHT if n % 2 else HALF, f"Team {n}"): 1.0 if n % 2 else 0.8 for n in range(150)}
+    command = [sys.executable, "-c", DRIVE, "queue", "work", str(workspace.root), "--once", "--dask", cluster.address]
+    driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    scored = [0]
+    strikes: list[Callable[[], None]] = [partial(cluster.kill_worker, number) for number in (0, 1)]
+    for strike in [*strikes, cluster.kill_scheduler]:
+        scored.append(wait_for_more(workspace.root, scored[-1]))
+        strike()
+    _, said = driver.communicate(timeout=120)
+    assert driver.returncode == 0, said.decode()
+    assert scored[-1] < len(expected), "the last strike came before the end"
+    found = with_home(workspace, lambda home: home.submissions())
+    assert {one.id: one.scores["instance_strict"] for one in found} == expected
+    with opened(workspace) as database, database.reading() as connection:
+        ends = [row[0] for row in connection.execute("SELECT outcome FROM attempt")]
+    assert ends == ["SCORED"] * len(expected), "nobody's fault cost an attempt"
+
+
+def wait_for_more(root: Path, before: int) -> int:
+    """Until more cards have been written than before."""
+    begun = time.monotonic()
+    while (now := len(list(root.glob("attempts/*/*/card.v1.json")))) <= before + 5:
+        assert time.monotonic() - begun < 60, "the cluster does not work"
+        time.sleep(0.02)
+    return now
+
+
+@pytest.mark.parametrize(
+    ("lengths", "most", "shards"),
+    [
+        pytest.param([3, 3, 3], 9, [(0, 3)], id="all in one"),
+        pytest.param([3, 3, 3], 8, [(0, 2), (2, 3)], id="cut where it would be too long"),
+        pytest.param([20, 1, 20], 10, [(0, 1), (1, 2), (2, 3)], id="a long note alone"),
+        pytest.param([], 10, [(0, 0)], id="no notes"),
+    ],
+)
+def test_shards_are_cut_by_characters(lengths: Sequence[int], most: int, shards: list[tuple[int, int]]) -> None:
+    assert cut(lengths, most) == shards
+
+
+@pytest.mark.engine
+def test_an_image_is_run_in_shards_and_put_together(
+    tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three notes, a shard each: one container a shard, one set of predictions, one record of all of them."""
+    monkeypatch.setattr(fanout, "shards_of", partial(shards_of, most=10))
+    workspace = queue(tmp_path, f'{CHALLENGE}[limits]\nmemory = "64m"\n', concurrency=1)
+    with engine() as client, hostile_images(client, f"sandscore-test-dask-{os.getpid()}") as images:
+        submission_id = hand_in(workspace, image=str(client.images.get(images.image("harmless")).id))
+
+        async def work() -> None:
+            home = EmbeddedHome(workspace)
+            await home.open()
+            hands, leave = await fanout.connected(cluster.address, workspace.root)
+            await Worker(home, workspace, WorkPlan(once=True), hands).run()
+            await leave()
+            await home.close()
+
+        asyncio.run(asyncio.wait_for(work(), 120))
+    [one] = with_home(workspace, lambda home: home.submissions())
+    assert (one.status, one.scores["instance_strict"]) == ("SCORED", 0.0)
+    [folder] = (workspace.attempts / submission_id).iterdir()
+    assert not [path for path in folder.iterdir() if path.is_dir()], "nothing of the shards is left"
+    assert RunRecord.model_validate_json((folder / "run.json").read_bytes()).notes == 3
+    entries = json.loads((folder / "predictions.json").read_bytes())
+    assert [entry["annotationSource"]["resourceSource"]["name"] for entry in entries] == ["n1", "n2", "n3"]

@@ -1,0 +1,104 @@
+"""A database set back to a backup: what was handed in since is taken up again, cancels too, nothing is told twice."""
+
+import json
+from pathlib import Path
+
+from queue_samples import RIGHT, hand_in, queue, with_home
+from queue_siege import Siege
+
+from sandscore.cli.main import run
+from sandscore.queue.homes.sqlite.sqlite_database import FILE, back_up
+from sandscore.queue.homes.sqlite.submission_journal import FILE as JOURNAL
+from sandscore.queue.workspace import Workspace
+from sandscore.records.submission import Submission
+
+
+def submissions(workspace: Workspace) -> list[Submission]:
+    return list(with_home(workspace, lambda home: home.submissions()))
+
+
+def restore(workspace: Workspace, backup: Path) -> None:
+    for ending in ("", "-wal", "-shm"):
+        (workspace.root / f"{FILE}{ending}").unlink(missing_ok=True)
+    (workspace.root / FILE).write_bytes(backup.read_bytes())
+
+
+def test_what_came_after_the_backup_is_not_lost(tmp_path: Path) -> None:
+    workspace, backup = queue(tmp_path), tmp_path / "backup.sqlite"
+    before = hand_in(workspace)
+    back_up(workspace.root, backup)
+    after, called_back = hand_in(workspace, RIGHT, "Team B"), hand_in(workspace, RIGHT, "Team C")
+    with_home(workspace, lambda home: home.cancel(called_back))
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    told = (workspace.root / "notices.jsonl").read_bytes()
+    restore(workspace, backup)
+    assert {one.id: one.status for one in submissions(workspace)} == {
+        before: "RECEIVED",
+        after: "RECEIVED",
+        called_back: "REJECTED",
+    }
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    assert [(one.status, one.version) for one in submissions(workspace)] == [
+        ("SCORED", 1),
+        ("SCORED", 1),
+        ("REJECTED", 0),
+    ]
+    assert (workspace.root / "notices.jsonl").read_bytes() == told
+    kept = {folder.name: [path.name for path in folder.iterdir()] for folder in workspace.attempts.iterdir()}
+    assert {name: len(folders) for name, folders in kept.items()} == {before: 1, after: 1}, (
+        "the newer attempts are gone"
+    )
+    board = json.loads((workspace.boards / "date.json").read_bytes())
+    assert sorted(row["submission"] for row in board["rows"]) == sorted([before, after])
+
+
+def test_a_line_cut_short_was_promised_to_nobody(tmp_path: Path) -> None:
+    workspace = queue(tmp_path)
+    first = hand_in(workspace)
+    journal = workspace.root / JOURNAL
+    with journal.open("ab") as file:
+        file.write(b'{"submitted":{"id":"cut')
+    second = hand_in(workspace)
+    assert [one.id for one in submissions(workspace)] == [first, second]
+    assert [json.loads(line)["submitted"]["id"] for line in journal.read_bytes().splitlines() if line[-1:] == b"}"] == [
+        first,
+        second,
+    ]
+
+
+def test_a_siege_with_restores(tmp_path: Path) -> None:
+    """A restore at the worst time: while workers are busy and after results were committed."""
+    siege = Siege(tmp_path, seed=11, submissions=30)
+    backup = tmp_path / "backup.sqlite"
+    back_up(siege.workspace.root, backup)
+    siege.attack(kills=4)
+    siege.restore(backup)
+    siege.drain()
+    assert sum(siege.check().values()) == len(siege.handed_in)
+
+
+def test_a_queue_without_its_database_is_made_anew_from_the_journal(tmp_path: Path) -> None:
+    workspace = queue(tmp_path)
+    first, called_back = hand_in(workspace), hand_in(workspace, RIGHT, "Team B")
+    with_home(workspace, lambda home: home.cancel(called_back))
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    for path in workspace.root.glob("queue.sqlite*"):
+        path.unlink()
+    assert run(["queue", "list", str(workspace.root)]) == 66
+    assert run(["queue", "init", str(workspace.root), "--challenge", str(workspace.root / "challenge.toml")]) == 0
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    assert {one.id: one.status for one in submissions(workspace)} == {first: "SCORED", called_back: "REJECTED"}
+    assert len(list((workspace.attempts / first).iterdir())) == 1
+
+
+def test_a_database_of_two_times_is_refused(tmp_path: Path) -> None:
+    """Pages that belong to an older file, as a restore leaves them that forgets what lies beside it."""
+    workspace = queue(tmp_path)
+    for number in range(60):
+        hand_in(workspace, RIGHT, f"Team {number}")
+    database = workspace.root / FILE
+    content = bytearray(database.read_bytes())
+    page = 4096
+    content[page * 3 : page * 4] = content[page * 2 : page * 3]
+    database.write_bytes(content)
+    assert run(["queue", "list", str(workspace.root)]) == 78

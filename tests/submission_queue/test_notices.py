@@ -1,0 +1,171 @@
+"""Notices: by file, mail and webhook; only those that were chosen, each at most once, never in the way of scoring."""
+
+import json
+import socketserver
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandscore.queue.notices import NoticeLedger, send
+from sandscore.queue.settings import ALL_EVENTS, Notices, Smtp
+from sandscore.records.submission import Event, Notice, Status, Submission, SubmissionKind
+
+
+def notice(event: Event = Event.INVALID, submitter: str | None = "team@example.org", attempt: int = 1) -> Notice:
+    one = Submission(
+        "abc", "Team", "date", SubmissionKind.PREDICTIONS, Status.INVALID, "2026-01-01T00:00:00Z", submitter=submitter
+    )
+    return Notice(one, attempt, event, "Subject\u00e9", "Text with \u00fcmlaut")
+
+
+class Mailbox(socketserver.StreamRequestHandler):
+    """Enough of SMTP to take a letter."""
+
+    letters: list[str]
+
+    def handle(self) -> None:
+        self.wfile.write(b"220 here\r\n")
+        while line := self.rfile.readline().strip():
+            if line.upper() == b"DATA":
+                self.wfile.write(b"354 go on\r\n")
+                lines = []
+                while (part := self.rfile.readline()).strip() != b".":
+                    lines.append(part.decode())
+                self.letters.append("".join(lines))
+            self.wfile.write(b"221 bye\r\n" if line.upper() == b"QUIT" else b"250 fine\r\n")
+
+
+class Hook(BaseHTTPRequestHandler):
+    """Takes JSON and answers badly."""
+
+    bodies: list[dict[str, Any]]
+
+    def do_POST(self) -> None:
+        self.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(500)
+        self.end_headers()
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Quiet."""
+
+
+@contextmanager
+def serving(server: socketserver.TCPServer) -> Iterator[int]:
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_mail_reaches_the_submitter_once(tmp_path: Path) -> None:
+    Mailbox.letters = []
+    with serving(socketserver.ThreadingTCPServer(("127.0.0.1", 0), Mailbox)) as port:
+        smtp = Smtp(host="127.0.0.1", port=port, sender="queue@example.org", organiser="boss@example.org")
+        settings = Notices(file=False, smtp=smtp)
+        assert send(notice(), settings, NoticeLedger(tmp_path))
+        assert not send(notice(), settings, NoticeLedger(tmp_path))
+        assert send(notice(Event.NEEDS_ORGANISER), settings, NoticeLedger(tmp_path))
+    [one, other] = Mailbox.letters
+    assert "To: team@example.org" in one
+    assert "To: boss@example.org" in other
+    assert "team@example.org" not in other
+
+
+def test_a_webhook_that_fails_is_a_warning_and_is_not_asked_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Hook.bodies = []
+    with serving(HTTPServer(("127.0.0.1", 0), Hook)) as port:
+        settings = Notices(webhook=f"http://127.0.0.1:{port}/hook?key=hidden")
+        assert send(notice(), settings, NoticeLedger(tmp_path))
+        assert not send(notice(), settings, NoticeLedger(tmp_path))
+    [body] = Hook.bodies
+    assert (body["event"], body["submission"], body["text"]) == ("invalid", "abc", "Text with \u00fcmlaut")
+    said = capsys.readouterr().err
+    assert "not delivered" in said
+    assert "hidden" not in said
+    assert len((tmp_path / "notices.jsonl").read_text(encoding="utf-8").splitlines()) == 1
+
+
+def test_nothing_listens_and_nothing_breaks(tmp_path: Path) -> None:
+    smtp = Smtp(host="127.0.0.1", port=1, sender="queue@example.org")
+    assert send(notice(), Notices(file=False, smtp=smtp, webhook="ftp://example.org"), NoticeLedger(tmp_path))
+
+
+@pytest.mark.parametrize("event", list(Event), ids=lambda event: str(event.name))
+def test_the_mask_chooses(tmp_path: Path, event: Event) -> None:
+    assert not send(notice(event), Notices(events=ALL_EVENTS - event), NoticeLedger(tmp_path))
+    assert send(notice(event), Notices(events=int(event)), NoticeLedger(tmp_path))
+
+
+def test_the_next_attempt_is_news(tmp_path: Path) -> None:
+    assert send(notice(attempt=1), Notices(), NoticeLedger(tmp_path))
+    assert send(notice(attempt=2), Notices(), NoticeLedger(tmp_path))
+
+
+def test_a_score_is_news_once_whichever_attempt_it_came_from(tmp_path: Path) -> None:
+    assert send(notice(Event.SCORED, attempt=1), Notices(), NoticeLedger(tmp_path))
+    assert not send(notice(Event.SCORED, attempt=2), Notices(), NoticeLedger(tmp_path))
+
+
+def test_a_mail_header_cannot_be_smuggled_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    smtp = Smtp(host="127.0.0.1", port=1, sender="queue@example.org")
+    hostile = notice(submitter="a@example.org\nBcc: all@example.org")
+    assert send(hostile, Notices(file=False, smtp=smtp), NoticeLedger(tmp_path))
+    assert "not delivered (ValueError)" in capsys.readouterr().err
+
+
+def test_what_exactly_failed_is_for_the_organisers_alone(tmp_path: Path) -> None:
+    Mailbox.letters, Hook.bodies = [], []
+    with (
+        serving(socketserver.ThreadingTCPServer(("127.0.0.1", 0), Mailbox)) as smtp_port,
+        serving(HTTPServer(("127.0.0.1", 0), Hook)) as hook_port,
+    ):
+        smtp = Smtp(host="127.0.0.1", port=smtp_port, sender="queue@example.org", organiser="boss@example.org")
+        settings = Notices(smtp=smtp, webhook=f"http://127.0.0.1:{hook_port}/")
+        for event in (Event.FAILED, Event.NEEDS_ORGANISER):
+            assert send(replace(notice(event), detail="/srv/gold is gone"), settings, NoticeLedger(tmp_path))
+    to_both, to_the_boss = Mailbox.letters
+    assert "team@example.org" in to_both
+    assert "/srv/gold" not in to_both
+    assert "team@example.org" not in to_the_boss
+    assert "/srv/gold is gone" in to_the_boss
+    assert "/srv/gold" not in json.dumps(Hook.bodies)
+    lines = [json.loads(line) for line in (tmp_path / "notices.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [one["detail"] for one in lines] == ["/srv/gold is gone"] * 2
+
+
+def test_many_at_once_send_each_notice_once(tmp_path: Path) -> None:
+    ledgers = [NoticeLedger(tmp_path) for _ in range(4)]
+    asked = [(ledger, notice(attempt=attempt)) for attempt in range(25) for ledger in ledgers]
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda one: one[0].first(one[1]), asked))
+    assert sum(answers) == 25
+    assert not any(NoticeLedger(tmp_path).first(notice(attempt=attempt)) for attempt in range(25))
+
+
+def test_a_line_cut_short_spoils_no_other(tmp_path: Path) -> None:
+    ledger = NoticeLedger(tmp_path)
+    assert ledger.first(notice(attempt=1))
+    with ledger.path.open("ab") as file:
+        file.write(b"cut sho")
+    assert ledger.first(notice(attempt=2))
+    assert not any(NoticeLedger(tmp_path).first(notice(attempt=attempt)) for attempt in (1, 2))
+
+
+def test_a_ledger_put_back_is_read_anew(tmp_path: Path) -> None:
+    ledger = NoticeLedger(tmp_path)
+    assert [ledger.first(notice(attempt=attempt)) for attempt in (1, 2)] == [True, True]
+    ledger.path.write_bytes(ledger.path.read_bytes().splitlines(keepends=True)[0])
+    assert [ledger.first(notice(attempt=attempt)) for attempt in (1, 2)] == [False, True]
