@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from ranking_cards import card_content, drawn_rows
 
 from sandscore.ranking.board_building import rank
@@ -21,8 +22,7 @@ HOSTILE = "<img src=x onerror=document.title='owned'>\"'&amp;\u202e\u200b"
 """Markup, both quotes, an entity, a right-to-left override and a zero-width space, all in one name."""
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """One submission: the share of gold it finds, and what it calls itself."""
 
     name: str

@@ -9,9 +9,10 @@ made up too.
 import json
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base.bundled_content import example_gold, submissions

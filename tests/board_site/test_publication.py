@@ -1,13 +1,13 @@
 """From boards to files: the same bytes every time, cards only where they may be seen, boards of every kind."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from board_samples import QUICK, Sample, samples, write_board
 from click.testing import CliRunner
+from msgspec.structs import replace
 from ranking_cards import card_content, drawn_rows
 
 from sandscore.base.errors import OrganiserFault

@@ -1,11 +1,11 @@
 """What a format cannot hold is named, counted and exemplified; what i2b2 calls our labels is its own table."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from formats.corpora import lost, said
+from msgspec.structs import replace
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.formats import (

@@ -1,7 +1,6 @@
 """What a format can hold comes back equal, whatever the text, the identifiers and the types are."""
 
 import re
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +22,7 @@ from formats.corpora import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from sandscore.annotations.label_codes import allowed
 from sandscore.formats import (

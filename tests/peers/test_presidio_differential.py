@@ -7,11 +7,11 @@ import json
 import random
 import subprocess
 import sys
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import astuple
 from peers.presidio_cases import as_listed, options_of
 from peers.presidio_corpus import TYPES, documents
 

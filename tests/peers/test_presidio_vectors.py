@@ -1,12 +1,12 @@
 """Every recorded run of Presidio's evaluators comes out again: counts, ratios, NaN, confusion, errors, spans."""
 
 from collections import Counter
-from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import asdict
 from peers.presidio_cases import as_listed, case_files, load, options_of, runs, tagged_documents
 
 from sandscore.base.errors import UsageFault

@@ -1,10 +1,10 @@
 """Claims on Synapse: exactly one wins, an answer that is lost loses nothing, and nobody takes what is alive."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from submission_queue.synapse_homes import STATUS, claimed, opened, run, scored
 from submission_queue.synapse_standin import LOST, LOST_503, Fault, Queue
 

@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,6 +149,8 @@ def _as_text(wanted: "Conversion", corpus: "Corpus", losses: "tuple[Loss, ...]",
 
 
 def _as_json(wanted: "Conversion", corpus: "Corpus", losses: "tuple[Loss, ...]", output: Path | None) -> None:
+    from msgspec.structs import asdict
+
     report = {
         "from": wanted.source.name,
         "to": wanted.target.name,

@@ -1,7 +1,6 @@
 """``sandscore doctor``: is this machine fit to run submissions?"""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +47,8 @@ def _as_text(findings: "list[Finding]") -> str:
 
 
 def _as_json(findings: "list[Finding]") -> str:
+    from msgspec.structs import asdict
+
     return json.dumps([asdict(finding) for finding in findings], indent=2)
 
 

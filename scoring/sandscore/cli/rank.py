@@ -86,7 +86,7 @@ def _draws(entries: "list[RankedCard]", rules: "BoardRules") -> int:
 
 def _listed(entries: "list[RankedCard]", output: Path | None) -> "list[RankedCard]":
     """Cards named as seen from the board, so that both can move together."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     start = output.parent if output else Path()
     return [replace(e, listed=Path(os.path.relpath(e.path, start)).as_posix()) for e in entries]

@@ -1,8 +1,9 @@
 """From files to a card, by our own rules or by those of another scorer."""
 
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.base.errors import OrganiserFault, ParticipantFault
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from sandscore.profiles.profile_registry import Profile
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(Struct, frozen=True):
     """A card, and what the original would print."""
 
     card: Scorecard

@@ -10,7 +10,9 @@ import secrets
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from sandscore import __version__
 from sandscore.containers.annotator_starts import attempt
@@ -68,8 +70,7 @@ def _sorted(answer: bytes) -> list[str]:
     return sorted(json.dumps(annotation, sort_keys=True) for annotation in json.loads(answer))
 
 
-@dataclass(frozen=True, slots=True)
-class RunJob:
+class RunJob(Struct, frozen=True):
     """All that a run is told."""
 
     task: Task
@@ -83,8 +84,7 @@ class RunJob:
     pinned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """What came of it: ``answers`` in the order of the notes, none where the run did not finish."""
 
     record: RunRecord

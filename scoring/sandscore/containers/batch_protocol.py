@@ -16,8 +16,9 @@ import tarfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from sandscore.annotations.decoder import Decoder, record_type
 from sandscore.annotations.json_blocks import JsonBlock, WholeJson
@@ -182,8 +183,7 @@ _POLL_SECONDS = 0.1
 _SPARE_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class BatchFolders:
+class BatchFolders(Struct, frozen=True):
     """What a batch submission sees, and the holder through which we fill and empty it."""
 
     holder: Any

@@ -4,10 +4,11 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from sandscore.base.errors import SandscoreError
 from sandscore.containers.cleanup import labels, remove_leftovers
@@ -21,8 +22,7 @@ Level = Literal["ok", "note", "fault"]
 _ROOM_BYTES = 5 << 30
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A ``note`` can be lived with; with a ``fault`` nothing can be scored here."""
 
     name: str

@@ -10,7 +10,8 @@ import re
 import socket
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 Connect = Callable[[float], socket.socket]
 """Opens a connection within so many seconds; OSError where nobody answers."""
@@ -111,8 +112,7 @@ HEAD_BYTES = 64 << 10
 _STATUS = re.compile(rb"HTTP/1\.[01] ([1-5][0-9]{2})(?: [^\r\n]*)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What is sent; ``target`` is a path on the server."""
 
     method: str
@@ -133,8 +133,7 @@ class Request:
         return "\r\n".join([*lines, "", ""]).encode("ascii") + (self.body or b"")
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """Header names are in lower case."""
 
     status: int

@@ -7,9 +7,10 @@ gets an internal network of its own, on which the host refuses connections as fa
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from ipaddress import IPv4Network
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from sandscore.containers.cleanup import BRIDGE, RUN
 from sandscore.containers.docker_engine import asking
@@ -24,8 +25,7 @@ _POOL = IPv4Network("10.231.0.0/16")
 _TRIES = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Isolation:
+class Isolation(Struct, frozen=True):
     """``network`` goes to the engine; ``door`` makes the way in from the started container's attributes."""
 
     description: str

@@ -1,8 +1,9 @@
 """What is run and under which conditions, and what one start of it showed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct, field
 
 from sandscore.containers.sandbox import Usage
 from sandscore.containers.sent_notes import SentNote
@@ -17,8 +18,7 @@ Kind = Literal["image", "url", "command"]
 Rounds = Sequence[Sequence[SentNote]]
 
 
-@dataclass(frozen=True, slots=True)
-class Annotator:
+class Annotator(Struct, frozen=True):
     """What is run: an image's reference, a server's URL or a command, and how it is spoken to."""
 
     kind: Kind
@@ -27,8 +27,7 @@ class Annotator:
     isolation: Isolation = "best"
 
 
-@dataclass(slots=True)
-class Facts:
+class Facts(Struct):
     """What one start of an annotator showed."""
 
     isolation: str = "none"
@@ -45,8 +44,7 @@ class Facts:
     log_tail: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """All that stays the same from one start to the next."""
 
     annotator: Annotator

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from docker.models.containers import Container
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sandscore.containers.answers import RefusedAnswer
 from sandscore.containers.container_limits import container_arguments
@@ -48,8 +49,7 @@ _SETTLING_SECONDS = 1.0
 _ENDING_SECONDS = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """What the engine says of a container."""
 
     running: bool
@@ -57,8 +57,7 @@ class State:
     exit_code: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """What a container has used so far; None where the engine does not say."""
 
     cpu_seconds: float | None = None

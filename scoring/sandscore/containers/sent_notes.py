@@ -4,9 +4,10 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from sandscore.annotations.slow_validation import note_complaints
 from sandscore.base.byte_sources import opened
@@ -17,8 +18,7 @@ _ACCEPTED_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _DEFAULT_TYPE = "loinc:LP29684-5"
 
 
-@dataclass(frozen=True, slots=True)
-class SentNote:
+class SentNote(Struct, frozen=True):
     """A note of the data set; ``name`` is what its predictions are joined on."""
 
     name: str

@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
+
+from msgspec import Struct, field
 
 from sandscore.base.strict_json import JsonFault, loads
 from sandscore.containers.answers import Answers, RefusedAnswer
@@ -70,8 +71,7 @@ def quiet(_done: int, _total: int) -> None:
     """Progress nobody looks at."""
 
 
-@dataclass(slots=True)
-class Clock:
+class Clock(Struct):
     """The total time of a run; what is left of it bounds every wait."""
 
     seconds: float
@@ -172,8 +172,7 @@ class Service:
             raise RunFault(Outcome.CRASHED, f"note {note.name}: no answer, twice ({fault})") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
+class Served(Struct, frozen=True):
     """Each note's annotations (compact JSON) and seconds, in the order of the notes asked."""
 
     annotations: list[bytes]

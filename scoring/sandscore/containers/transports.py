@@ -6,10 +6,11 @@ import socket
 import ssl
 import sys
 import weakref
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
 
@@ -32,8 +33,7 @@ class Door(Protocol):
     def connect(self, seconds: float) -> socket.socket: ...
 
 
-@dataclass(frozen=True, slots=True)
-class AddressDoor:
+class AddressDoor(Struct, frozen=True):
     """A server at an address that this process can reach."""
 
     address: str
@@ -55,8 +55,7 @@ class AddressDoor:
         return ssl.create_default_context().wrap_socket(plain, server_hostname=self.address)
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class NamespaceDoor:
+class NamespaceDoor(Struct, frozen=True, weakref=True):
     """The loopback inside a network namespace; threads that enter it never come back.
 
     The descriptor is closed when the last of them lets go of the door: closed sooner, its number might lead a

@@ -1,7 +1,8 @@
 """What a team is told of a score, as the phase's feedback mode has it."""
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.feedback import participant_view

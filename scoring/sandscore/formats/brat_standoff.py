@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from sandscore.base.errors import MissingFile, ParticipantFault
 from sandscore.formats.corpus import (

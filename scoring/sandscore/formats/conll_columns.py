@@ -6,12 +6,14 @@ CoNLL columns as rows of token, tag and place, note by note.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from sys import intern
 from typing import NamedTuple
 from urllib.parse import unquote
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.formats.conll_writing import BORDER, NO_NAME
@@ -30,8 +32,7 @@ class ConllRow(NamedTuple):
     span: Span | None
 
 
-@dataclass(slots=True)
-class ConllPart:
+class ConllPart(Struct):
     """One note's rows. A sentence begins at each place of ``breaks``; ``where`` is the note's first line."""
 
     id: str | None

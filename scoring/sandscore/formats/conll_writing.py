@@ -2,8 +2,9 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from sandscore.formats.corpus import AnnotatedNote, Corpus, CorpusNote, LossJournal
 from sandscore.formats.tag_schemes import Run, Scheme, encode
@@ -17,8 +18,7 @@ _BREAK = "\n"
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
-@dataclass(frozen=True, slots=True)
-class _Tokens:
+class _Tokens(Struct, frozen=True):
     starts: list[int]
     ends: list[int]
 

@@ -1,8 +1,10 @@
 """One conversion from beginning to end: read, give types their tasks, give tasks their types, write."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.annotations.label_codes import allowed
 from sandscore.base.errors import ParticipantFault, UsageFault
@@ -12,8 +14,7 @@ from sandscore.formats.type_maps import TypeMap, into_tasks, into_types, vocabul
 from sandscore.task_table.task import TASKS, Task
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
+class Conversion(Struct, frozen=True):
     """What to convert. ``tasks`` empty: all that the source has. ``types`` and ``given``: see ``vocabulary``."""
 
     source: Format

@@ -1,8 +1,9 @@
 """What every format is read into and written from, and the record of what was lost on the way."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.records.document import Annotation
@@ -13,8 +14,7 @@ FLAT = "phi"
 """The task of annotations whose type is a free word: what a format without tasks of its own holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class CorpusNote:
+class CorpusNote(Struct, frozen=True):
     """``text`` None where the format holds none; ``name`` is the whole resource name, if there is one."""
 
     id: str
@@ -24,8 +24,7 @@ class CorpusNote:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """An annotation, the task it belongs to, and the second label of the tasks that have one."""
 
     task: str
@@ -33,16 +32,14 @@ class Mark:
     second_label: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AnnotatedNote:
+class AnnotatedNote(Struct, frozen=True):
     """A note and everything marked in it, in file order."""
 
     note: CorpusNote
     marks: tuple[Mark, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Corpus:
+class Corpus(Struct, frozen=True):
     """Notes with their marks. ``tasks`` are those the source speaks of, also where nothing is marked."""
 
     entries: tuple[AnnotatedNote, ...]
@@ -60,8 +57,7 @@ class Corpus:
         return sum(len(entry.marks) for entry in self.entries)
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(Struct, frozen=True):
     """Something the target cannot hold, how often it occurred, and the first note where it did."""
 
     format: str
@@ -74,8 +70,7 @@ def _unwatched(items: Iterable[Any], _total: int, _what: str) -> Iterable[Any]:
     return items
 
 
-@dataclass(slots=True)
-class LossJournal:
+class LossJournal(Struct):
     """Losses counted as they occur, and whoever watches the work go by.
 
     ``lenient``: an annotation whose offsets do not fit the text is a loss, not an error.
@@ -108,8 +103,7 @@ class LossJournal:
         return tuple(Loss(*key, count, self._examples[key]) for key, count in self._counts.items() if count)
 
 
-@dataclass(frozen=True, slots=True)
-class FormatFiles:
+class FormatFiles(Struct, frozen=True):
     """A directory's worth of output: file name to content."""
 
     content: Mapping[str, bytes]

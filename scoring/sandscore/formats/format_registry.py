@@ -1,9 +1,10 @@
 """The format table: one row is one file format that ``convert`` reads and writes."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
 
 from sandscore.formats import (
     brat_standoff,
@@ -21,8 +22,7 @@ Reader = Callable[[Sequence[Path], LossJournal, Sequence[CorpusNote] | None], Co
 Writer = Callable[[Corpus, LossJournal], Output]
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     """``flat``: annotations carry a free type, not one of our tasks. ``text``: it holds the notes' text."""
 
     name: str

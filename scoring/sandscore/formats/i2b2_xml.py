@@ -7,25 +7,25 @@ An i2b2 file's text and tags. Document types are refused, so no entity is ever d
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.parsers import expat
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, FormatFiles, LossJournal, Mark
 from sandscore.formats.format_files import files_in, one_path, quoted_name, read_bytes, unquoted_name
 
 
-@dataclass(frozen=True, slots=True)
-class XmlTag:
+class XmlTag(Struct, frozen=True):
     """An element of TAGS: its name and its attributes."""
 
     category: str
     attributes: dict[str, str]
 
 
-@dataclass(slots=True)
-class _Document:
+class _Document(Struct):
     where: str
     path: list[str] = field(default_factory=list)
     texts: int = 0

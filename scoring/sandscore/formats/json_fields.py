@@ -4,8 +4,9 @@ Values taken out of decoded JSON, each with a sentence for the file that holds s
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.formats.corpus import CorpusNote, LossJournal, Mark, clipped

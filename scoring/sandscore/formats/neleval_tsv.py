@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from sandscore.base import strict_json
 from sandscore.base.errors import ParticipantFault, UsageFault

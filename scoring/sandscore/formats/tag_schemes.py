@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Scheme = Literal["bio", "biluo", "iobes", "io"]
 Run = tuple[int, int, str]
@@ -12,8 +13,7 @@ Run = tuple[int, int, str]
 _PREFIXED = re.compile(r"([BILUOES])-(.+)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class _Letters:
+class _Letters(Struct, frozen=True):
     first: str
     inner: str
     last: str

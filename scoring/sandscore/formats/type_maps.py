@@ -5,7 +5,9 @@ Types of foreign formats to tasks and labels, and back.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.annotations.label_codes import allowed, normalised
 from sandscore.base.errors import UsageFault
@@ -47,8 +49,7 @@ _OWN_LABELS: dict[tuple[str, str], Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class TypeMap:
+class TypeMap(Struct, frozen=True):
     """What the types of one format mean to one task. ``free``: any other type is its own label."""
 
     task: Task

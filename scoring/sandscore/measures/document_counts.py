@@ -3,8 +3,9 @@
 The general measures, by name.
 """
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from sandscore.annotations.input_files import Loaded
 from sandscore.measures import iou, overlap_credit, semeval_schemas
@@ -20,8 +21,7 @@ GENERAL: dict[str, GeneralMeasure] = {
 _COUNTS = ("tp", "fp", "fn")
 
 
-@dataclass(frozen=True, slots=True)
-class CountedGeneral:
+class CountedGeneral(Struct, frozen=True):
     """Components of all notes together; ``per_note`` where they are tp, fp and fn, so that they can be ranked."""
 
     measure: Named

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from sandscore.measures.measure_syntax import Definition, Scalar
 from sandscore.records.document import Annotation, Document
@@ -12,8 +13,7 @@ Settings = Mapping[str, Scalar]
 Components = dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class GeneralMeasure:
+class GeneralMeasure(Struct, frozen=True):
     """A row of the table: ``count`` a note, add up, ``score`` the sums; ``warn`` where the original differs."""
 
     definition: Definition

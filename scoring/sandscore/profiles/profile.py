@@ -5,16 +5,16 @@ Where an original scorer dies of its input, we stop too and say what it dies of.
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.measures.measure_syntax import Scalar
 from sandscore.task_table.task import Task
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileInput:
+class ProfileInput(Struct, frozen=True):
     """Decoded JSON as the original scorer would have loaded it, faults and all.
 
     ``gold`` and ``predictions`` are lists of many-note records (the one-note form and JSON Lines are
@@ -27,8 +27,7 @@ class ProfileInput:
     predictions: list[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileResult:
+class ProfileResult(Struct, frozen=True):
     """The original's numbers.
 
     ``measures`` maps a measure's name to its components (``tp``, ``fp``, ``fn`` as integers where it has

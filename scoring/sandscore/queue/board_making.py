@@ -5,9 +5,11 @@ import json
 import os
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore import __version__
 from sandscore.base.errors import ParticipantFault, UsageFault
@@ -28,8 +30,7 @@ Scored = dict[str, Any]
 """A scored submission: id, team, version, created, headline score, the organiser's card, and whether its team waits."""
 
 
-@dataclass(frozen=True, slots=True)
-class BoardGroup:
+class BoardGroup(Struct, frozen=True):
     """The submissions that one board is made of."""
 
     task: str

@@ -2,8 +2,9 @@
 
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from sandscore.annotations.reference_data import Reference
 from sandscore.task_table.task import Task
@@ -15,8 +16,7 @@ Marks = tuple[tuple[int, ...], ...]
 """For each file: device, number, size, when it was written, when it was changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(Struct, frozen=True):
     reference: Reference
     marks: Marks
     size: int

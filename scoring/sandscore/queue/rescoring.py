@@ -4,9 +4,11 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from sandscore import __version__
 from sandscore.base.errors import OrganiserFault, ParticipantFault
@@ -23,8 +25,7 @@ from sandscore.records.board import BoardRules
 from sandscore.records.submission import Status, Submission, Version
 
 
-@dataclass(frozen=True, slots=True)
-class Rescored:
+class Rescored(Struct, frozen=True):
     """One submission scored anew; ``answer`` is the scorer's."""
 
     submission: Submission
@@ -43,8 +44,7 @@ class Rescored:
         return self.after is not None and self.after.card.measures != self.before.card.measures
 
 
-@dataclass(frozen=True, slots=True)
-class RescoringPlan:
+class RescoringPlan(Struct, frozen=True):
     """By task and phase: records for people and programs; and what ``apply`` will write."""
 
     groups: list[dict[str, Any]] = field(default_factory=list)

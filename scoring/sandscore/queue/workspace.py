@@ -2,9 +2,9 @@
 
 import os
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from pydantic import ValidationError
 
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
@@ -18,8 +18,7 @@ SCRATCH = ".scratch-"
 _ENDINGS = [f"{kind}{packing}" for kind in (".json", ".jsonl") for packing in ("", ".gz", ".zst")]
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
+class Workspace(Struct, frozen=True):
     """Paths of everything but the home's own database."""
 
     root: Path

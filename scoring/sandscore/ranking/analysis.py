@@ -1,9 +1,9 @@
 """Everything that is computed for a board, before it is written down: order, intervals, tests, stability."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
 from sandscore.ranking.aggregation import exact_scores, ranked_by
@@ -21,8 +21,7 @@ BLOCK_VALUES = 32_000_000
 CREATED = "created"
 
 
-@dataclass(frozen=True, eq=False)
-class Standing:
+class Standing(Struct, frozen=True, eq=False):
     """Systems are numbers in the table; ``order`` is best first."""
 
     order: tuple[int, ...]

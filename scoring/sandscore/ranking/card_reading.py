@@ -4,10 +4,10 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from msgspec import Struct
 from pydantic import ValidationError
 
 from sandscore.base.byte_sources import opened
@@ -19,8 +19,7 @@ LARGEST_COUNT = 1 << 40
 """Sums of a million notes of this size are still exact in a double."""
 
 
-@dataclass(frozen=True)
-class RankedCard:
+class RankedCard(Struct, frozen=True):
     """A card, where it was found (``listed``: how the board names that place), and what it is called there."""
 
     card: Scorecard

@@ -3,7 +3,8 @@ tests, cards and their hashes, nor run times, nor the order that exact scores wo
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.exact_order import number
@@ -13,8 +14,7 @@ from sandscore.records.board import Board, RankedMeasure, Row
 from sandscore.records.challenge import FeedbackMode, RankingRules
 
 
-@dataclass(frozen=True)
-class _Seen:
+class _Seen(Struct, frozen=True):
     """A submission as participants see it: its row, and the score that orders it."""
 
     row: Row

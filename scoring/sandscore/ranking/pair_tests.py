@@ -14,10 +14,10 @@ Everything but that quotient is a multiple of a quarter below 2^53: exact.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from sandscore.ranking.rank_agreement import bayes_factor
@@ -142,8 +142,7 @@ K_THRESHOLDS: dict[TieRule, float] = {"dream_k3": 3.0, "dream_k19": 19.0}
 Progress = Callable[[int], object]
 
 
-@dataclass(frozen=True)
-class PairTests:
+class PairTests(Struct, frozen=True):
     """p and adjusted p of the tested pairs; a pair that could not be tested is not separated."""
 
     p: dict[Pair, float] = field(default_factory=dict)

@@ -8,9 +8,9 @@ harder than others, for both systems alike: errors vary by half their number fro
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from sandscore.base.errors import OrganiserFault, UsageFault
@@ -24,8 +24,7 @@ MOST_PATIENTS = 100_000
 Progress = Callable[[int], object]
 
 
-@dataclass(frozen=True)
-class PowerPlan:
+class PowerPlan(Struct, frozen=True):
     """Two systems, ``gap`` apart in F1, and how sure one wants to be to tell them apart."""
 
     gap: float
@@ -41,8 +40,7 @@ class PowerPlan:
             raise UsageFault("overlap is a share from 0 to 1, power lies between 0 and 1")
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """``patients`` is None where even the most patients we try do not suffice; ``tried`` lists (patients, power)."""
 
     patients: int | None

@@ -1,9 +1,9 @@
 """How often the resamples agree with the published order, and with each other about who is ahead."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from sandscore.ranking.resampling import Floats
@@ -12,8 +12,7 @@ TOPS = (1, 3)
 K_BANDS = ((3.0, "tied"), (5.0, "3–5"), (20.0, "5–20"))
 
 
-@dataclass(frozen=True, eq=False)
-class Agreement:
+class Agreement(Struct, frozen=True, eq=False):
     """``wins[a, b]`` is the share of replicates in which a is ahead of b, a tie counting half.
 
     ``tau`` has one tau-b a replicate, NaN where it is undefined; ``top[k][s]`` is P(s is among the first k).

@@ -3,9 +3,10 @@
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sandscore.base.errors import MissingFile, ParticipantFault
@@ -41,8 +42,7 @@ class _Origin(BaseModel):
     rows: tuple[_Named, ...]
 
 
-@dataclass(frozen=True)
-class Verified:
+class Verified(Struct, frozen=True):
     """How much was recomputed and found equal."""
 
     values: int

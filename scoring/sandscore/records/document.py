@@ -1,10 +1,9 @@
 """One note with its annotations, as the scorers of other people and the foreign formats want it."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(Struct, frozen=True):
     """A span of one note. Offsets count Unicode code points; ``label`` None is "not given"."""
 
     start: int
@@ -18,8 +17,7 @@ class Annotation:
         return self.start + self.length
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """A note (``text`` None where nobody supplied it) with both sides' annotations, in file order."""
 
     id: str

@@ -1,9 +1,10 @@
 """What travels through a queue: submissions, claims, verdicts and notices, whichever home the queue has."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import IntFlag, StrEnum
 from pathlib import Path
+
+from msgspec import Struct, field
 
 
 class Status(StrEnum):
@@ -38,8 +39,7 @@ class SubmissionKind(StrEnum):
     PREDICTIONS = "predictions"
 
 
-@dataclass(frozen=True, slots=True)
-class Submission:
+class Submission(Struct, frozen=True):
     """One submission as the queue knew it when it was read. Times are ISO 8601 in UTC, ending in Z."""
 
     id: str
@@ -75,8 +75,7 @@ class Submission:
         return not self.status.final and not self.needs_organiser
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """The right to work on a submission, for as long as the lease is renewed.
 
     ``attempt`` is the fence: a result is taken only while the queue still holds this attempt number and nonce.
@@ -105,8 +104,7 @@ class Committed(StrEnum):
     STALE = "stale"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """How an attempt ended, if not because of us."""
 
     status: Status
@@ -123,8 +121,7 @@ class Verdict:
     """The attempt's files (``artifacts.py`` names them), all of them written and synced."""
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """A score computed anew for a submission that was scored before; its card lies beside the first."""
 
     number: int
@@ -146,8 +143,7 @@ class Event(IntFlag):
     NEEDS_ORGANISER = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """One message. (submission, attempt, event) is its identity."""
 
     submission: Submission

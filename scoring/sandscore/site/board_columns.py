@@ -1,8 +1,9 @@
 """The columns of the board's table: what stands in a cell, and what it is sorted by."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from sandscore.records.board import Board, RankedMeasure, Row
 from sandscore.site import page_text
@@ -12,16 +13,14 @@ OPEN = 2
 """How many measures beside the headline are shown until a reader asks for more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """``key`` is what the cell is sorted by where its text does not say."""
 
     text: str
     key: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """``hint`` explains the heading; a column that is not ``open`` waits in the column chooser."""
 
     title: str

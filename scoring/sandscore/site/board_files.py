@@ -2,10 +2,10 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, field
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault
@@ -36,16 +36,14 @@ class CardFacts(BaseModel):
         return all(len(note) == 16 and set(note) <= set("0123456789abcdef") for note in self.units)
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(Struct, frozen=True):
     """A card as it lies on disk, and what it says."""
 
     content: bytes
     facts: CardFacts
 
 
-@dataclass(frozen=True, slots=True)
-class ReadBoard:
+class ReadBoard(Struct, frozen=True):
     """A board and the cards that were found; by submission, then by data set ("" where there is one)."""
 
     board: Board

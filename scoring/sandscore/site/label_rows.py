@@ -1,14 +1,14 @@
 """The rows per label of a score card, hardest first."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from sandscore.records.counts import Counts
 
 
-@dataclass(frozen=True, slots=True)
-class LabelRow:
+class LabelRow(Struct, frozen=True):
     """One label; ``gold`` is how often gold has it."""
 
     label: str
@@ -23,8 +23,7 @@ class LabelRow:
         return self.counts.fp + self.counts.fn
 
 
-@dataclass(frozen=True, slots=True)
-class LabelTable:
+class LabelTable(Struct, frozen=True):
     """The measure the rows are counted by, and the rows."""
 
     measure: str

@@ -1,8 +1,9 @@
 """``publish``: boards in, a folder of pages out."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
 from sandscore.ranking.board_exports import as_csv, as_json, as_markdown
@@ -18,8 +19,7 @@ OPTIONAL_COLUMNS = ("image", "created", "run")
 """What a row may say about its maker; with a configuration it is published only where that names it."""
 
 
-@dataclass(frozen=True, slots=True)
-class PublicationSettings:
+class PublicationSettings(Struct, frozen=True):
     """How a site is made. ``cards``: publish score cards even though they name notes."""
 
     challenge: Challenge | None = None

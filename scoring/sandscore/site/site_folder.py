@@ -13,8 +13,9 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
 
 from sandscore.base.errors import InfrastructureFault, UsageFault
 from sandscore.records.board import Board
@@ -54,8 +55,7 @@ def _traits(board: Board) -> tuple[str, ...]:
 MANIFEST = "site.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """What became of the files of a site."""
 
     files: int

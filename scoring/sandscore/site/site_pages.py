@@ -1,7 +1,8 @@
 """What the pages of a site show: the overview, one page a board, one page a submission."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sandscore.records.board import Board
 from sandscore.records.challenge import Challenge
@@ -20,8 +21,7 @@ from sandscore.site.submission_page import submission_view
 FIRST = 5
 
 
-@dataclass(frozen=True, slots=True)
-class BoardPage:
+class BoardPage(Struct, frozen=True):
     """A board with everything that is drawn of it. ``recomputable``: the site holds its cards."""
 
     board: Board
@@ -70,8 +70,7 @@ class BoardPage:
         return "notes" if any("notes were resampled" in said for said in self.board.warnings) else "patients"
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
+class Overview(Struct, frozen=True):
     """The site."""
 
     boards: Sequence[BoardPage]

@@ -4,7 +4,8 @@ From values to per cents of the width of the small drawings that stand in tables
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sandscore.records.board import Board, Row
 from sandscore.site.board_columns import Cell, Column
@@ -13,8 +14,7 @@ from sandscore.site.site_folder import file_name
 _ROOM = 0.06
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """The values at the left and at the right end."""
 
     low: float
@@ -43,8 +43,7 @@ Scored = tuple[float | None, tuple[float, float] | None]
 """A score, where there is one, and its interval, where it has one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """A score and its interval as places on a drawing; the interval is missing where it is not known."""
 
     at: str
@@ -53,8 +52,7 @@ class Bar:
     width: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One row. ``odd`` alternates from one tie group to the next, ``opens`` marks a group's first row."""
 
     row: Row
@@ -67,8 +65,7 @@ class Line:
     opens: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Standings:
+class Standings(Struct, frozen=True):
     """All rows on one scale; ``groups`` counts the tie groups."""
 
     lines: list[Line]

@@ -1,7 +1,8 @@
 """What the page of one submission shows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sandscore.records.board import Board, Pair, RankedMeasure, Row
 from sandscore.site.board_columns import cost_of
@@ -14,8 +15,7 @@ from sandscore.site.standings import Bar, Line, Scale, bar, scale_of
 NEIGHBOURS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class NeighbourComparison:
+class NeighbourComparison(Struct, frozen=True):
     """This row against another; ``delta`` and ``wins`` as seen from this one."""
 
     other: Line
@@ -24,8 +24,7 @@ class NeighbourComparison:
     wins: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
+class Detail(Struct, frozen=True):
     """What the cards say, for one data set."""
 
     dataset: str
@@ -35,8 +34,7 @@ class Detail:
     curve: Curve | None
 
 
-@dataclass(frozen=True, slots=True)
-class SubmissionView:
+class SubmissionView(Struct, frozen=True):
     """All of it."""
 
     line: Line

@@ -8,9 +8,10 @@ paired off, as many as can be.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+
+from msgspec import Struct
 
 from sandscore.measures.overlap_matching import heaviest_matching, overlapping_pairs
 from sandscore.records.counts import Counts
@@ -28,8 +29,7 @@ from sandscore.task_table.task import Task, find_task
 RIGHT, LABEL, BOUNDARY, MISSED, SPURIOUS = "right", "label", "boundary", "missed", "spurious"
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedSpan:
+class JudgedSpan(Struct, frozen=True):
     """One annotation: where it stands, its label (None where it has none), and what became of it."""
 
     start: int
@@ -38,8 +38,7 @@ class JudgedSpan:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A stretch of text under one judgement, or under none; ``tag`` is the label that ends with it."""
 
     text: str
@@ -47,8 +46,7 @@ class Piece:
     tag: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """One note: both sides' annotations, and how many errors of each kind there are."""
 
     note: str
@@ -125,8 +123,7 @@ MOST_NOTES = 200
 MOST_TEXT = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class WorstNote:
+class WorstNote(Struct, frozen=True):
     """A note by its errors; ``sheet`` is where the explorer shows it, from 1."""
 
     note: str
@@ -134,16 +131,14 @@ class WorstNote:
     sheet: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Confusion:
+class Confusion(Struct, frozen=True):
     """Rows gold, columns predicted; the last of each stands for "nothing there"."""
 
     labels: Sequence[str]
     matrix: Sequence[Sequence[int]]
 
 
-@dataclass(frozen=True, slots=True)
-class SubmissionReport:
+class SubmissionReport(Struct, frozen=True):
     """Everything the page shows. ``left_out`` counts notes with errors that the explorer has no room for."""
 
     card: Scorecard

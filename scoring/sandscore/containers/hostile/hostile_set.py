@@ -12,9 +12,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
 from sandscore.containers.annotation_run import Run, RunJob, run
@@ -37,8 +38,7 @@ FINISHED, INVALID = Outcome.FINISHED, Outcome.INVALID_OUTPUT
 CRASHED, LATE, MEMORY = Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """``expected`` outcomes; ``check`` names the check that must be failed, where finishing is not the point."""
 
     name: str
@@ -112,8 +112,7 @@ _PATIENCE = 3.0
 _NOTES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class AttackVerdict:
+class AttackVerdict(Struct, frozen=True):
     """``complaints`` is empty where the case was contained."""
 
     case: Case

@@ -1,16 +1,16 @@
 """What the i2b2 2014 script makes of its counts, and how it prints that."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isnan, nan
+
+from msgspec import Struct
 
 from sandscore.records.counts import Counts
 
 _ROW = "{:<25}{:<15}{:<15}{:<20}"
 
 
-@dataclass(frozen=True, slots=True)
-class SetReport:
+class SetReport(Struct, frozen=True):
     """Ratios over all documents (micro) and over documents (macro, with standard deviations)."""
 
     total: Counts

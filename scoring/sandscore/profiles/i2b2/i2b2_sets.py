@@ -6,8 +6,9 @@ not transitive, so file order, and which of the sets is smaller, decide what is 
 
 import re
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from sandscore.profiles.i2b2.i2b2_tags import TYPES, I2b2Tag, is_hipaa, upper
 from sandscore.records.counts import Counts
@@ -16,8 +17,7 @@ TOLERANCE = 2
 _WORD = re.compile(r"[a-zA-Z0-9]+")
 
 
-@dataclass(frozen=True, slots=True)
-class SetEvaluation:
+class SetEvaluation(Struct, frozen=True):
     """``label`` as the script prints it, ``measure`` as we call it."""
 
     label: str
@@ -53,8 +53,7 @@ EVALUATIONS = (
 """In the order in which the script prints them; its "Binary HIPAA Strict" of a category is not binary."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Struct, frozen=True):
     """One side of a document: its tags, the tags of their tokens, and which categories occur."""
 
     tags: tuple[I2b2Tag, ...]

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.measures.note_documents import last_segment, resource_name
@@ -65,8 +66,7 @@ class I2b2Tag(NamedTuple):
     end: int
 
 
-@dataclass(slots=True)
-class Tagged:
+class Tagged(Struct):
     """One side: each document's tags in file order, and how many annotations fit into no category."""
 
     documents: dict[str, list[I2b2Tag]] = field(default_factory=dict)

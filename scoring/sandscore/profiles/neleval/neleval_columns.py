@@ -1,12 +1,12 @@
 """A whole corpus as columns, and neleval's ``sets`` of it at once, where its files are of the ordinary kind."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from operator import itemgetter
 from types import NoneType
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from sandscore.measures.note_documents import last_segment
@@ -20,8 +20,7 @@ class UnusualMentionsError(Exception):
     """The files hold what machine integers cannot stand for, or a mention that ends before it starts."""
 
 
-@dataclass(frozen=True, slots=True)
-class MentionColumns:
+class MentionColumns(Struct, frozen=True):
     """A side in the original's internal order; ``note`` and ``type`` are numbers."""
 
     note: Integers
@@ -33,8 +32,7 @@ class MentionColumns:
         return len(self.note)
 
 
-@dataclass(frozen=True, slots=True)
-class MentionCorpus:
+class MentionCorpus(Struct, frozen=True):
     """Both sides, with the names of notes, how many types there are, and how far offsets reach."""
 
     notes: list[str]

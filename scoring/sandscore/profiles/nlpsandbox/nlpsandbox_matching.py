@@ -9,12 +9,12 @@ What the NLP Sandbox client counts, entry by entry.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import eq, itemgetter, ne
 from types import NoneType
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from sandscore.profiles.nlpsandbox.nlpsandbox_sides import ClientSide, EntryColumns, Instance, Release
 from sandscore.profiles.nlpsandbox.nlpsandbox_words import Flags, Integers, TextWords
@@ -24,16 +24,14 @@ Triple = tuple[int, int, int]
 _Entries = Mapping[str, tuple[Any, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class ClientTally:
+class ClientTally(Struct, frozen=True):
     """True positives, false positives and misses; a hit belongs to the note of the prediction."""
 
     per_note: Mapping[str, Triple]
     total: Counts
 
 
-@dataclass(frozen=True, slots=True)
-class ClientComparison:
+class ClientComparison(Struct, frozen=True):
     """The client's four passes, and where it is known to mislead. Pairs are gold, then predictions.
 
     ``notes`` are those of the records. ``replaced`` annotations gave way to a later one, ``misplacing`` texts
@@ -110,8 +108,7 @@ class UnusualEntriesError(Exception):
     """The files hold what integers cannot stand for."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClientEntries:
+class ClientEntries(Struct, frozen=True):
     """One side: the notes of its records, and a row an annotation in file order.
 
     An absent type is an object of the side's own, so that it equals none on the other.
@@ -126,8 +123,7 @@ class ClientEntries:
     words: TextWords
 
 
-@dataclass(frozen=True, slots=True)
-class Keys:
+class Keys(Struct, frozen=True):
     """One side's dictionaries: which annotations are left, by ascending key, and the distinct keys of tokens.
 
     A note's keys lie in a range of their own, ``width`` or ``token_width`` wide.

@@ -4,9 +4,10 @@ What the NLP Sandbox client rounds and prints.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.measures.measure_syntax import Definition, Parameter, Scalar
@@ -33,8 +34,7 @@ class ClientRatios(NamedTuple):
     recall: Printed | None
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
+class Pass(Struct, frozen=True):
     """One of the client's four passes; ``kind`` and ``mode`` are what it prints for it."""
 
     measure: str

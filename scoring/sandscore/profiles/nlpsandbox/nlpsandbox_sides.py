@@ -6,10 +6,11 @@ Nothing is validated, on purpose: whatever the client's own operations die of, t
 import re
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from posixpath import basename
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.profiles.nlpsandbox import penn_treebank
@@ -21,8 +22,7 @@ NOT_A_TYPE = float("nan")
 """An absent type: equal to nothing, itself included."""
 
 
-@dataclass(frozen=True, slots=True)
-class EntryColumns:
+class EntryColumns(Struct, frozen=True):
     """Where a release looks: its name for the task, its list, and the names that our files use."""
 
     name: str
@@ -57,8 +57,7 @@ _Items = list[tuple[str, Any]]
 _Words = list[tuple[int, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(Struct, frozen=True):
     """How a release finds the words of a text, and of many, with their offsets, and adds offsets to a start."""
 
     split: Callable[[str], _Words]

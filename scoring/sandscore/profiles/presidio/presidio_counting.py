@@ -10,19 +10,17 @@ Intersection over union of spans, as the original computes it.
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from sandscore.profiles.presidio.presidio_error_list import ErrorWriter, SpanError
 from sandscore.profiles.presidio.presidio_spans import TokenSpan
 from sandscore.profiles.presidio.presidio_tags import OUTSIDE
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(Struct, frozen=True):
     """How overlap is measured: in characters or in words, and whether a word's place counts."""
 
     by_characters: bool
@@ -91,8 +89,7 @@ def _jaccard(one: set[Any], other: set[Any]) -> float:
     return len(one & other) / whole if whole else 0.0
 
 
-@dataclass(slots=True)
-class TypeCounts:
+class TypeCounts(Struct):
     """Counts of one type; ``tp + fn`` need not be ``annotated``."""
 
     tp: int = 0
@@ -102,8 +99,7 @@ class TypeCounts:
     annotated: int = 0
 
 
-@dataclass(slots=True)
-class SpanTally:
+class SpanTally(Struct):
     """What a pass over the documents adds up; ``slips`` counts hits and misses decided by the IoU slip."""
 
     counts: defaultdict[str, TypeCounts] = field(default_factory=lambda: defaultdict(TypeCounts))
@@ -120,8 +116,7 @@ class SpanGroup(Struct, frozen=True, gc=False):
     lone: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SpanComparison:
+class SpanComparison(Struct, frozen=True):
     """Compares the documents of one pass and adds to its tally.
 
     The pass that ignores types (``typed`` False) lists and confuses isolated predictions only, as the

@@ -1,6 +1,5 @@
 """The original's error list, entry by entry, in its words."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from msgspec import Struct
@@ -47,8 +46,7 @@ class SpanError(Struct, frozen=True, gc=False):
         return self.about.end
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorWriter:
+class ErrorWriter(Struct, frozen=True):
     """Writes the entries of one document."""
 
     note: str

@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from json import loads
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from sandscore.profiles.presidio.presidio_counting import Overlap, SpanComparison, SpanTally, TypeCounts
 from sandscore.profiles.presidio.presidio_error_list import SpanError
@@ -31,8 +33,7 @@ def default_skip_words() -> frozenset[str]:
     return frozenset(loads(resources.files(__package__).joinpath("skip_words.json").read_text("utf-8")))
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationOptions:
+class EvaluationOptions(Struct, frozen=True):
     """The original's knobs; ``entities`` None keeps every type."""
 
     threshold: float = 0.9
@@ -47,8 +48,7 @@ class EvaluationOptions:
         return self.release == OLD
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(Struct, frozen=True):
     """Counts with the original's ratios; None where it computes NaN."""
 
     counts: TypeCounts
@@ -57,8 +57,7 @@ class Score:
     f_beta: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentSpans:
+class DocumentSpans(Struct, frozen=True):
     """The merged spans of one document, typed and untyped."""
 
     gold: list[TokenSpan]
@@ -67,8 +66,7 @@ class DocumentSpans:
     untyped_predicted: list[TokenSpan]
 
 
-@dataclass(frozen=True, slots=True)
-class SpanEvaluation:
+class SpanEvaluation(Struct, frozen=True):
     """``per_type`` from the pass that looks at types, ``pii`` and ``per_document`` from the one that does not.
 
     ``predicted_spans`` are those of the first pass, each once.

@@ -11,8 +11,9 @@ Where the original is known to mislead on the very input at hand.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
+
+from msgspec.structs import asdict
 
 from sandscore.measures.measure_syntax import Definition, Parameter, Scalar
 from sandscore.profiles.presidio.presidio_evaluation import (

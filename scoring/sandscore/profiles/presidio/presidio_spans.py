@@ -1,7 +1,6 @@
 """Tags to the spans that are compared: maximal runs of one tag, normalised, merged over skip words."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from itertools import compress, islice
 from operator import add, attrgetter, ne
 from typing import TypeVar
@@ -16,8 +15,7 @@ _START = attrgetter("start")
 Column = TypeVar("Column")
 
 
-@dataclass(frozen=True, slots=True)
-class TaggedDocument:
+class TaggedDocument(Struct, frozen=True):
     """One document: its tokens, where they start, and both sides' tag of each."""
 
     id: str

@@ -6,8 +6,9 @@ gives the token its tag. A span that begins inside a token and runs on loses tha
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from sandscore.formats.tag_schemes import Scheme, encode
 from sandscore.profiles.presidio.presidio_tokens import Token
@@ -16,8 +17,7 @@ OUTSIDE = "O"
 DEFAULT_SCORE = 0.5
 
 
-@dataclass(slots=True)
-class ScoredSpan:
+class ScoredSpan(Struct):
     """A half-open span with its type; of overlapping spans the higher score wins, the later on a tie."""
 
     start: int

@@ -8,10 +8,11 @@ hold. ``library_tokens`` asks the original's own library instead, where that is 
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
+
+from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
 
@@ -44,8 +45,7 @@ _ABBREVIATION = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """A piece of text and where it starts."""
 
     text: str

@@ -10,8 +10,10 @@ therefore not the number of gold spans.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from sandscore.base.errors import UsageFault
 from sandscore.measures.measure_syntax import Definition, Parameter, Scalar
@@ -23,8 +25,7 @@ from sandscore.task_table.task import Task
 Label = Literal["strict", "exact", "partial", "incorrect", "spurious", "miss"]
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledSpan:
+class LabelledSpan(Struct, frozen=True):
     """What the original compares; ``value`` is the text the span claims, whose length it divides by."""
 
     type: str
@@ -33,8 +34,7 @@ class LabelledSpan:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class SpanVerdict:
+class SpanVerdict(Struct, frozen=True):
     """A prediction's label, the gold span it was given to and the overlap; or a missed gold span."""
 
     label: Label
@@ -49,8 +49,7 @@ class SpanVerdict:
         return span.type if span else ""
 
 
-@dataclass(slots=True)
-class LabelCounts:
+class LabelCounts(Struct):
     """How many verdicts of each label."""
 
     strict: int = 0
@@ -85,8 +84,7 @@ class LabelCounts:
         }
 
 
-@dataclass(slots=True)
-class VerdictTable:
+class VerdictTable(Struct):
     """One row a kept type, also where nothing was counted, and all of them together."""
 
     total: LabelCounts = field(default_factory=LabelCounts)

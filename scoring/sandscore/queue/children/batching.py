@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from sandscore.base.errors import InfrastructureFault
 from sandscore.queue.children.child_process import Child
@@ -11,8 +12,7 @@ from sandscore.queue.children.child_process import Child
 _MOST = 16
 
 
-@dataclass(eq=False, slots=True)
-class _Asked:
+class _Asked(Struct, eq=False):
     job: Mapping[str, Any]
     answer: "asyncio.Future[dict[str, Any]]"
     alone: bool = False

@@ -4,9 +4,10 @@ import asyncio
 import shutil
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
 from sandscore.disclosure.team_reasons import without_clues
@@ -24,8 +25,7 @@ _Done = TypeVar("_Done")
 _RETRY_SECONDS = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """How an attempt ended, for the status table."""
 
     claim: Claim

@@ -1,7 +1,8 @@
 """What teams are told, in sentences. Nothing here comes from gold or notes but what the feedback mode lets out."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from sandscore.records.submission import Claim, Event, Notice, Submission, Verdict
 

@@ -7,8 +7,9 @@ import asyncio
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from sandscore.base.errors import InfrastructureFault, SandscoreError
 from sandscore.queue.attempt_files import RUN
@@ -62,8 +63,7 @@ def _age(path: Path) -> float:
 _LOOK_SECONDS = 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class WorkPlan:
+class WorkPlan(Struct, frozen=True):
     """How to work. ``jobs``: containers, and scorings, at a time. ``grace``: seconds that attempts may still take
     after the first request to stop."""
 

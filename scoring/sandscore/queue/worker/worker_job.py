@@ -3,7 +3,8 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sandscore.base.clock import uptime
 from sandscore.base.errors import InfrastructureFault
@@ -13,8 +14,7 @@ from sandscore.queue.worker.claimer import Chooser
 from sandscore.records.submission import Claim, SubmissionKind
 
 
-@dataclass(frozen=True, slots=True)
-class SharedWork:
+class SharedWork(Struct, frozen=True):
     """What the jobs of a worker have in common. ``stopping``: claim nothing more. ``moved``: wakes all jobs."""
 
     chooser: Chooser

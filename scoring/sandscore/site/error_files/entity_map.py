@@ -8,9 +8,10 @@ types that the map names are replaced, all others stay. The task's own labels st
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from sandscore.annotations.label_codes import allowed
 from sandscore.base.byte_sources import opened

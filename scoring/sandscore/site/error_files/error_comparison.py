@@ -9,7 +9,8 @@ Annotations under the type they are counted as, and who stands at the same place
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from sandscore.annotations.label_codes import allowed, normalised
 from sandscore.measures.overlap_matching import heaviest_matching, overlapping_pairs
@@ -20,8 +21,7 @@ from sandscore.site.error_files.error_report import OUTSIDE, EntityAlignment, Er
 from sandscore.task_table.task import Task
 
 
-@dataclass(frozen=True, slots=True)
-class TypedSpan:
+class TypedSpan(Struct, frozen=True):
     """An annotation with its type; ``labelled`` False where it carries none of its own."""
 
     of: Annotation
@@ -91,8 +91,7 @@ _ROUNDS: tuple[tuple[_Key, _Admission, _Admission], ...] = (
 METHOD = {"comparison": "instance_strict", "beta": 1}
 
 
-@dataclass(slots=True)
-class ErrorCollector:
+class ErrorCollector(Struct):
     """What is gathered note by note; ``spans`` ignores types, ``found`` counts right ones per type."""
 
     spans: Counts = field(default_factory=Counts)

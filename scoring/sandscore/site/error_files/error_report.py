@@ -1,14 +1,14 @@
 """The content of the error files, as values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 OUTSIDE = "O"
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorRow:
+class ErrorRow(Struct, frozen=True):
     """One line of a table: what went wrong with which span of which note.
 
     ``annotation`` is the gold type and ``prediction`` the predicted one, ``O`` where there is none.
@@ -25,32 +25,28 @@ class ErrorRow:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorRatios:
+class ErrorRatios(Struct, frozen=True):
     """Precision and recall; None where undefined."""
 
     precision: float | None
     recall: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Discarded:
+class Discarded(Struct, frozen=True):
     """A note that was left out, and why."""
 
     note: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class EntityAlignment:
+class EntityAlignment(Struct, frozen=True):
     """What became of foreign types: notes left out, and types that the map does not know with their number."""
 
     discarded: tuple[Discarded, ...] = ()
     unmapped: Mapping[str, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorReport:
+class ErrorReport(Struct, frozen=True):
     """All that the error files say about one submission.
 
     ``labels`` and ``matrix`` are the confusion matrix, rows gold, columns predicted, ``O`` last.

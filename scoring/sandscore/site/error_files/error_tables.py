@@ -9,7 +9,8 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, fields
+
+from msgspec.structs import astuple, fields
 
 from sandscore.site.error_files.error_report import ErrorRow
 

@@ -5,9 +5,10 @@ is written down. So no name is taken for mathematics, and none asks for a letter
 """
 
 import unicodedata
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
 
 from sandscore.site.page_text import plain
 from sandscore.site.plots import palette
@@ -21,8 +22,7 @@ SIZE = 12.5
 _ELLIPSIS = "…"
 
 
-@dataclass(frozen=True, slots=True)
-class PlotForm:
+class PlotForm(Struct, frozen=True):
     """A width that a plot is drawn in; ``label`` is the room for a row's name."""
 
     name: str

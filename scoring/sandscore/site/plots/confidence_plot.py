@@ -1,9 +1,10 @@
 """Precision against recall as the bar for confidence is lowered."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from sandscore.records.scorecard import ConfidenceCurve
 from sandscore.site.page_text import ratio
@@ -18,15 +19,13 @@ _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 200, 46, 10, 14, 40
 _MOST, _MOST_DOTS = 150, 40
 
 
-@dataclass(frozen=True, slots=True)
-class CurvePoint:
+class CurvePoint(Struct, frozen=True):
     confidence: float
     precision: float
     recall: float
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Struct, frozen=True):
     """Points from the surest prediction on; a long curve is thinned out evenly."""
 
     points: Sequence[CurvePoint]

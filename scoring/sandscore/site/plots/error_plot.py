@@ -1,8 +1,9 @@
 """Where points were lost: how many errors there are of each kind."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from sandscore.records.scorecard import ErrorKinds
 from sandscore.site.plots import palette
@@ -12,8 +13,7 @@ from sandscore.site.plots.svg import Plot, plot
 _ROW, _VALUE = 24, 52
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorKind:
+class ErrorKind(Struct, frozen=True):
     """``key`` names the kind for the style sheet, ``title`` and ``meaning`` for a reader."""
 
     key: str
@@ -31,8 +31,7 @@ _KINDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorProfile:
+class ErrorProfile(Struct, frozen=True):
     """What became of the annotations; what is right comes first and is not drawn."""
 
     kinds: Sequence[ErrorKind]

@@ -1,8 +1,9 @@
 """Every row against every other: how often it is ahead when the patients are drawn again."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from sandscore.records.board import Board, Pair
 from sandscore.site.page_text import p_value, percent
@@ -19,8 +20,7 @@ _SHADES = (0.04, 0.12, 0.21, 0.3, 0.4, 0.5)
 _LARGEST, _LEGIBLE, _LOWEST, _TOP, _EDGE = 40.0, 24.0, 17.0, 26, 8
 
 
-@dataclass(frozen=True, slots=True)
-class HeatCell:
+class HeatCell(Struct, frozen=True):
     """``wins`` is the share of resamples the row is ahead in; ``shade`` −5 … 5 is how blue or orange that is."""
 
     wins: float
@@ -36,8 +36,7 @@ class HeatCell:
         return self.p_holm is not None and self.p_holm < ALPHA
 
 
-@dataclass(frozen=True, slots=True)
-class HeatMap:
+class HeatMap(Struct, frozen=True):
     """The first rows of the board against each other; None where nothing is known, as on the diagonal."""
 
     names: Sequence[str]

@@ -4,10 +4,11 @@ The best score so far as submissions came in, and where gold, map or harness cha
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from sandscore.records.board import Board, Row
 from sandscore.site.page_text import day, moment, ratio
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """One submission; ``best`` where it led when it came in."""
 
     row: Row
@@ -31,8 +31,7 @@ class Point:
     best: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Rescore:
+class Rescore(Struct, frozen=True):
     """A change of what is scored against, after the last submission that the older version knew; all were scored
     again."""
 
@@ -40,8 +39,7 @@ class Rescore:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(Struct, frozen=True):
     """Submissions in the order they came in; ``undated`` counts those without a date or a score."""
 
     points: Sequence[Point]

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from sandscore.records.board import Board, Row
 from sandscore.site.page_text import percent, places
@@ -21,16 +22,14 @@ _BLOB = {WIDE: 92, NARROW: 68}
 _TOPS = {WIDE: 4, NARROW: 2}
 
 
-@dataclass(frozen=True, slots=True)
-class Podium:
+class Podium(Struct, frozen=True):
     """One row, and the shares of resamples in which it is among the first, by "first how many"."""
 
     row: Row
     shares: Sequence[float | None]
 
 
-@dataclass(frozen=True, slots=True)
-class StabilityFigure:
+class StabilityFigure(Struct, frozen=True):
     """``tops`` heads the shares: among the first how many; ``rows`` counts all the board's."""
 
     tops: Sequence[int]

@@ -10,12 +10,12 @@ allows a link becomes a title, which a reader sees while pointing there.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from io import StringIO
 from xml.parsers import expat
 
 from markupsafe import escape
+from msgspec import Struct
 
 from sandscore.site.plots.canvas import Canvas, PlotForm
 from sandscore.site.plots.palette import VARIABLES
@@ -114,8 +114,7 @@ def _hundredths(number: re.Match[str]) -> str:
 _BY_VARIABLE = {colour: f"var(--{variable})" for colour, variable in VARIABLES.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Plot:
+class Plot(Struct, frozen=True):
     """Markup for a template to put in as it is."""
 
     markup: str

@@ -2,7 +2,8 @@
 
 import secrets
 import sqlite3
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from sandscore.base.clock import uptime, utc_now, wait_after, written
 from sandscore.base.process_identity import boot

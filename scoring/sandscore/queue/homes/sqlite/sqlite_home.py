@@ -10,9 +10,11 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
 from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
@@ -26,8 +28,7 @@ from sandscore.records.submission import Claim, Committed, Notice, Signal, Statu
 _Done = TypeVar("_Done")
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     change: Callable[[sqlite3.Connection], Any]
     done: "asyncio.Future[Any]"
 

@@ -8,8 +8,9 @@ import os
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from sandscore.base.byte_sources import opened
 from sandscore.base.clock import DAY, read, stamped, utc_now, written
@@ -57,8 +58,7 @@ _CHUNK = 1 << 20
 _IMAGE = re.compile(r"(?:[a-z0-9][a-z0-9._:/-]*@)?sha256:[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, slots=True)
-class NewSubmission:
+class NewSubmission(Struct, frozen=True):
     """What a team hands in: exactly one of an image and a file."""
 
     task: str

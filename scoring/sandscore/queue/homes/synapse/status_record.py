@@ -7,11 +7,11 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, Struct
+from msgspec.structs import asdict, replace
 
 KEY = "private_queue"
 _LONGEST = 490
@@ -21,8 +21,7 @@ _LONGEST = 490
 Short = Annotated[str, Meta(max_length=80)]
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """``fed``: the team was told its scores. ``mark`` is new in every write: by it a write is recognised as our own
     although its answer was lost."""
 

@@ -1,7 +1,8 @@
 """What organisers, and the writer of the board, do to a status."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from sandscore.queue.homes.synapse import status_record
 from sandscore.queue.homes.synapse.status_record import Record

@@ -1,7 +1,9 @@
 """Claims on Synapse: each step one change of the status, fenced by the claim's nonce and by the etag."""
 
 import secrets
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.base.clock import utc_now, wait_after, written
 from sandscore.queue.homes.synapse import status_record
@@ -15,8 +17,7 @@ OURS = "a failure of ours, which costs no quota"
 HELD = (Status.EVALUATION_IN_PROGRESS, Status.VALIDATED)
 
 
-@dataclass(slots=True)
-class _Found:
+class _Found(Struct):
     """What an edit saw when it was asked last."""
 
     now: Seen | None = None

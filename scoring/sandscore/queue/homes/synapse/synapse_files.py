@@ -7,9 +7,10 @@ import asyncio
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from sandscore.base.errors import InfrastructureFault, ParticipantFault
 from sandscore.queue.disk_space import full
@@ -56,8 +57,7 @@ _TIMEOUT, _SLOWEST = 60.0, 200_000
 """Seconds for any file, and bytes a second of a large one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What has to arrive."""
 
     submission: str

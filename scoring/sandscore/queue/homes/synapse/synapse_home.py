@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from sandscore.base.errors import InfrastructureFault
 from sandscore.queue.attempt_files import card_name

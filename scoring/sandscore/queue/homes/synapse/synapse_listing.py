@@ -3,8 +3,9 @@
 What can be claimed now: one list serves until it is used up or old.
 """
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from sandscore.base.clock import uptime
 from sandscore.queue.homes.synapse.synapse_leases import SynapseLeases
@@ -18,8 +19,7 @@ OPEN = (Status.EVALUATION_IN_PROGRESS, Status.VALIDATED, Status.RECEIVED)
 """RECEIVED last: what is handed back while the others are listed is seen there."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListedSubmission:
+class ListedSubmission(Struct, frozen=True):
     """A submission and its status as the listing held them, in the client's own words."""
 
     submission: Any

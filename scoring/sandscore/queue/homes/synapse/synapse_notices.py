@@ -6,7 +6,9 @@ Messages to teams, sent in the background: a full mailbox must not hold up the q
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault
@@ -21,8 +23,7 @@ _POLICY = {"retry_status_codes": [429], "retry_errors": [], "retry_exceptions": 
 """Only 429 says for certain that nothing was sent; after any other failure a second try could send it twice."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     recipients: Sequence[str]
     subject: str
     text: str

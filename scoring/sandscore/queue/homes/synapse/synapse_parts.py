@@ -1,7 +1,8 @@
 """The parts of an open Synapse queue, put together."""
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from sandscore.base.errors import OrganiserFault
 from sandscore.queue.homes.synapse.board_table import BoardTable
@@ -26,8 +27,7 @@ RESULTS = "results"
 NEEDED = "READ, READ_PRIVATE_SUBMISSION and UPDATE_SUBMISSION"
 
 
-@dataclass(frozen=True, slots=True)
-class SynapseParts:
+class SynapseParts(Struct, frozen=True):
     listing: Listing
     waiting: WaitingList
     reader: Reader

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.queue.homes.synapse.synapse_options import FILE, SynapseOptions
@@ -13,8 +14,7 @@ from sandscore.queue.workspace import Workspace
 _BETWEEN = re.compile(r"[^a-z0-9]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Routes:
+class Routes(Struct, frozen=True):
     """``fixed`` is the task of every submission; without it a submission says so itself."""
 
     phase: str | None

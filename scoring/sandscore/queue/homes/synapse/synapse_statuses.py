@@ -4,8 +4,10 @@ import asyncio
 import secrets
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from sandscore.base.errors import InfrastructureFault
 from sandscore.queue.homes.synapse.status_record import Record, merged, read_record
@@ -16,8 +18,7 @@ from sandscore.records.submission import Status
 _TRIES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """A status as it was read; ``model`` is the client's own, which remembers the etag."""
 
     status: Status | None
@@ -31,8 +32,7 @@ class Seen:
         return str(self.model.id)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What is to be written; None leaves the status as it is. An annotation whose value is None is taken away."""
 
     record: Record
