@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from sandscore.api.results import Run as Run
     from sandscore.api.running_calls import RunFiles as RunFiles
     from sandscore.api.running_calls import RunRequest as RunRequest
+    from sandscore.api.running_calls import run as run
     from sandscore.api.running_calls import run_to_folder as run_to_folder
     from sandscore.api.scoring_calls import ScoreFiles as ScoreFiles
     from sandscore.api.scoring_calls import ScoreRequest as ScoreRequest
+    from sandscore.api.scoring_calls import score as score
     from sandscore.api.scoring_calls import score_to_files as score_to_files
+    from sandscore.api.scoring_calls import validate as validate
     from sandscore.api.scoring_calls import validate_file as validate_file
     from sandscore.base.errors import SandscoreError as SandscoreError
     from sandscore.containers.host_checks import Finding as Finding
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from sandscore.scoring.scoring_flow import InvalidPredictions as InvalidPredictions
     from sandscore.scoring.scoring_flow import Watch as Watch
     from sandscore.site.site_folder import Written as Written
+    from sandscore.task_table.task import Task as Task
 
 _HOMES = {
     "sandscore.api.conversion_calls": ("Converted", "LossyConversion", "convert"),
@@ -48,8 +52,15 @@ _HOMES = {
         *("PowerAnswer", "RankRequest", "board_text", "patients_for", "rank", "rank_to_file", "verify"),
     ),
     "sandscore.api.results": ("Problems", "RankedBoard", "Result", "Run"),
-    "sandscore.api.running_calls": ("RunFiles", "RunRequest", "run_to_folder"),
-    "sandscore.api.scoring_calls": ("ScoreFiles", "ScoreRequest", "score_to_files", "validate_file"),
+    "sandscore.api.running_calls": ("RunFiles", "RunRequest", "run", "run_to_folder"),
+    "sandscore.api.scoring_calls": (
+        "ScoreFiles",
+        "ScoreRequest",
+        "score",
+        "score_to_files",
+        "validate",
+        "validate_file",
+    ),
     "sandscore.base.errors": ("SandscoreError",),
     "sandscore.containers.host_checks": ("Finding",),
     "sandscore.containers.hostile.hostile_set": ("AttackVerdict",),
@@ -61,8 +72,20 @@ _HOMES = {
     "sandscore.ranking.verification": ("Verified",),
     "sandscore.scoring.scoring_flow": ("InvalidPredictions", "Watch"),
     "sandscore.site.site_folder": ("Written",),
+    "sandscore.task_table.task": ("Task",),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def tasks() -> "list[Task]":
+    """What can be annotated: for each task its JSON array, its label and its measures.
+
+    >>> [task.id for task in tasks()][:3]
+    ['date', 'person-name', 'address']
+    """
+    from sandscore.task_table.task import TASKS
+
+    return list(TASKS.values())
 
 
 def __getattr__(name: str) -> object:
@@ -76,4 +99,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted(_MODULE_OF)
+    return sorted({*globals(), *_MODULE_OF})

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.formats import conversion
@@ -30,6 +31,17 @@ class Converted(Struct, frozen=True):
     annotations: int
     losses: tuple[Loss, ...]
     content: bytes | Mapping[str, bytes]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the content, as the command line writes it."""
+        return {
+            "from": self.source,
+            "to": self.target,
+            "tasks": list(self.tasks),
+            "notes": self.notes,
+            "annotations": self.annotations,
+            "losses": [asdict(loss) for loss in self.losses],
+        }
 
 
 class LossyConversion(ParticipantFault):

@@ -24,6 +24,7 @@ from sandscore.records.board import Board, BoardRules
 from sandscore.records.challenge import Challenge
 from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import dumped
+from sandscore.site.site_folder import file_name
 
 PairTests = Callable[[int, int], AbstractContextManager[Callable[[int], object]]]
 """Told how many pairs are tested with how many draws each; its value is called with each step's size."""
@@ -124,7 +125,8 @@ def _entry(result: "Result | Scorecard | str | Path", number: int) -> RankedCard
     card = result.card if isinstance(result, Result) else result
     if not isinstance(card, Scorecard):
         raise UsageFault(f"result {number} is a {type(card).__name__}, not a result, a score card or the file of one")
-    return card_entry(dumped(card), card.submission or card.team or f"result {number}")
+    name = card.submission or card.team or f"result {number}"
+    return replace(card_entry(dumped(card), name), submission=name, listed=f"{file_name(name)}.json")
 
 
 def board_text(board: Board, output_format: str) -> str:

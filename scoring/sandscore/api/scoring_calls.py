@@ -1,6 +1,6 @@
 """Scoring as a call: predictions against gold to a score card, for a notebook or into files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,14 +8,19 @@ from msgspec import Struct
 
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.api.memory_inputs import given_inputs
 from sandscore.api.output_files import write
+from sandscore.api.results import Problems, Result, Run
+from sandscore.base.byte_sources import InputFile
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.measures.measure_registry import measures_for
 from sandscore.profiles.profile_registry import Profile, find_profile
+from sandscore.records.problem import Problem
+from sandscore.records.run_record import RunRecord
 from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import Identity, Question, pieces, published
-from sandscore.scoring.scoring_flow import UNWATCHED, Scored, Watch, score_files
+from sandscore.scoring.scoring_flow import UNWATCHED, InvalidPredictions, Scored, Watch, score_files
 from sandscore.task_table.task import find_task
 
 
@@ -23,9 +28,9 @@ class ScoreRequest(Struct, frozen=True, kw_only=True):
     """What to score, by whose rules, and what the card says of it."""
 
     task: str
-    gold: Any
-    predictions: Any
-    notes: Any = None
+    gold: InputFile
+    predictions: InputFile
+    notes: InputFile | None = None
     complete: bool = False
     strict: bool = False
     jobs: int = 1
@@ -37,7 +42,8 @@ class ScoreRequest(Struct, frozen=True, kw_only=True):
     image: str | None = None
     dataset: str | None = None
     created: str | None = None
-    run: Any = None
+    run: Run | RunRecord | Mapping[str, Any] | str | Path | None = None
+    """What came of the run that made the predictions, its record, or where run.json lies."""
 
 
 class ScoreFiles(Struct, frozen=True, kw_only=True):
@@ -52,26 +58,121 @@ class ScoreFiles(Struct, frozen=True, kw_only=True):
     """A challenge.toml, whose licence may let the report show notes."""
 
 
-def validate_file(
+def validate(
     task: str,
-    file: str,
+    predictions: Any,
     *,
-    notes: str | None = None,
-    gold: str | None = None,
+    notes: Any = None,
+    gold: Any = None,
     complete: bool = False,
-    watch: Watch = UNWATCHED,
+) -> Problems:
+    """Everything that is wrong with predictions: against the task's schema and, where they are given, the notes.
+
+    Inputs are paths, bytes, open binary files, decoded JSON, DataFrames, spans by note or documents with entities.
+    ``complete``: a note without an entry is an error, not a warning.
+
+    >>> problems = validate("date", "gold/example/date.json", notes="gold/example/notes.json")
+    >>> problems.ok
+    True
+    """
+    inputs = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes).inputs
+    return _problems(_validated(task, inputs, complete, UNWATCHED))
+
+
+def validate_file(
+    task: str, file: str, *, notes: str | None = None, complete: bool = False, watch: Watch = UNWATCHED
 ) -> ProblemCollector:
-    """Everything that is wrong with one file of annotations; nothing is judged by notes or gold that are faulty."""
-    inputs = Inputs(gold, file, notes)
+    """The same for a file, for whoever watches it being read."""
+    return _validated(task, Inputs(predictions=file, notes=notes), complete, watch)
+
+
+def _validated(task: str, inputs: Inputs, complete: bool, watch: Watch) -> ProblemCollector:
+    """Nothing is judged by notes or gold that are faulty themselves."""
     with watch.reading(inputs.given.values()) as progress:
         loaded = load_files(
             find_task(task), inputs, complete=complete, want_tokens=False, want_hashes=False, progress=progress
         )
-    for role in ("notes", "gold"):
+    for role, verb in (("notes", "are"), ("gold", "is")):
         if loaded.faulty(role):
             watch.problems([loaded.findings[role]])
-            raise OrganiserFault(f"the {role} {'is' if role == 'gold' else 'are'} not valid; nothing was validated")
+            raise OrganiserFault(f"the {role} {verb} not valid; nothing was validated")
     return loaded.findings["predictions"]
+
+
+def _problems(found: ProblemCollector) -> Problems:
+    return Problems(found.problems, dict(sorted(found.counts.items())))
+
+
+def score(  # noqa: PLR0913 (named, one for each option)
+    task: str,
+    *,
+    gold: Any,
+    predictions: Any,
+    notes: Any = None,
+    measures: Sequence[str] = (),
+    profile: str = "challenge",
+    complete: bool = False,
+    hipaa_map: str | Path | None = None,
+    jobs: int = 1,
+    strict: bool = True,
+    team: str | None = None,
+    submission: str | None = None,
+    image: str | None = None,
+    dataset: str | None = None,
+    created: str | None = None,
+    run: Run | RunRecord | Mapping[str, Any] | str | Path | None = None,
+) -> Result:
+    """Predictions against gold, to a score card.
+
+    Predictions that are not valid are refused: ``InvalidPredictions`` names what is wrong with them. The profile of
+    another scorer goes on with them where ``strict`` is false, with a warning. ``team`` and what follows it is copied
+    to the card.
+
+    >>> result = score(
+    ...     "date",
+    ...     gold="gold/example/date.json",
+    ...     predictions="submissions/date-good/predictions.json",
+    ...     notes="gold/example/notes.json",
+    ... )
+    >>> round(result.f1, 3)
+    0.934
+    """
+    given = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes)
+    request = ScoreRequest(
+        task=task,
+        gold=given.inputs.gold or "",
+        predictions=given.inputs.predictions or "",
+        notes=given.inputs.notes,
+        complete=complete,
+        strict=strict,
+        jobs=jobs,
+        profile=profile,
+        measures=tuple(measures),
+        hipaa_map=hipaa_map,
+        team=team,
+        submission=submission,
+        image=image,
+        dataset=dataset,
+        created=created,
+        run=run,
+    )
+    try:
+        scored = _understood(request).scored(UNWATCHED)
+    except InvalidPredictions as fault:
+        fault.problems = _problems(fault.found)
+        raise
+    problems = _problems(scored.loaded.findings["predictions"])
+    if not problems.ok:
+        _warn_of(problems)
+    return Result(scored.card, problems)
+
+
+def _warn_of(problems: Sequence[Problem]) -> None:
+    import warnings
+
+    first = next(problem for problem in problems if problem.severity == "error")
+    said = f"the predictions are not valid, the profile went on: {first.pointer}: {first.code}: {first.message}"
+    warnings.warn(said, stacklevel=3)
 
 
 class _Scoring(Struct, frozen=True):
@@ -121,10 +222,16 @@ def _understood(request: ScoreRequest) -> _Scoring:
     return _Scoring(request, Question(task, request.measures, hipaa, identity), profile)
 
 
-def _run_facts(run: Any) -> dict[str, Any]:
+def _run_facts(run: Run | RunRecord | Mapping[str, Any] | str | Path) -> dict[str, Any]:
+    if isinstance(run, Mapping):
+        return dict(run)
+    if isinstance(run, Run):
+        run = run.record
+    if isinstance(run, RunRecord):
+        return run.model_dump(mode="json")
     from sandscore.api.run_facts import read_run
 
-    return read_run(run)
+    return read_run(str(run))
 
 
 def _error_files(scoring: _Scoring, files: ScoreFiles) -> Callable[[Scored], Any]:
