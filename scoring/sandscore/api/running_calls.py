@@ -92,7 +92,7 @@ def run(
     >>> def years(note):
     ...     import re
     ...     return [{"start": found.start(), "end": found.end()} for found in re.finditer("[0-9]{4}", note["text"])]
-    >>> done = run("date", annotate=years, notes="gold/example/notes.json")
+    >>> done = ss.run("date", annotate=years, notes=notes)
     >>> str(done.record.outcome)
     'finished'
     """

@@ -66,7 +66,7 @@ def command(
           --gold gold/example/address.json --predictions submissions/address-good/predictions.json
     """
     from sandscore.cli.card_text import print_scored
-    from sandscore.cli.scoring_watch import watch
+    from sandscore.cli.terminal_watch import watch
 
     files = api.ScoreFiles(
         card=card,

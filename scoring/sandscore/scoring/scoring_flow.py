@@ -4,8 +4,8 @@ The command line, the library and the queue all score through here, by our own r
 Nothing is printed: who wants to be told of problems while the flow goes on says so with ``Watch``.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
-from sandscore.annotations.record_reader import Progress, quiet
-from sandscore.base.byte_sources import InputFile, opened
+from sandscore.annotations.reading_watch import UNWATCHED, Watch
+from sandscore.base.byte_sources import opened
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.records.problem import Problem
 from sandscore.records.scorecard import Scorecard
@@ -42,25 +42,6 @@ class Scored(Struct, frozen=True):
     loaded: Loaded
     given: "ProfileInput | None" = None
     table: str | None = None
-
-
-def _silently(_paths: Iterable[InputFile]) -> AbstractContextManager[Progress]:
-    return nullcontext(quiet)
-
-
-def _untold(_what: object) -> None:
-    """Nobody listens."""
-
-
-class Watch(Struct, frozen=True):
-    """Whoever follows the flow: told of bytes as they are read, of problems before anything is refused, of warnings."""
-
-    reading: Callable[[Iterable[InputFile]], AbstractContextManager[Progress]] = _silently
-    problems: Callable[[Iterable[ProblemCollector]], object] = _untold
-    warning: Callable[[str], object] = _untold
-
-
-UNWATCHED = Watch()
 
 
 def score_files(
