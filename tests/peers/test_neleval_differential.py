@@ -50,11 +50,24 @@ def corpora() -> list[tuple[Mentions, Mentions]]:
     return found
 
 
+def ragged(rng: random.Random) -> Mentions:
+    """Some of a hundred documents, in an order of this side's own; lengths whose shares have no short binary form."""
+    named = [f"d{number}" for number in range(100) if rng.random() < 0.7]
+    rng.shuffle(named)
+    return [mention(rng, 40) | {"doc": name} for name in named for _ in range(rng.randrange(1, 5))]
+
+
+def ragged_corpora() -> list[tuple[Mentions, Mentions]]:
+    """Documents that only one side has, first, last and in between."""
+    rng = random.Random(7)
+    return [(ragged(rng), ragged(rng)) for _ in range(6)]
+
+
 def lines(mentions: Mentions) -> list[str]:
     return [f"{m['doc']}\t{m['start']}\t{m['end_inclusive']}\tNIL\t1.0\t{m['type']}" for m in mentions]
 
 
-CORPORA = corpora()
+CORPORA = [*corpora(), *ragged_corpora()]
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +86,19 @@ def test_every_row_is_nelevals(by: str, answers: dict[str, list[dict[str, Any]]]
         rows = evaluate(neleval_profile, gold, predictions, by=by).details["rows"]
         ours = {name: as_answered(row) for name, row in rows.items()}
         assert ours == answer["rows"]
+
+
+def test_the_order_of_documents_is_in_the_last_bits() -> None:
+    """So that the ragged corpora above can tell a wrong order from a right one."""
+    by_name = [
+        [sorted(side, key=lambda m: m["doc"]) for side in (gold, predictions)] for gold, predictions in ragged_corpora()
+    ]
+    for by, average in (("type", "<micro>"), ("type", "<macro>")):
+        name = f"overlap-maxmax::span;type={average}"
+        rows = [evaluate(neleval_profile, *sides, by=by).details["rows"][name] for sides in ragged_corpora()]
+        ordered = [evaluate(neleval_profile, *sides, by=by).details["rows"][name] for sides in by_name]
+        assert rows != ordered
+        assert [row["fscore"] for row in rows] == pytest.approx([row["fscore"] for row in ordered])
 
 
 def as_answered(row: dict[str, Any]) -> dict[str, Any]:
