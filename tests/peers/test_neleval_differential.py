@@ -91,12 +91,13 @@ def test_every_row_is_nelevals(by: str, answers: dict[str, list[dict[str, Any]]]
 def test_the_order_of_documents_is_in_the_last_bits() -> None:
     """So that the ragged corpora above can tell a wrong order from a right one."""
     by_name = [
-        [sorted(side, key=lambda m: m["doc"]) for side in (gold, predictions)] for gold, predictions in ragged_corpora()
+        tuple(sorted(side, key=lambda m: m["doc"]) for side in (gold, predictions))
+        for gold, predictions in ragged_corpora()
     ]
     for by, average in (("type", "<micro>"), ("type", "<macro>")):
         name = f"overlap-maxmax::span;type={average}"
-        rows = [evaluate(neleval_profile, *sides, by=by).details["rows"][name] for sides in ragged_corpora()]
-        ordered = [evaluate(neleval_profile, *sides, by=by).details["rows"][name] for sides in by_name]
+        rows = [evaluate(neleval_profile, *both, by=by).details["rows"][name] for both in ragged_corpora()]
+        ordered = [evaluate(neleval_profile, gold, said, by=by).details["rows"][name] for gold, said in by_name]
         assert rows != ordered
         assert [row["fscore"] for row in rows] == pytest.approx([row["fscore"] for row in ordered])
 
