@@ -1,4 +1,4 @@
-"""What an attempt leaves in its folder."""
+"""Files that an attempt leaves in its folder."""
 
 PREDICTIONS = "predictions.json"
 RUN = "run.json"

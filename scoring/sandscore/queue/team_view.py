@@ -1,4 +1,4 @@
-"""What a team may see of its own submission: never a score beyond the feedback, never gold, never a note."""
+"""A team's view of its own submission: never a score beyond the feedback, never gold, never a note."""
 
 import json
 from pathlib import Path

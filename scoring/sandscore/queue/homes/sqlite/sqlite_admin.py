@@ -1,4 +1,4 @@
-"""What organisers do to the queue, and what is read from it."""
+"""Orders that organisers give to the queue, and listings that are read from it."""
 
 import json
 import sqlite3
