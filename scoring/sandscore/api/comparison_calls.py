@@ -21,10 +21,9 @@ def compare(a: Comparable, b: Comparable, measure: str | None = None) -> Compari
     ``measure`` is ``instance_strict`` unless it is named. Cards that no board would put together are refused: another
     task, profile, version or gold, other notes or patients.
 
-    >>> good = ss.score("date", gold=gold, predictions=predictions, notes=notes)
-    >>> weak = ss.score("date", gold=gold, predictions=weak_predictions, notes=notes)
-    >>> ss.compare(good, weak, "token").difference > 0
-    True
+    >>> comparison = compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json", "token")
+    >>> comparison.difference > 0, comparison.patients
+    (True, 18)
     """
     (one, first), (two, second) = _card_of(a, "the first card"), _card_of(b, "the second card")
     cards = (one, two)

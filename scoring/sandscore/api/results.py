@@ -60,9 +60,9 @@ class Problems(_Value, Sequence[Problem]):
 
     At most 10,000 problems of each code are listed; ``counts`` counts them all.
 
-    >>> problems = ss.validate("date", {"101-01": [{"start": 0, "length": 3, "text": "May"}]})
-    >>> problems.ok, len(problems.errors), len(problems.warnings)
-    (True, 0, 0)
+    >>> problems = validate("date", {"101-01": [{"start": 0, "length": 5, "text": "May"}]})
+    >>> problems.ok, [problem.code for problem in problems.errors]
+    (False, ['text-mismatch'])
     """
 
     def __init__(self, found: Sequence[Problem], counts: Mapping[str, int]) -> None:
@@ -121,7 +121,12 @@ class Problems(_Value, Sequence[Problem]):
 class MeasureResult(_Value):
     """One measure of a result: counts, ratios and, when asked for, the interval of F1.
 
-    >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes)
+    >>> result = score(
+    ...     "date",
+    ...     gold="gold/example/date.json",
+    ...     predictions="submissions/date-good/predictions.json",
+    ...     notes="gold/example/notes.json",
+    ... )
     >>> token = result["token"]
     >>> token.tp, token.fp, token.fn
     (1077, 32, 75)
@@ -170,7 +175,12 @@ class Result(_Value):
     ``problems`` are those of the predictions, ``remarks`` say what was understood in a way that might have been
     meant otherwise.
 
-    >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes)
+    >>> result = score(
+    ...     "date",
+    ...     gold="gold/example/date.json",
+    ...     predictions="submissions/date-good/predictions.json",
+    ...     notes="gold/example/notes.json",
+    ... )
     >>> round(result.f1, 3), round(result["token"].recall, 3)
     (0.934, 0.935)
     >>> low, high = result.interval
@@ -281,7 +291,13 @@ class Result(_Value):
 
 
 class LabelChange(Struct, frozen=True):
-    """A label on which two cards differ, and what each counts there."""
+    """A label on which two cards differ, and what each counts there.
+
+    >>> comparison = compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json")
+    >>> most = comparison.gains[0]
+    >>> most.label, most.fewer_errors > 0
+    ('MM/DD/YYYY', True)
+    """
 
     label: str
     a: "Counts"
@@ -300,9 +316,7 @@ class Comparison(_Value):
     test: the numbers of a board of these two. ``notes`` are those that differ; ``gains`` are the labels on which a
     makes fewer errors than b, ``losses`` those on which it makes more.
 
-    >>> good = ss.score("date", gold=gold, predictions=predictions, notes=notes)
-    >>> weak = ss.score("date", gold=gold, predictions=weak_predictions, notes=notes)
-    >>> comparison = ss.compare(good, weak)
+    >>> comparison = compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json")
     >>> comparison.difference > 0, comparison.p < 0.05
     (True, True)
     """
@@ -366,7 +380,7 @@ class Comparison(_Value):
         row = (self.measure, *map(ratio_text, self.f1), ahead, interval_text(self.interval, "+"), p)
         said = [f"{len(self.notes):,} of {self.cards[0].notes:,} notes differ; {self.patients:,} patients"]
         for word, changes in (("gains", self.gains), ("losses", self.losses)):
-            named = ", ".join(f"{c.label} {-c.fewer_errors:+,} errors" for c in changes[:_SHOWN_ROWS])
+            named = "; ".join(f"{c.label} {-c.fewer_errors:+,} errors" for c in changes[:_SHOWN_ROWS])
             said += [f"{word} by label: {named}"] if named else []
         names = [card.submission or card.team or word for card, word in zip(self.cards, "ab", strict=True)]
         heads = ("measure", "F1 of a", "F1 of b", "a - b", "95 % interval", "p")
@@ -377,10 +391,9 @@ class Comparison(_Value):
 class RankedBoard(_Value):
     """A board: submissions in order, best first, with everything a stranger needs to recompute them.
 
-    >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes, submission="good")
-    >>> ranked = ss.rank([result])
+    >>> ranked = rank(["leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json"])
     >>> [row.submission for row in ranked.board.rows]
-    ['good']
+    ['date-good', 'date-weak']
     """
 
     def __init__(self, board: "Board") -> None:
@@ -429,9 +442,9 @@ class RankedBoard(_Value):
 class Run(_Value):
     """A run that is over: what the annotator answered (None where it did not get that far), and its record.
 
-    >>> ran = ss.run("date", annotate=lambda note: [], notes=notes)
-    >>> ran.record.outcome.value
-    'finished'
+    >>> done = run("date", annotate=lambda note: [], notes="gold/example/notes.json")
+    >>> done.record.outcome.value, done.record.notes
+    ('finished', 72)
     """
 
     def __init__(self, predictions: bytes | None, record: "RunRecord") -> None:
