@@ -206,7 +206,8 @@ def test_a_note_without_a_row_is_a_note_without_annotations() -> None:
 
 
 def test_no_predictions_at_all_is_an_answer() -> None:
-    for nothing in ([], {}, pd.DataFrame()):
+    forms: list[Any] = [[], {}, pd.DataFrame()]
+    for nothing in forms:
         result = scored("date", gold={"n1": [DATE]}, predictions=nothing, notes=[NOTE])
         assert (result["instance_strict"].tp, result["instance_strict"].fn) == (0, 1)
 
