@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore import api
+from sandscore.base.errors import OrganiserFault
 from sandscore.cli.options import format_option
-from sandscore.cli.running_options import limits_from, memory_option
+from sandscore.cli.running_options import memory_option
 
 if TYPE_CHECKING:
-    from sandscore.containers.hostile.hostile_set import AttackVerdict
-    from sandscore.records.run_record import RunLimits
+    from sandscore.records.run_record import Hardening
 
 
 @click.command("attack")
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--only", multiple=True, metavar="CASE", help="Only this case; repeatable.")
 @format_option
 def command(
-    challenge: Path | None, hardening: str | None, memory: int | None, only: tuple[str, ...], output_format: str
+    challenge: Path | None, hardening: "Hardening | None", memory: int | None, only: tuple[str, ...], output_format: str
 ) -> int:
     """Fire hostile submissions at this machine's engine, under the limits that runs have here.
 
@@ -36,10 +36,8 @@ def command(
     Example:
       sandscore attack --challenge gold/example/challenge.toml --only fork-bomb --only gold-hunt
     """
-    from sandscore.containers.hostile.hostile_set import attack, choose
-
     report = _row if output_format == "text" else _silent
-    verdicts = attack(_limits(challenge, hardening, memory), cases=choose(only), report=report)
+    verdicts = api.attack(challenge, hardening, memory, only, report)
     failed = [verdict for verdict in verdicts if not verdict.passed]
     if output_format == "json":
         click.echo(json.dumps([_as_dict(verdict) for verdict in verdicts], indent=2))
@@ -48,29 +46,18 @@ def command(
     return OrganiserFault.exit_code if failed else 0
 
 
-def _limits(challenge: Path | None, hardening: str | None, memory: int | None) -> "RunLimits":
-    if challenge is None:
-        return limits_from(hardening or "strict", None, memory)
-    if hardening is not None or memory is not None:
-        raise UsageFault("--challenge says hardening and memory; leave the other options out")
-    from sandscore.queue.challenge_limits import limits_of
-    from sandscore.ranking.challenge_reading import read_challenge
-
-    return limits_of(read_challenge(challenge).limits)
-
-
-def _row(verdict: "AttackVerdict") -> None:
+def _row(verdict: "api.AttackVerdict") -> None:
     mark = "pass" if verdict.passed else "FAIL"
     click.echo(f"{mark}  {verdict.case.name:18} {verdict.outcome:15} {verdict.case.tries}")
     for complaint in verdict.complaints:
         click.echo(f"      {complaint}")
 
 
-def _silent(_verdict: "AttackVerdict") -> None:
+def _silent(_verdict: "api.AttackVerdict") -> None:
     """JSON comes in one piece."""
 
 
-def _as_dict(verdict: "AttackVerdict") -> dict[str, object]:
+def _as_dict(verdict: "api.AttackVerdict") -> dict[str, object]:
     return {
         "case": verdict.case.name,
         "tries": verdict.case.tries,

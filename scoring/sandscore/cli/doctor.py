@@ -2,15 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from sandscore import api
 from sandscore.base.errors import InfrastructureFault
 from sandscore.cli.options import format_option
-
-if TYPE_CHECKING:
-    from sandscore.containers.host_checks import Finding
 
 
 @click.command("doctor")
@@ -26,18 +23,12 @@ def command(evaluation: str | None, synapse_config: Path | None, output_format: 
     Example:
       sandscore doctor
     """
-    from sandscore.containers.host_checks import examine
-
-    findings = list(examine())
-    if evaluation or synapse_config:
-        from sandscore.queue.homes.synapse.synapse_access import check_access
-
-        findings += check_access(synapse_config, evaluation)
+    findings = api.examine_host(evaluation, synapse_config)
     click.echo(FORMATS[output_format](findings))
     return InfrastructureFault.exit_code if any(finding.level == "fault" for finding in findings) else 0
 
 
-def _as_text(findings: "list[Finding]") -> str:
+def _as_text(findings: "list[api.Finding]") -> str:
     lines = []
     for finding in findings:
         lines.append(f"{finding.level:6} {finding.name:16} {finding.found}")
@@ -46,10 +37,8 @@ def _as_text(findings: "list[Finding]") -> str:
     return "\n".join(lines)
 
 
-def _as_json(findings: "list[Finding]") -> str:
-    from msgspec.structs import asdict
-
-    return json.dumps([asdict(finding) for finding in findings], indent=2)
+def _as_json(findings: "list[api.Finding]") -> str:
+    return json.dumps([finding.to_dict() for finding in findings], indent=2)
 
 
 FORMATS = {"text": _as_text, "json": _as_json}

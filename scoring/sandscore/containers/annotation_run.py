@@ -133,7 +133,7 @@ def _record(
         concurrency=job.concurrency,
         notes=len(job.notes),
         notes_sha256=job.notes_sha256,
-        latency=_latency(seen.latencies),
+        latency=latency_of(seen.latencies),
         notes_per_second=len(job.notes) / timed if timed else None,
         retried_notes=seen.retried,
         cpu_seconds=seen.usage.cpu_seconds,
@@ -191,7 +191,8 @@ def _seconds(seen: Facts, total: float) -> Seconds:
     return Seconds(start=seen.start_seconds, ready=seen.ready_seconds, notes=seen.notes_seconds, total=total)
 
 
-def _latency(latencies: Sequence[float]) -> Latency | None:
+def latency_of(latencies: Sequence[float]) -> Latency | None:
+    """The seconds that shares of the notes took at most."""
     if not latencies:
         return None
     ordered = sorted(latencies)

@@ -1,10 +1,13 @@
 """What an organiser decides about the queue itself: the content of ``settings.json``."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sandscore.base.clock import FIRST_SECONDS, MOST_FAILURES
+from sandscore.base.errors import UsageFault
 from sandscore.records.submission import Event
 
 ALL_EVENTS = int(sum(Event))
@@ -56,3 +59,18 @@ class QueueSettings(_Part):
         default=60, description="A board with more submissions than this shows each team's best."
     )
     notices: Notices = Notices()
+
+
+_OPTIONS = {"lease": "lease_seconds", "tries": "most_failures", "first_wait": "first_wait_seconds"}
+
+
+def chosen_settings(folders: dict[str, str], chosen: Mapping[str, Any]) -> QueueSettings:
+    """Settings from the folders of the data and from options, those left out at their defaults."""
+    given = {_OPTIONS.get(name, name): value for name, value in chosen.items() if value is not None}
+    if given.get("hipaa_map"):
+        given["hipaa_map"] = str(Path(given["hipaa_map"]).resolve())
+    try:
+        return QueueSettings(data=folders, **given)
+    except ValidationError as fault:
+        first = fault.errors(include_url=False, include_input=False)[0]
+        raise UsageFault(f"{first['loc'][0]}: {first['msg']}") from None

@@ -78,8 +78,9 @@ def command(
       sandscore queue init demo/queue --challenge gold/example/challenge.toml
     """
     from sandscore.queue.queue_setup import data_folders
+    from sandscore.queue.settings import chosen_settings
 
-    settings = _settings(data_folders(challenge, dict(_named(one) for one in data)), chosen)
+    settings = chosen_settings(data_folders(challenge, dict(_named(one) for one in data)), chosen)
     if synapse is not None:
         return _on_synapse(
             _one_folder(folder, state), challenge, settings, output_format, synapse, synapse_config, synapse_options
@@ -136,22 +137,6 @@ def _say(folder: Path, workspace: "Workspace", output_format: str, **more: Any) 
         click.echo(
             f"{folder}: {workspace.challenge.challenge}{f', phase {phase}' if phase else ''}: {', '.join(names)}"
         )
-
-
-def _settings(folders: dict[str, str], chosen: dict[str, Any]) -> "QueueSettings":
-    from pydantic import ValidationError
-
-    from sandscore.queue.settings import QueueSettings
-
-    names = {"lease": "lease_seconds", "tries": "most_failures", "first_wait": "first_wait_seconds"}
-    given = {names.get(name, name): value for name, value in chosen.items() if value is not None}
-    if given.get("hipaa_map"):
-        given["hipaa_map"] = str(Path(given["hipaa_map"]).resolve())
-    try:
-        return QueueSettings(data=folders, **given)
-    except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        raise UsageFault(f"{first['loc'][0]}: {first['msg']}") from None
 
 
 def _named(written: str) -> tuple[str, Path]:

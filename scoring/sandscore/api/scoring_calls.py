@@ -1,0 +1,259 @@
+"""Scoring as a call: predictions against gold to a score card, for a notebook or into files."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from sandscore.annotations.input_files import Inputs, load_files
+from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.api.memory_inputs import given_inputs
+from sandscore.api.output_files import write
+from sandscore.api.results import Problems, Result, Run
+from sandscore.base.byte_sources import InputFile
+from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.measures.hipaa_map import load_hipaa_map
+from sandscore.measures.measure_registry import measures_for
+from sandscore.profiles.profile_registry import Profile, find_profile
+from sandscore.records.problem import Problem
+from sandscore.records.run_record import RunRecord
+from sandscore.records.scorecard import Scorecard
+from sandscore.scoring.card_building import Identity, Question, pieces, published
+from sandscore.scoring.scoring_flow import UNWATCHED, InvalidPredictions, Scored, Watch, score_files
+from sandscore.task_table.task import find_task
+
+
+class ScoreRequest(Struct, frozen=True, kw_only=True):
+    """What to score, by whose rules, and what the card says of it."""
+
+    task: str
+    gold: InputFile
+    predictions: InputFile
+    notes: InputFile | None = None
+    complete: bool = False
+    strict: bool = False
+    jobs: int = 1
+    profile: str = "challenge"
+    measures: tuple[str, ...] = ()
+    hipaa_map: str | Path | None = None
+    team: str | None = None
+    submission: str | None = None
+    image: str | None = None
+    dataset: str | None = None
+    created: str | None = None
+    run: Run | RunRecord | Mapping[str, Any] | str | Path | None = None
+    """What came of the run that made the predictions, its record, or where run.json lies."""
+
+
+class ScoreFiles(Struct, frozen=True, kw_only=True):
+    """Where results go: card, error files, report; with a ``salt`` ids are hidden in card and report."""
+
+    card: str | None = None
+    salt: bytes | None = None
+    errors: str | None = None
+    entity_map: str | None = None
+    report: str | None = None
+    challenge: str | None = None
+    """A challenge.toml, whose licence may let the report show notes."""
+
+
+def validate(
+    task: str,
+    predictions: Any,
+    *,
+    notes: Any = None,
+    gold: Any = None,
+    complete: bool = False,
+) -> Problems:
+    """Everything that is wrong with predictions: against the task's schema and, where they are given, the notes.
+
+    Inputs are paths, bytes, open binary files, decoded JSON, DataFrames, spans by note or documents with entities.
+    ``complete``: a note without an entry is an error, not a warning.
+
+    >>> problems = validate("date", "gold/example/date.json", notes="gold/example/notes.json")
+    >>> problems.ok
+    True
+    """
+    inputs = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes).inputs
+    return _problems(_validated(task, inputs, complete, UNWATCHED))
+
+
+def validate_file(
+    task: str, file: str, *, notes: str | None = None, complete: bool = False, watch: Watch = UNWATCHED
+) -> ProblemCollector:
+    """The same for a file, for whoever watches it being read."""
+    return _validated(task, Inputs(predictions=file, notes=notes), complete, watch)
+
+
+def _validated(task: str, inputs: Inputs, complete: bool, watch: Watch) -> ProblemCollector:
+    """Nothing is judged by notes or gold that are faulty themselves."""
+    with watch.reading(inputs.given.values()) as progress:
+        loaded = load_files(
+            find_task(task), inputs, complete=complete, want_tokens=False, want_hashes=False, progress=progress
+        )
+    for role, verb in (("notes", "are"), ("gold", "is")):
+        if loaded.faulty(role):
+            watch.problems([loaded.findings[role]])
+            raise OrganiserFault(f"the {role} {verb} not valid; nothing was validated")
+    return loaded.findings["predictions"]
+
+
+def _problems(found: ProblemCollector) -> Problems:
+    return Problems(found.problems, dict(sorted(found.counts.items())))
+
+
+def score(  # noqa: PLR0913 (named, one for each option)
+    task: str,
+    *,
+    gold: Any,
+    predictions: Any,
+    notes: Any = None,
+    measures: Sequence[str] = (),
+    profile: str = "challenge",
+    complete: bool = False,
+    hipaa_map: str | Path | None = None,
+    jobs: int = 1,
+    strict: bool = True,
+    team: str | None = None,
+    submission: str | None = None,
+    image: str | None = None,
+    dataset: str | None = None,
+    created: str | None = None,
+    run: Run | RunRecord | Mapping[str, Any] | str | Path | None = None,
+) -> Result:
+    """Predictions against gold, to a score card.
+
+    Predictions that are not valid are refused: ``InvalidPredictions`` names what is wrong with them. The profile of
+    another scorer goes on with them where ``strict`` is false, with a warning. ``team`` and what follows it is copied
+    to the card.
+
+    >>> result = score(
+    ...     "date",
+    ...     gold="gold/example/date.json",
+    ...     predictions="submissions/date-good/predictions.json",
+    ...     notes="gold/example/notes.json",
+    ... )
+    >>> round(result.f1, 3)
+    0.934
+    """
+    given = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes)
+    request = ScoreRequest(
+        task=task,
+        gold=given.inputs.gold or "",
+        predictions=given.inputs.predictions or "",
+        notes=given.inputs.notes,
+        complete=complete,
+        strict=strict,
+        jobs=jobs,
+        profile=profile,
+        measures=tuple(measures),
+        hipaa_map=hipaa_map,
+        team=team,
+        submission=submission,
+        image=image,
+        dataset=dataset,
+        created=created,
+        run=run,
+    )
+    try:
+        scored = _understood(request).scored(UNWATCHED)
+    except InvalidPredictions as fault:
+        fault.problems = _problems(fault.found)
+        raise
+    problems = _problems(scored.loaded.findings["predictions"])
+    if not problems.ok:
+        _warn_of(problems)
+    return Result(scored.card, problems)
+
+
+def _warn_of(problems: Sequence[Problem]) -> None:
+    import warnings
+
+    first = next(problem for problem in problems if problem.severity == "error")
+    said = f"the predictions are not valid, the profile went on: {first.pointer}: {first.code}: {first.message}"
+    warnings.warn(said, stacklevel=3)
+
+
+class _Scoring(Struct, frozen=True):
+    """A request that was understood."""
+
+    request: ScoreRequest
+    question: Question
+    profile: Profile | None
+
+    def scored(self, watch: Watch) -> Scored:
+        asked = self.request
+        inputs = Inputs(asked.gold, asked.predictions, asked.notes)
+        return score_files(
+            self.question,
+            self.profile,
+            inputs,
+            complete=asked.complete,
+            strict=asked.strict,
+            jobs=asked.jobs,
+            watch=watch,
+        )
+
+
+def score_to_files(request: ScoreRequest, files: ScoreFiles, watch: Watch = UNWATCHED) -> Scored:
+    """Scores, and writes what was asked for; the card in the value is the one that was written."""
+    scoring = _understood(request)
+    write_errors = _error_files(scoring, files)
+    scored = scoring.scored(watch)
+    for sentence in (*write_errors(scored), *scored.card.warnings):
+        watch.warning(sentence)
+    card = scored.card if files.salt is None else published(scored.card, files.salt)
+    if files.card:
+        write(files.card, pieces(card))
+    if files.report:
+        _write_report(scored, card, files, files.report)
+    return Scored(card, scored.loaded, scored.given, scored.table)
+
+
+def _understood(request: ScoreRequest) -> _Scoring:
+    task, profile = find_task(request.task), find_profile(request.profile)
+    measures_for(task, request.measures)
+    if profile is not None and request.measures:
+        raise UsageFault("--measure goes with our own profile; another scorer has its own measures")
+    hipaa = load_hipaa_map(request.hipaa_map) if task.hipaa or request.hipaa_map else None
+    run = _run_facts(request.run) if request.run is not None else None
+    identity = Identity(request.team, request.submission, request.image, request.dataset, request.created, run)
+    return _Scoring(request, Question(task, request.measures, hipaa, identity), profile)
+
+
+def _run_facts(run: Run | RunRecord | Mapping[str, Any] | str | Path) -> dict[str, Any]:
+    if isinstance(run, Mapping):
+        return dict(run)
+    if isinstance(run, Run):
+        run = run.record
+    if isinstance(run, RunRecord):
+        return run.model_dump(mode="json")
+    from sandscore.api.run_facts import read_run
+
+    return read_run(str(run))
+
+
+def _error_files(scoring: _Scoring, files: ScoreFiles) -> Callable[[Scored], Any]:
+    """What writes the error files that were asked for, and says what is not in them."""
+    if files.salt is not None and files.errors:
+        raise UsageFault("--errors writes what gold holds, --publish hides it; score twice")
+    if files.errors is None:
+        if files.entity_map is not None:
+            raise UsageFault("--entity-map goes with --errors: it names the types in the error files")
+        return lambda _: ()
+    from sandscore.site.error_files.error_file_request import requested
+
+    task, created = scoring.question.task, scoring.request.created
+    return requested(files.errors, files.entity_map, task, scoring.profile, created).write
+
+
+def _write_report(scored: Scored, card: Scorecard, files: ScoreFiles, place: str) -> None:
+    """Notes are shown only where the challenge's licence says so, and never beside hidden ids."""
+    from sandscore.measures.note_documents import documents_of
+    from sandscore.ranking.challenge_reading import read_challenge
+    from sandscore.site.submission_report import write_report
+
+    allowed = bool(files.challenge) and read_challenge(Path(str(files.challenge))).publication.text
+    own = scored.given is None and files.salt is None
+    write_report(card, documents_of(scored.loaded) if own else None, Path(place), allow_text=allowed)
