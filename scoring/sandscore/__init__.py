@@ -31,13 +31,16 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from sandscore.api import Comparison as Comparison
     from sandscore.api import Converted as Converted
     from sandscore.api import InvalidPredictions as InvalidPredictions
+    from sandscore.api import MeasureResult as MeasureResult
     from sandscore.api import Problems as Problems
     from sandscore.api import RankedBoard as RankedBoard
     from sandscore.api import Result as Result
     from sandscore.api import Run as Run
     from sandscore.api import SandscoreError as SandscoreError
+    from sandscore.api import compare as compare
     from sandscore.api import convert as convert
     from sandscore.api import publish as publish
     from sandscore.api import rank as rank
@@ -48,13 +51,16 @@ if TYPE_CHECKING:
     from sandscore.api import verify as verify
 
 __all__ = [
+    "Comparison",
     "Converted",
     "InvalidPredictions",
+    "MeasureResult",
     "Problems",
     "RankedBoard",
     "Result",
     "Run",
     "SandscoreError",
+    "compare",
     "convert",
     "publish",
     "rank",

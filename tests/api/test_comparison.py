@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ranking_cards import as_entry, card_content, drawn_rows
 
-from sandscore.api.comparison_calls import compare, label_changes
+from sandscore.api.comparison_calls import compare, label_differences
 from sandscore.api.results import Comparison, Problems, Result
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.ranking.board_building import rank
@@ -86,7 +86,7 @@ def test_gains_and_losses_by_label(tmp_path: Path) -> None:
 
 def test_labels_counted_by_nothing() -> None:
     cards = card("a", [(1, 0, 0)]), card("b", [(1, 0, 0)], per_label={"Y": {"strict": {"tp": "nine"}}})
-    assert label_changes(cards, "instance_strict") == []
+    assert label_differences(cards, "instance_strict") == []
 
 
 def test_an_undefined_score_has_no_difference() -> None:

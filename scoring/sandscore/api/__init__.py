@@ -2,6 +2,7 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from sandscore.api.comparison_calls import compare as compare
     from sandscore.api.conversion_calls import Converted as Converted
     from sandscore.api.conversion_calls import LossyConversion as LossyConversion
     from sandscore.api.conversion_calls import convert as convert
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from sandscore.api.ranking_calls import rank as rank
     from sandscore.api.ranking_calls import rank_to_file as rank_to_file
     from sandscore.api.ranking_calls import verify as verify
+    from sandscore.api.results import Comparison as Comparison
+    from sandscore.api.results import MeasureResult as MeasureResult
     from sandscore.api.results import Problems as Problems
     from sandscore.api.results import RankedBoard as RankedBoard
     from sandscore.api.results import Result as Result
@@ -45,13 +48,14 @@ if TYPE_CHECKING:
     from sandscore.task_table.task import Task as Task
 
 _HOMES = {
+    "sandscore.api.comparison_calls": ("compare",),
     "sandscore.api.conversion_calls": ("Converted", "LossyConversion", "convert"),
     "sandscore.api.host_calls": ("attack", "built_image", "examine_host"),
     "sandscore.api.publication_calls": ("publish",),
     "sandscore.api.ranking_calls": (
         *("PowerAnswer", "RankRequest", "board_text", "patients_for", "rank", "rank_to_file", "verify"),
     ),
-    "sandscore.api.results": ("Problems", "RankedBoard", "Result", "Run"),
+    "sandscore.api.results": ("Comparison", "MeasureResult", "Problems", "RankedBoard", "Result", "Run"),
     "sandscore.api.running_calls": ("RunFiles", "RunRequest", "run", "run_to_folder"),
     "sandscore.api.scoring_calls": (
         "ScoreFiles",

@@ -28,7 +28,7 @@ from sandscore.records.problem import Problem
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sandscore.ranking.card_comparison import CardDifference, NoteChange
+    from sandscore.ranking.card_comparison import CardDifference, NoteDifference
     from sandscore.records.board import Board, Row
     from sandscore.records.counts import Counts
     from sandscore.records.run_record import RunRecord
@@ -58,15 +58,16 @@ class _Value(ABC):
 class Problems(_Value, Sequence[Problem]):
     """Everything that is wrong with an input, in its order.
 
-    At most 10,000 problems of each code are listed; ``counts`` counts them all.
+    At most 10,000 problems of each code are listed; ``counts`` counts them all. ``remarks`` say what was understood
+    in a way that might have been meant otherwise.
 
     >>> problems = validate("date", {"101-01": [{"start": 0, "length": 5, "text": "May"}]})
     >>> problems.ok, [problem.code for problem in problems.errors]
     (False, ['text-mismatch'])
     """
 
-    def __init__(self, found: Sequence[Problem], counts: Mapping[str, int]) -> None:
-        self._found, self.counts = tuple(found), dict(sorted(counts.items()))
+    def __init__(self, found: Sequence[Problem], counts: Mapping[str, int], remarks: Sequence[str] = ()) -> None:
+        self._found, self.counts, self.remarks = tuple(found), dict(sorted(counts.items())), tuple(remarks)
 
     @overload
     def __getitem__(self, place: int) -> Problem: ...
@@ -114,7 +115,7 @@ class Problems(_Value, Sequence[Problem]):
         said = ", ".join(f"{code} {count:,}" for code, count in self.counts.items())
         verdict = "valid" if self.ok else "not valid"
         title = f"{verdict}{f', with warnings: {said}' if self.ok and said else f': {said}' if said else ''}"
-        more = [f"… and {left:,} more"] if left > 0 else []
+        more = [*([f"… and {left:,} more"] if left > 0 else []), *self.remarks]
         return ValueView(title, ("severity", "code", "place", "problem"), rows, remarks=more, texts=4)
 
 
@@ -290,7 +291,7 @@ class Result(_Value):
         return ValueView(title, heads, rows, bars, said)
 
 
-class LabelChange(Struct, frozen=True):
+class LabelDifference(Struct, frozen=True):
     """A label on which two cards differ, and what each counts there.
 
     >>> comparison = compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json")
@@ -326,8 +327,8 @@ class Comparison(_Value):
         measure: str,
         cards: "tuple[Scorecard, Scorecard]",
         differs: "CardDifference",
-        notes: "Sequence[NoteChange]",
-        labels: Sequence[LabelChange],
+        notes: "Sequence[NoteDifference]",
+        labels: Sequence[LabelDifference],
     ) -> None:
         self.measure, self.cards = measure, cards
         self.difference, self.interval, self.p, self.patients = (
@@ -345,12 +346,12 @@ class Comparison(_Value):
         return a, b
 
     @property
-    def gains(self) -> list[LabelChange]:
+    def gains(self) -> list[LabelDifference]:
         """Labels on which a makes fewer errors, the most first."""
         return sorted((c for c in self.labels if c.fewer_errors > 0), key=lambda change: -change.fewer_errors)
 
     @property
-    def losses(self) -> list[LabelChange]:
+    def losses(self) -> list[LabelDifference]:
         """Labels on which a makes more errors, the most first."""
         return sorted((c for c in self.labels if c.fewer_errors < 0), key=lambda change: change.fewer_errors)
 

@@ -75,8 +75,8 @@ def validate(
     >>> problems.ok
     True
     """
-    inputs = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes).inputs
-    return _problems(_validated(task, inputs, complete, UNWATCHED))
+    given = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes)
+    return _problems(_validated(task, given.inputs, complete, UNWATCHED), given.remarks)
 
 
 def validate_file(
@@ -99,8 +99,8 @@ def _validated(task: str, inputs: Inputs, complete: bool, watch: Watch) -> Probl
     return loaded.findings["predictions"]
 
 
-def _problems(found: ProblemCollector) -> Problems:
-    return Problems(found.problems, dict(sorted(found.counts.items())))
+def _problems(found: ProblemCollector, remarks: Sequence[str]) -> Problems:
+    return Problems(found.problems, found.counts, remarks)
 
 
 def score(  # noqa: PLR0913 (named, one for each option)
@@ -159,12 +159,12 @@ def score(  # noqa: PLR0913 (named, one for each option)
     try:
         scored = _understood(request).scored(UNWATCHED)
     except InvalidPredictions as fault:
-        fault.problems = _problems(fault.found)
+        fault.problems = _problems(fault.found, given.remarks)
         raise
-    problems = _problems(scored.loaded.findings["predictions"])
+    problems = _problems(scored.loaded.findings["predictions"], given.remarks)
     if not problems.ok:
         _warn_of(problems)
-    return Result(scored.card, problems)
+    return Result(scored.card, problems, given.remarks)
 
 
 def _warn_of(problems: Sequence[Problem]) -> None:
