@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sandscore.api import Comparison as Comparison
     from sandscore.api import Converted as Converted
     from sandscore.api import InvalidPredictions as InvalidPredictions
+    from sandscore.api import MeasureResult as MeasureResult
     from sandscore.api import Problems as Problems
     from sandscore.api import RankedBoard as RankedBoard
     from sandscore.api import Result as Result
@@ -53,6 +54,7 @@ __all__ = [
     "Comparison",
     "Converted",
     "InvalidPredictions",
+    "MeasureResult",
     "Problems",
     "RankedBoard",
     "Result",

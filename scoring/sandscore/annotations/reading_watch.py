@@ -18,7 +18,7 @@ def _untold(_what: object) -> None:
     """Nobody listens."""
 
 
-class Watch(Struct, frozen=True):
+class ReadingWatch(Struct, frozen=True):
     """Told of bytes as they are read, of problems before anything is refused, and of warnings."""
 
     reading: Callable[[Iterable[InputFile]], AbstractContextManager[Progress]] = _silently
@@ -26,4 +26,4 @@ class Watch(Struct, frozen=True):
     warning: Callable[[str], object] = _untold
 
 
-UNWATCHED = Watch()
+UNWATCHED = ReadingWatch()

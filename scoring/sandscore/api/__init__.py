@@ -2,7 +2,7 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sandscore.annotations.reading_watch import Watch as Watch
+    from sandscore.annotations.reading_watch import ReadingWatch as ReadingWatch
     from sandscore.api.comparison_calls import compare as compare
     from sandscore.api.conversion_calls import Converted as Converted
     from sandscore.api.conversion_calls import LossyConversion as LossyConversion
@@ -12,23 +12,24 @@ if TYPE_CHECKING:
     from sandscore.api.host_calls import examine_host as examine_host
     from sandscore.api.publication_calls import publish as publish
     from sandscore.api.ranking_calls import PowerAnswer as PowerAnswer
-    from sandscore.api.ranking_calls import RankRequest as RankRequest
+    from sandscore.api.ranking_calls import RankingPlan as RankingPlan
     from sandscore.api.ranking_calls import board_text as board_text
     from sandscore.api.ranking_calls import patients_for as patients_for
     from sandscore.api.ranking_calls import rank as rank
     from sandscore.api.ranking_calls import rank_to_file as rank_to_file
     from sandscore.api.ranking_calls import verify as verify
     from sandscore.api.results import Comparison as Comparison
+    from sandscore.api.results import MeasureResult as MeasureResult
     from sandscore.api.results import Problems as Problems
     from sandscore.api.results import RankedBoard as RankedBoard
     from sandscore.api.results import Result as Result
     from sandscore.api.results import Run as Run
     from sandscore.api.running_calls import RunFiles as RunFiles
-    from sandscore.api.running_calls import RunRequest as RunRequest
+    from sandscore.api.running_calls import RunPlan as RunPlan
     from sandscore.api.running_calls import run as run
     from sandscore.api.running_calls import run_to_folder as run_to_folder
     from sandscore.api.scoring_calls import ScoreFiles as ScoreFiles
-    from sandscore.api.scoring_calls import ScoreRequest as ScoreRequest
+    from sandscore.api.scoring_calls import ScoringPlan as ScoringPlan
     from sandscore.api.scoring_calls import score as score
     from sandscore.api.scoring_calls import score_to_files as score_to_files
     from sandscore.api.validation_calls import validate as validate
@@ -47,17 +48,17 @@ if TYPE_CHECKING:
     from sandscore.task_table.task import Task as Task
 
 _HOMES = {
-    "sandscore.annotations.reading_watch": ("Watch",),
+    "sandscore.annotations.reading_watch": ("ReadingWatch",),
     "sandscore.api.comparison_calls": ("compare",),
     "sandscore.api.conversion_calls": ("Converted", "LossyConversion", "convert"),
     "sandscore.api.host_calls": ("attack", "built_image", "examine_host"),
     "sandscore.api.publication_calls": ("publish",),
     "sandscore.api.ranking_calls": (
-        *("PowerAnswer", "RankRequest", "board_text", "patients_for", "rank", "rank_to_file", "verify"),
+        *("PowerAnswer", "RankingPlan", "board_text", "patients_for", "rank", "rank_to_file", "verify"),
     ),
-    "sandscore.api.results": ("Comparison", "Problems", "RankedBoard", "Result", "Run"),
-    "sandscore.api.running_calls": ("RunFiles", "RunRequest", "run", "run_to_folder"),
-    "sandscore.api.scoring_calls": ("ScoreFiles", "ScoreRequest", "score", "score_to_files"),
+    "sandscore.api.results": ("Comparison", "MeasureResult", "Problems", "RankedBoard", "Result", "Run"),
+    "sandscore.api.running_calls": ("RunFiles", "RunPlan", "run", "run_to_folder"),
+    "sandscore.api.scoring_calls": ("ScoreFiles", "ScoringPlan", "score", "score_to_files"),
     "sandscore.api.validation_calls": ("validate", "validate_file"),
     "sandscore.base.errors": ("SandscoreError",),
     "sandscore.containers.host_checks": ("Finding",),

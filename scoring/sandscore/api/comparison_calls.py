@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sandscore.api.results import HEADLINE, Comparison, LabelChange, Result
+from sandscore.api.results import HEADLINE, Comparison, LabelDifference, Result
 from sandscore.base.errors import UsageFault
-from sandscore.ranking.card_comparison import card_difference, note_changes
+from sandscore.ranking.card_comparison import card_difference, note_differences
 from sandscore.ranking.card_reading import read_card, shown
 from sandscore.records.counts import Counts
 from sandscore.records.scorecard import Scorecard
@@ -21,19 +21,18 @@ def compare(a: Comparable, b: Comparable, measure: str | None = None) -> Compari
     ``measure`` is ``instance_strict`` unless it is named. Cards that no board would put together are refused: another
     task, profile, version or gold, other notes or patients.
 
-    >>> good = ss.score("date", gold=gold, predictions=predictions, notes=notes)
-    >>> weak = ss.score("date", gold=gold, predictions=weak_predictions, notes=notes)
-    >>> ss.compare(good, weak, "token").difference > 0
-    True
+    >>> comparison = compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json", "token")
+    >>> comparison.difference > 0, comparison.patients
+    (True, 18)
     """
     (one, first), (two, second) = _card_of(a, "the first card"), _card_of(b, "the second card")
     cards = (one, two)
     measure = measure or HEADLINE
     differs = card_difference(cards, (first, second), measure)
-    return Comparison(measure, cards, differs, note_changes(cards, measure), label_changes(cards, measure))
+    return Comparison(measure, cards, differs, note_differences(cards, measure), label_differences(cards, measure))
 
 
-def label_changes(cards: tuple[Scorecard, Scorecard], measure: str) -> list[LabelChange]:
+def label_differences(cards: tuple[Scorecard, Scorecard], measure: str) -> list[LabelDifference]:
     """The labels whose counts differ: by the measure where labels are counted by it, else by the first they have."""
     first, second = (card.per_label for card in cards)
     counted = dict.fromkeys(name for side in (first, second) for row in side.values() for name in row)
@@ -44,7 +43,7 @@ def label_changes(cards: tuple[Scorecard, Scorecard], measure: str) -> list[Labe
     for label in sorted({*first, *second}):
         a, b = _counts(first.get(label, {}), by), _counts(second.get(label, {}), by)
         if a != b:
-            found.append(LabelChange(label, a, b))
+            found.append(LabelDifference(label, a, b))
     return found
 
 

@@ -35,7 +35,7 @@ def _unfollowed(*_numbers: int) -> Steps:
     return nullcontext(lambda _: None)
 
 
-class RankRequest(Struct, frozen=True, kw_only=True):
+class RankingPlan(Struct, frozen=True, kw_only=True):
     """Which cards stand on the board, and by which rules they are ranked."""
 
     cards: Sequence[Path]
@@ -69,7 +69,7 @@ def rank(
     return RankedBoard(_board(entries, configured, phase, measure))
 
 
-def rank_to_file(request: RankRequest, output: Path | None = None, testing: PairTests = _unfollowed) -> Board:
+def rank_to_file(request: RankingPlan, output: Path | None = None, testing: PairTests = _unfollowed) -> Board:
     """The board of these files of cards, named as seen from the output so that both can move together."""
     entries = [read_card(path) for path in request.cards]
     refuse_incomparable(entries)

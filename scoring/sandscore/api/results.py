@@ -28,7 +28,7 @@ from sandscore.records.problem import Problem
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sandscore.ranking.card_comparison import CardDifference, NoteChange
+    from sandscore.ranking.card_comparison import CardDifference, NoteDifference
     from sandscore.records.board import Board, Row
     from sandscore.records.counts import Counts
     from sandscore.records.run_record import RunRecord
@@ -58,15 +58,16 @@ class _Value(ABC):
 class Problems(_Value, Sequence[Problem]):
     """Everything that is wrong with an input, in its order.
 
-    At most 10,000 problems of each code are listed; ``counts`` counts them all.
+    At most 10,000 problems of each code are listed; ``counts`` counts them all. ``remarks`` say what was understood
+    in a way that might have been meant otherwise.
 
-    >>> problems = ss.validate("date", {"101-01": [{"start": 0, "length": 3, "text": "May"}]})
-    >>> problems.ok, len(problems.errors), len(problems.warnings)
-    (True, 0, 0)
+    >>> problems = validate("date", {"101-01": [{"start": 0, "length": 5, "text": "May"}]})
+    >>> problems.ok, [problem.code for problem in problems.errors]
+    (False, ['text-mismatch'])
     """
 
-    def __init__(self, found: Sequence[Problem], counts: Mapping[str, int]) -> None:
-        self._found, self.counts = tuple(found), dict(sorted(counts.items()))
+    def __init__(self, found: Sequence[Problem], counts: Mapping[str, int], remarks: Sequence[str] = ()) -> None:
+        self._found, self.counts, self.remarks = tuple(found), dict(sorted(counts.items())), tuple(remarks)
 
     @overload
     def __getitem__(self, place: int) -> Problem: ...
@@ -114,14 +115,19 @@ class Problems(_Value, Sequence[Problem]):
         said = ", ".join(f"{code} {count:,}" for code, count in self.counts.items())
         verdict = "valid" if self.ok else "not valid"
         title = f"{verdict}{f', with warnings: {said}' if self.ok and said else f': {said}' if said else ''}"
-        more = [f"… and {left:,} more"] if left > 0 else []
+        more = [*([f"… and {left:,} more"] if left > 0 else []), *self.remarks]
         return ValueView(title, ("severity", "code", "place", "problem"), rows, remarks=more, texts=4)
 
 
 class MeasureResult(_Value):
     """One measure of a result: counts, ratios and, when asked for, the interval of F1.
 
-    >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes)
+    >>> result = score(
+    ...     "date",
+    ...     gold="gold/example/date.json",
+    ...     predictions="submissions/date-good/predictions.json",
+    ...     notes="gold/example/notes.json",
+    ... )
     >>> token = result["token"]
     >>> token.tp, token.fp, token.fn
     (1077, 32, 75)
@@ -170,7 +176,12 @@ class Result(_Value):
     ``problems`` are those of the predictions, ``remarks`` say what was understood in a way that might have been
     meant otherwise.
 
-    >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes)
+    >>> result = score(
+    ...     "date",
+    ...     gold="gold/example/date.json",
+    ...     predictions="submissions/date-good/predictions.json",
+    ...     notes="gold/example/notes.json",
+    ... )
     >>> round(result.f1, 3), round(result["token"].recall, 3)
     (0.934, 0.935)
     >>> low, high = result.interval
@@ -280,8 +291,14 @@ class Result(_Value):
         return ValueView(title, heads, rows, bars, said)
 
 
-class LabelChange(Struct, frozen=True):
-    """A label on which two cards differ, and what each counts there."""
+class LabelDifference(Struct, frozen=True):
+    """A label on which two cards differ, and what each counts there.
+
+    >>> comparison = compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json")
+    >>> most = comparison.gains[0]
+    >>> most.label, most.fewer_errors > 0
+    ('MM/DD/YYYY', True)
+    """
 
     label: str
     a: "Counts"
@@ -300,9 +317,7 @@ class Comparison(_Value):
     test: the numbers of a board of these two. ``notes`` are those that differ; ``gains`` are the labels on which a
     makes fewer errors than b, ``losses`` those on which it makes more.
 
-    >>> good = ss.score("date", gold=gold, predictions=predictions, notes=notes)
-    >>> weak = ss.score("date", gold=gold, predictions=weak_predictions, notes=notes)
-    >>> comparison = ss.compare(good, weak)
+    >>> comparison = compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json")
     >>> comparison.difference > 0, comparison.p < 0.05
     (True, True)
     """
@@ -312,8 +327,8 @@ class Comparison(_Value):
         measure: str,
         cards: "tuple[Scorecard, Scorecard]",
         differs: "CardDifference",
-        notes: "Sequence[NoteChange]",
-        labels: Sequence[LabelChange],
+        notes: "Sequence[NoteDifference]",
+        labels: Sequence[LabelDifference],
     ) -> None:
         self.measure, self.cards = measure, cards
         self.difference, self.interval, self.p, self.patients = (
@@ -331,12 +346,12 @@ class Comparison(_Value):
         return a, b
 
     @property
-    def gains(self) -> list[LabelChange]:
+    def gains(self) -> list[LabelDifference]:
         """Labels on which a makes fewer errors, the most first."""
         return sorted((c for c in self.labels if c.fewer_errors > 0), key=lambda change: -change.fewer_errors)
 
     @property
-    def losses(self) -> list[LabelChange]:
+    def losses(self) -> list[LabelDifference]:
         """Labels on which a makes more errors, the most first."""
         return sorted((c for c in self.labels if c.fewer_errors < 0), key=lambda change: change.fewer_errors)
 
@@ -366,7 +381,7 @@ class Comparison(_Value):
         row = (self.measure, *map(ratio_text, self.f1), ahead, interval_text(self.interval, "+"), p)
         said = [f"{len(self.notes):,} of {self.cards[0].notes:,} notes differ; {self.patients:,} patients"]
         for word, changes in (("gains", self.gains), ("losses", self.losses)):
-            named = ", ".join(f"{c.label} {-c.fewer_errors:+,} errors" for c in changes[:_SHOWN_ROWS])
+            named = "; ".join(f"{c.label} {-c.fewer_errors:+,} errors" for c in changes[:_SHOWN_ROWS])
             said += [f"{word} by label: {named}"] if named else []
         names = [card.submission or card.team or word for card, word in zip(self.cards, "ab", strict=True)]
         heads = ("measure", "F1 of a", "F1 of b", "a - b", "95 % interval", "p")
@@ -377,10 +392,9 @@ class Comparison(_Value):
 class RankedBoard(_Value):
     """A board: submissions in order, best first, with everything a stranger needs to recompute them.
 
-    >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes, submission="good")
-    >>> ranked = ss.rank([result])
+    >>> ranked = rank(["leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json"])
     >>> [row.submission for row in ranked.board.rows]
-    ['good']
+    ['date-good', 'date-weak']
     """
 
     def __init__(self, board: "Board") -> None:
@@ -429,9 +443,9 @@ class RankedBoard(_Value):
 class Run(_Value):
     """A run that is over: what the annotator answered (None where it did not get that far), and its record.
 
-    >>> ran = ss.run("date", annotate=lambda note: [], notes=notes)
-    >>> ran.record.outcome.value
-    'finished'
+    >>> done = run("date", annotate=lambda note: [], notes="gold/example/notes.json")
+    >>> done.record.outcome.value, done.record.notes
+    ('finished', 72)
     """
 
     def __init__(self, predictions: bytes | None, record: "RunRecord") -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from sandscore.annotations.input_files import Inputs
-from sandscore.annotations.reading_watch import UNWATCHED, Watch
+from sandscore.annotations.reading_watch import UNWATCHED, ReadingWatch
 from sandscore.api.output_files import write
 from sandscore.base.byte_sources import InputFile
-from sandscore.base.errors import UsageFault
+from sandscore.base.errors import MissingFile, OrganiserFault, UsageFault
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.measures.measure_registry import measures_for
 from sandscore.profiles.profile_registry import Profile, find_profile
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sandscore.records.run_record import RunRecord
 
 
-class ScoreRequest(Struct, frozen=True, kw_only=True):
+class ScoringPlan(Struct, frozen=True, kw_only=True):
     """What to score, by whose rules, and what the card says of it."""
 
     task: str
@@ -92,7 +92,7 @@ def score(  # noqa: PLR0913 (named, one for each option)
     from sandscore.api.validation_calls import problems_of
 
     given = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes)
-    request = ScoreRequest(
+    request = ScoringPlan(
         task=task,
         gold=given.inputs.gold or "",
         predictions=given.inputs.predictions or "",
@@ -113,9 +113,9 @@ def score(  # noqa: PLR0913 (named, one for each option)
     try:
         scored = _understood(request).scored(UNWATCHED)
     except InvalidPredictions as fault:
-        fault.problems = problems_of(fault.found)
+        fault.problems = problems_of(fault.found, given.remarks)
         raise
-    problems = problems_of(scored.loaded.findings["predictions"])
+    problems = problems_of(scored.loaded.findings["predictions"], given.remarks)
     if not problems.ok:
         _warn_of(problems)
     return Result(scored.card, problems, given.remarks)
@@ -132,11 +132,11 @@ def _warn_of(problems: "Problems") -> None:
 class _Scoring(Struct, frozen=True):
     """A request that was understood."""
 
-    request: ScoreRequest
+    request: ScoringPlan
     question: Question
     profile: Profile | None
 
-    def scored(self, watch: Watch) -> Scored:
+    def scored(self, watch: ReadingWatch) -> Scored:
         asked = self.request
         inputs = Inputs(asked.gold, asked.predictions, asked.notes)
         return score_files(
@@ -150,7 +150,7 @@ class _Scoring(Struct, frozen=True):
         )
 
 
-def score_to_files(request: ScoreRequest, files: ScoreFiles, watch: Watch = UNWATCHED) -> Scored:
+def score_to_files(request: ScoringPlan, files: ScoreFiles, watch: ReadingWatch = UNWATCHED) -> Scored:
     """Scores, and writes what was asked for; the card in the value is the one that was written."""
     scoring = _understood(request)
     write_errors = _error_files(scoring, files)
@@ -165,7 +165,7 @@ def score_to_files(request: ScoreRequest, files: ScoreFiles, watch: Watch = UNWA
     return Scored(card, scored.loaded, scored.given, scored.table)
 
 
-def _understood(request: ScoreRequest) -> _Scoring:
+def _understood(request: ScoringPlan) -> _Scoring:
     task, profile = find_task(request.task), find_profile(request.profile)
     measures_for(task, request.measures)
     if profile is not None and request.measures:
@@ -180,12 +180,26 @@ def _run_facts(run: "Run | RunRecord | Mapping[str, Any] | str | Path") -> dict[
     if isinstance(run, Mapping):
         return dict(run)
     if isinstance(run, str | Path):
-        from sandscore.api.run_facts import read_run
-
-        return read_run(str(run))
+        return _read_run(str(run))
     from sandscore.api.results import Run
 
     record = run.record if isinstance(run, Run) else run
+    return record.model_dump(mode="json")
+
+
+def _read_run(path: str) -> dict[str, Any]:
+    """What a run.json holds, or the one in a run's folder."""
+    from pydantic import ValidationError
+
+    from sandscore.records.run_record import RunRecord
+
+    file = Path(path) / "run.json" if Path(path).is_dir() else Path(path)
+    try:
+        record = RunRecord.model_validate_json(file.read_bytes())
+    except OSError as fault:
+        raise MissingFile(f"{file}: {fault.strerror}") from None
+    except ValidationError as fault:
+        raise OrganiserFault(f"{file}: is not the record of a run ({fault.error_count()} faults)") from None
     return record.model_dump(mode="json")
 
 

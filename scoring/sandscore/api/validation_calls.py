@@ -1,10 +1,11 @@
 """Validation as a call: everything that is wrong with one input of annotations."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
-from sandscore.annotations.reading_watch import UNWATCHED, Watch
+from sandscore.annotations.reading_watch import UNWATCHED, ReadingWatch
 from sandscore.base.errors import OrganiserFault
 from sandscore.task_table.task import find_task
 
@@ -31,18 +32,18 @@ def validate(
     """
     from sandscore.api.memory_inputs import given_inputs
 
-    inputs = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes).inputs
-    return problems_of(_validated(task, inputs, complete, UNWATCHED))
+    given = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes)
+    return problems_of(_validated(task, given.inputs, complete, UNWATCHED), given.remarks)
 
 
 def validate_file(
-    task: str, file: str, *, notes: str | None = None, complete: bool = False, watch: Watch = UNWATCHED
+    task: str, file: str, *, notes: str | None = None, complete: bool = False, watch: ReadingWatch = UNWATCHED
 ) -> ProblemCollector:
     """The same for a file, for whoever watches it being read."""
     return _validated(task, Inputs(predictions=file, notes=notes), complete, watch)
 
 
-def _validated(task: str, inputs: Inputs, complete: bool, watch: Watch) -> ProblemCollector:
+def _validated(task: str, inputs: Inputs, complete: bool, watch: ReadingWatch) -> ProblemCollector:
     """Nothing is judged by notes or gold that are faulty themselves."""
     with watch.reading(inputs.given.values()) as progress:
         loaded = load_files(
@@ -55,8 +56,8 @@ def _validated(task: str, inputs: Inputs, complete: bool, watch: Watch) -> Probl
     return loaded.findings["predictions"]
 
 
-def problems_of(found: ProblemCollector) -> "Problems":
-    """What was found in a file, as the library's value."""
+def problems_of(found: ProblemCollector, remarks: Sequence[str]) -> "Problems":
+    """What was found in an input, and how the input was understood, as the library's value."""
     from sandscore.api.results import Problems
 
-    return Problems(found.problems, found.counts)
+    return Problems(found.problems, found.counts, remarks)

@@ -31,11 +31,11 @@ def command(task: str, image: str, gold: str, output: Path, output_format: str, 
     from sandscore.cli.run_text import report
     from sandscore.cli.terminal_watch import watch
 
-    done = api.run_to_folder(api.RunRequest(task=task, kind="image", reference=image, **options), output, following)
+    done = api.run_to_folder(api.RunPlan(task=task, kind="image", reference=image, **options), output, following)
     report(done.record)
     if done.exit_code:
         return done.exit_code
-    request = api.ScoreRequest(
+    request = api.ScoringPlan(
         task=task,
         gold=gold,
         predictions=str(done.predictions),

@@ -76,7 +76,7 @@ def command(
         report=report,
         challenge=challenge,
     )
-    print_scored(api.score_to_files(api.ScoreRequest(**asked), files, watch()), output_format)
+    print_scored(api.score_to_files(api.ScoringPlan(**asked), files, watch()), output_format)
     return 0
 
 

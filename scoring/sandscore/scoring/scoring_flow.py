@@ -1,7 +1,7 @@
 """The scoring flow: files are loaded, refused where they are not valid, scored, and made a card.
 
 The command line, the library and the queue all score through here, by our own rules or by those of another scorer.
-Nothing is printed: who wants to be told of problems while the flow goes on says so with ``Watch``.
+Nothing is printed: who wants to be told of problems while the flow goes on says so with ``ReadingWatch``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
-from sandscore.annotations.reading_watch import UNWATCHED, Watch
+from sandscore.annotations.reading_watch import UNWATCHED, ReadingWatch
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.records.problem import Problem
@@ -52,7 +52,7 @@ def score_files(
     complete: bool = False,
     strict: bool = False,
     jobs: int = 1,
-    watch: Watch = UNWATCHED,
+    watch: ReadingWatch = UNWATCHED,
 ) -> Scored:
     """Loads the files, refuses what is not valid, and scores.
 
