@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.base.whole_files import told, write_file
+from sandscore.cli.options import UNWRITABLE
 
 if TYPE_CHECKING:
     from sandscore.ranking.card_reading import RankedCard
@@ -42,7 +44,6 @@ def command(
       sandscore rank leaderboard/cards/date-*.json -o board.json
     """
     from sandscore.cli.progress import bar
-    from sandscore.cli.score import write
     from sandscore.ranking.board_building import rank
     from sandscore.ranking.board_exports import EXPORTS, as_json
     from sandscore.ranking.card_reading import read_cards
@@ -61,7 +62,8 @@ def command(
         except UsageFault as fault:
             raise OrganiserFault(f"{challenge}: {fault}") if challenge and not measure else fault from None
     if output:
-        write(str(output), [as_json(board).encode()])
+        with told(output, UNWRITABLE, fault=UsageFault):
+            write_file(output, as_json(board).encode())
     if not output or output_format != "text":
         click.echo(EXPORTS[output_format](board), nl=False)
     elif output:

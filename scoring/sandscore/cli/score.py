@@ -1,7 +1,6 @@
 """``sandscore score``: predictions against gold, to a score card."""
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandscore.base.errors import UsageFault
-from sandscore.cli.options import format_option
+from sandscore.base.whole_files import told, write_file
+from sandscore.cli.options import UNWRITABLE, format_option
 from sandscore.cli.problem_text import printable
 from sandscore.task_table.task import find_task
 
@@ -125,7 +125,8 @@ def run(options: ScoreOptions) -> int:
     if salt is not None:
         card = published(card, salt)
     if options.output:
-        write(options.output, pieces(card))
+        with told(options.output, UNWRITABLE, fault=UsageFault):
+            write_file(Path(options.output), pieces(card))
     if options.report:
         _report(options, card, scored.loaded)
     as_original = profile is not None and options.output_format == "text"
@@ -156,19 +157,6 @@ def _run(path: str) -> dict[str, Any]:
     from sandscore.cli.run_record import read_run
 
     return read_run(path)
-
-
-def write(path: str, pieces: Iterable[bytes]) -> None:
-    """Write a whole file or none."""
-    target = Path(path)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            file.writelines(pieces)
-        part.replace(target)
-    except OSError as fault:
-        part.unlink(missing_ok=True)
-        raise UsageFault(f"cannot write {path}: {fault.strerror}") from None
 
 
 def _salt() -> bytes:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sandscore.annotations.input_files import Inputs
 from sandscore.base.byte_sources import opened
+from sandscore.base.whole_files import write_file
 
 
 @contextmanager
@@ -18,6 +19,6 @@ def kept(inputs: Inputs) -> Iterator[Inputs]:
         return
     with tempfile.TemporaryDirectory(prefix="sandscore-") as folder:
         file = Path(folder) / "standard-input"
-        with opened("-") as source:
-            file.write_bytes(source.data)
+        with opened("-") as source, memoryview(source.data) as content:
+            write_file(file, content)
         yield Inputs(**{**inputs.given, role: file})

@@ -2,10 +2,7 @@
 
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -15,6 +12,7 @@ from sandscore.annotations.json_blocks import form_of
 from sandscore.base import strict_json
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import MissingFile, ParticipantFault, UsageFault
+from sandscore.base.whole_files import replace_folder, told, write_file
 from sandscore.formats.corpus import FormatFiles, Output, shown
 
 LONGEST_NAME = 200
@@ -107,50 +105,14 @@ def save(output: Output, target: Path, *, force: bool) -> None:
         raise UsageFault(f"{target}: is there already; --force replaces it")
     if target.is_dir() and isinstance(output, bytes):
         raise UsageFault(f"{target}: is a directory; this format is one file")
-    if isinstance(output, bytes):
-        with _scratch(target) as room:
-            fresh = room / "file"
-            fresh.write_bytes(output)
-            fresh.replace(target)
-        return
-    if os.path.lexists(target):
+    if os.path.lexists(target) and not isinstance(output, bytes):
         _refuse_to_replace(target, output)
-    with _scratch(target) as room:
-        fresh = room / "new"
-        _fill(fresh, output)
-        _swap(fresh, target, room / "old")
-
-
-def _swap(fresh: Path, target: Path, aside: Path) -> None:
-    if not target.exists():
-        fresh.rename(target)
-        return
-    target.rename(aside)
-    try:
-        fresh.rename(target)
-    except BaseException:
-        aside.rename(target)
-        raise
-
-
-@contextmanager
-def _scratch(target: Path) -> Iterator[Path]:
-    try:
+    with told(target.parent, "{where}: nothing can be written there ({why})", fault=UsageFault):
         target.parent.mkdir(parents=True, exist_ok=True)
-        room = Path(tempfile.mkdtemp(prefix=".sandscore-", dir=target.parent))
-    except OSError as fault:
-        raise UsageFault(f"{target.parent}: nothing can be written there ({fault.strerror})") from None
-    try:
-        yield room
-    finally:
-        shutil.rmtree(room, ignore_errors=True)
-
-
-def _fill(directory: Path, output: FormatFiles) -> None:
-    directory.mkdir()
-    for name, content in output.content.items():
-        with (directory / name).open("xb") as file:
-            file.write(content)
+        if isinstance(output, bytes):
+            write_file(target, output)
+        else:
+            replace_folder(target, output.content)
 
 
 def _refuse_to_replace(target: Path, output: FormatFiles) -> None:

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sandscore.base.synced_files import Drafts
+from sandscore.base.whole_files import Drafts
 from sandscore.queue.attempt_scoring import Scorer
 from sandscore.queue.children.child_answers import Reply, answered, refused, serve
 from sandscore.queue.gold_changes import changes

@@ -4,7 +4,6 @@ How many submissions a team may make, counted as Synapse does: all but INVALID a
 """
 
 import datetime
-import os
 import re
 import secrets
 from collections.abc import Sequence
@@ -14,7 +13,8 @@ from msgspec import Struct
 
 from sandscore.base.byte_sources import opened
 from sandscore.base.clock import DAY, read, stamped, utc_now, written
-from sandscore.base.errors import InfrastructureFault, ParticipantFault, UsageFault
+from sandscore.base.errors import ParticipantFault, UsageFault
+from sandscore.base.whole_files import told, write_file
 from sandscore.queue.homes.sqlite.sqlite_database import Database
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
 from sandscore.queue.workspace import Workspace
@@ -101,23 +101,13 @@ def submit(database: Database, journal: SubmissionJournal, workspace: Workspace,
 def keep_file(workspace: Workspace, given: Path) -> str:
     """A copy, unpacked, under the SHA-256 of its bytes."""
     most = workspace.settings.most_bytes
-    part = workspace.files / f".{secrets.token_hex(8)}.part"
     with opened(given) as source, memoryview(source.data) as content:
         if len(content) > most:
             raise ParticipantFault(f"{given.name} has {len(content):,} bytes, more than the {most:,} allowed")
-        try:
+        with told(workspace.files):
             workspace.files.mkdir(exist_ok=True)
-            with part.open("wb") as target:
-                for at in range(0, len(content), _CHUNK):
-                    target.write(content[at : at + _CHUNK])
-                target.flush()
-                os.fsync(target.fileno())
             digest = source.sha256()
-            part.replace(workspace.files / digest)
-        except OSError as fault:
-            raise InfrastructureFault(f"{workspace.files} cannot be written: {fault.strerror}") from None
-        finally:
-            part.unlink(missing_ok=True)
+            write_file(workspace.files / digest, content, sync=True)
     return digest
 
 
