@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from sandscore.base.errors import ParticipantFault, UsageFault
-from sandscore.cli.problem_text import SHOWN, printable
+from sandscore.base.terminal_text import printable
+from sandscore.cli.problem_text import SHOWN
 from sandscore.task_table.task import Task
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.base.terminal_text import terminal_width
 from sandscore.base.whole_files import told, write_file
 from sandscore.cli.options import UNWRITABLE
 
@@ -45,7 +46,7 @@ def command(
     """
     from sandscore.cli.progress import bar
     from sandscore.ranking.board_building import rank
-    from sandscore.ranking.board_exports import EXPORTS, as_json
+    from sandscore.ranking.board_exports import EXPORTS, as_json, as_text
     from sandscore.ranking.card_reading import read_cards
     from sandscore.ranking.challenge_reading import read_challenge, rules_for
     from sandscore.ranking.comparable_cards import refuse_incomparable
@@ -65,7 +66,8 @@ def command(
         with told(output, UNWRITABLE, fault=UsageFault):
             write_file(output, as_json(board).encode())
     if not output or output_format != "text":
-        click.echo(EXPORTS[output_format](board), nl=False)
+        made = as_text(board, terminal_width()) if output_format == "text" else EXPORTS[output_format](board)
+        click.echo(made, nl=False)
     elif output:
         click.echo(f"{output}: {len(board.rows)} rows, task {board.task}, ranked by {board.headline}")
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandscore.base.errors import UsageFault
+from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import format_option
 from sandscore.cli.running_options import RunOptions, execute, run_options
 
@@ -84,7 +85,7 @@ def _as_text(record: "RunRecord", folder: Path) -> str:
         if check is not None:
             where = f", first at note {check.note}" if check.note else ""
             lines.append(f"{name:14}" + ("passed" if check.passed else f"FAILED: {check.detail}{where}"))
-    lines.append(f"limits        {_limits(record)}")
+    lines.append(hanging("limits        ", _limits(record), terminal_width()))
     lines.append(f"results       {folder}")
     return "\n".join(lines)
 

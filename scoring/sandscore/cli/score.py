@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandscore.base.errors import UsageFault
+from sandscore.base.terminal_text import printable
 from sandscore.base.whole_files import told, write_file
 from sandscore.cli.options import UNWRITABLE, format_option
-from sandscore.cli.problem_text import printable
 from sandscore.task_table.task import find_task
 
 if TYPE_CHECKING:

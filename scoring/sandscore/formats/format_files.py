@@ -12,8 +12,9 @@ from sandscore.annotations.json_blocks import form_of
 from sandscore.base import strict_json
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import MissingFile, ParticipantFault, UsageFault
+from sandscore.base.terminal_text import cited
 from sandscore.base.whole_files import replace_folder, told, write_file
-from sandscore.formats.corpus import FormatFiles, Output, shown
+from sandscore.formats.corpus import FormatFiles, Output
 
 LONGEST_NAME = 200
 _PLAIN = re.compile(r"[A-Za-z0-9_\-.]")
@@ -78,7 +79,7 @@ def quoted_name(identifier: str) -> str:
         name = _percent(name[0]) + name[1:]
     if len(name) > LONGEST_NAME:
         raise ParticipantFault(
-            f"note {shown(identifier)}: the identifier is too long for a file name ({len(name)} characters, "
+            f"note {cited(identifier)}: the identifier is too long for a file name ({len(name)} characters, "
             f"at most {LONGEST_NAME})"
         )
     return name or "%"

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sandscore.cli.problem_text import printable
+from sandscore.base.terminal_text import printable
 
 _SHOWN = 20
 
