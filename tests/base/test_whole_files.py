@@ -16,6 +16,7 @@ from sandscore.base.whole_files import (
     part_of,
     remove_parts,
     replace_folder,
+    room_beside,
     told,
     write_file,
     write_files,
@@ -146,8 +147,8 @@ def test_files_of_one_moment_move_in_together(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_swapped_or_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    replace_folder(tmp_path / "d", {"one": b"1", "two": b"2"})
-    replace_folder(tmp_path / "d", {"one": b"3"})
+    replace_folder(tmp_path / "d", {"one": b"1", "two": b"2"}, room_beside(tmp_path / "d"))
+    replace_folder(tmp_path / "d", {"one": b"3"}, room_beside(tmp_path / "d"))
     assert {path.name: path.read_bytes() for path in (tmp_path / "d").iterdir()} == {"one": b"3"}
     move = Path.rename
 
@@ -158,7 +159,7 @@ def test_a_folder_is_swapped_or_stays(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(Path, "rename", refused)
     with pytest.raises(OSError, match="Input/output"):
-        replace_folder(tmp_path / "d", {"one": b"4"})
+        replace_folder(tmp_path / "d", {"one": b"4"}, room_beside(tmp_path / "d"))
     assert (tmp_path / "d" / "one").read_bytes() == b"3"
     assert names(tmp_path) == {"d"}
 

@@ -319,7 +319,7 @@ def test_slashes_do_not_survive_a_resource_name() -> None:
 
 def test_files_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
     save(FormatFiles({"old.txt": b""}), tmp_path / "out", force=False)
-    with pytest.raises(UsageFault, match="Not a directory"):
+    with pytest.raises(OSError, match="Not a directory"):
         save(FormatFiles({"a.txt": b"1", "a.txt/b.txt": b"2"}), tmp_path / "out", force=True)
     assert [path.name for path in tmp_path.rglob("*")] == ["out", "old.txt"]
 

@@ -66,12 +66,18 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
             part.unlink(missing_ok=True)
 
 
-def replace_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """A folder that holds these files and nothing else, in place of the one that is there."""
-    from shutil import rmtree
+def room_beside(path: Path) -> Path:
+    """A folder of our own beside the path, made with the folder that both stand in."""
     from tempfile import mkdtemp
 
-    beside = Path(mkdtemp(prefix=".sandscore-", dir=folder.parent))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return Path(mkdtemp(prefix=".sandscore-", dir=path.parent))
+
+
+def replace_folder(folder: Path, files: Mapping[str, bytes], beside: Path) -> None:
+    """A folder that holds these files and nothing else, made in ``beside`` and put in place of the one there."""
+    from shutil import rmtree
+
     try:
         fresh = beside / "new"
         fresh.mkdir()

@@ -2,9 +2,6 @@
 
 import click
 
-UNWRITABLE = "cannot write {where}: {why}"
-"""Said of a file named with ``-o`` that cannot be made."""
-
 format_option = click.option(
     "--format",
     "output_format",

@@ -8,8 +8,6 @@ import click
 
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.base.terminal_text import terminal_width
-from sandscore.base.whole_files import told, write_file
-from sandscore.cli.options import UNWRITABLE
 
 if TYPE_CHECKING:
     from sandscore.ranking.card_reading import RankedCard
@@ -44,6 +42,7 @@ def command(
     Example:
       sandscore rank leaderboard/cards/date-*.json -o board.json
     """
+    from sandscore.api.output_files import write
     from sandscore.cli.progress import bar
     from sandscore.ranking.board_building import rank
     from sandscore.ranking.board_exports import EXPORTS, as_json, as_text
@@ -63,8 +62,7 @@ def command(
         except UsageFault as fault:
             raise OrganiserFault(f"{challenge}: {fault}") if challenge and not measure else fault from None
     if output:
-        with told(output, UNWRITABLE, fault=UsageFault):
-            write_file(output, as_json(board).encode())
+        write(output, [as_json(board).encode()])
     if not output or output_format != "text":
         made = as_text(board, terminal_width()) if output_format == "text" else EXPORTS[output_format](board)
         click.echo(made, nl=False)

@@ -13,7 +13,7 @@ from sandscore.base import strict_json
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import MissingFile, ParticipantFault, UsageFault
 from sandscore.base.terminal_text import cited
-from sandscore.base.whole_files import replace_folder, told, write_file
+from sandscore.base.whole_files import replace_folder, room_beside, told, write_file
 from sandscore.formats.corpus import FormatFiles, Output
 
 LONGEST_NAME = 200
@@ -109,11 +109,12 @@ def save(output: Output, target: Path, *, force: bool) -> None:
     if os.path.lexists(target) and not isinstance(output, bytes):
         _refuse_to_replace(target, output)
     with told(target.parent, "{where}: nothing can be written there ({why})", fault=UsageFault):
-        target.parent.mkdir(parents=True, exist_ok=True)
         if isinstance(output, bytes):
+            target.parent.mkdir(parents=True, exist_ok=True)
             write_file(target, output)
-        else:
-            replace_folder(target, output.content)
+            return
+        beside = room_beside(target)
+    replace_folder(target, output.content, beside)
 
 
 def _refuse_to_replace(target: Path, output: FormatFiles) -> None:
