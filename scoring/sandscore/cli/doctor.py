@@ -1,23 +1,22 @@
 """``sandscore doctor``: is this machine fit to run submissions?"""
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sandscore.base.errors import InfrastructureFault
-from sandscore.cli.options import format_option
+from sandscore.cli.options import click_options, format_option
+from sandscore.queue.homes.home_registry import our_homes
 
 if TYPE_CHECKING:
     from sandscore.containers.host_checks import Finding
 
 
 @click.command("doctor")
-@click.option("--synapse", "evaluation", metavar="EVALUATION_ID", help="Also check access to this queue on Synapse.")
-@click.option("--synapse-config", type=click.Path(path_type=Path), metavar="FILE", help="In place of ~/.synapseConfig.")
+@click_options(option for row in our_homes() for option in row.check_options)
 @format_option
-def command(evaluation: str | None, synapse_config: Path | None, output_format: str) -> int:
+def command(output_format: str, **chosen: Any) -> int:
     """Check engine, limits really in force, isolation, disk and packages, and say how to get what is missing.
 
     Exits 75 if nothing can be scored here.
@@ -28,11 +27,7 @@ def command(evaluation: str | None, synapse_config: Path | None, output_format: 
     """
     from sandscore.containers.host_checks import examine
 
-    findings = list(examine())
-    if evaluation or synapse_config:
-        from sandscore.queue.homes.synapse.synapse_access import check_access
-
-        findings += check_access(synapse_config, evaluation)
+    findings = [*examine(), *(finding for row in our_homes() for finding in row.check(chosen))]
     click.echo(FORMATS[output_format](findings))
     return InfrastructureFault.exit_code if any(finding.level == "fault" for finding in findings) else 0
 
