@@ -87,7 +87,7 @@ def test_a_package_that_is_gone_is_named(queue: Path, package: Path, monkeypatch
     monkeypatch.setattr(sys, "path", [place for place in sys.path if place != str(package)])
     monkeypatch.setattr(HOMES, "_found", {})
     ran = sandscore("queue", "list", queue)
-    assert (ran.code, "unknown home 'json-file': sqlite, synapse" in ran.err) == (2, True)
+    assert (ran.code, "unknown home 'json-file'" in ran.err) == (2, True)
 
 
 def test_its_author_runs_the_suite_over_it(package: Path, tmp_path: Path) -> None:

@@ -76,7 +76,6 @@ class Registry(Generic[R]):
 
     def unknown(self, name: str) -> UsageFault:
         """What is said of a name that nobody has: the allowed ones, and the nearest of them."""
-
         from difflib import get_close_matches
 
         near = get_close_matches(name.lower(), self._ours, 1)
