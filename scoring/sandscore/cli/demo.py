@@ -66,7 +66,7 @@ def _image(name: str) -> str:
     """The image's id: what was built here has no registry, so no digest."""
     from docker.errors import ImageNotFound
 
-    from sandscore.containers.docker_engine import engine
+    from sandscore.containers.engines.docker.docker_engine import engine
 
     try:
         with engine() as client:
