@@ -9,8 +9,6 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 
-from msgspec import Struct
-
 from sandscore.base.errors import UsageFault
 
 if TYPE_CHECKING:
@@ -27,11 +25,11 @@ class Row:
     """Where it is defined: a paper, a program and its version, a page of ours."""
 
 
-class Plugin(Struct, frozen=True):
+class Plugin:
     """The installed package that a stranger's row comes from."""
 
-    name: str
-    version: str
+    def __init__(self, name: str, version: str) -> None:
+        self.name, self.version = name, version
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"

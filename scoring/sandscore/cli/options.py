@@ -1,7 +1,15 @@
 """Options that several verbs share."""
 
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
 import click
 
+if TYPE_CHECKING:
+    from sandscore.queue.homes.home_row import HomeOption
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 format_option = click.option(
     "--format",
     "output_format",
@@ -10,3 +18,33 @@ format_option = click.option(
     show_default=True,
     help="For people or for programs.",
 )
+
+
+_KINDS: dict[str, Callable[[], Any]] = {
+    "text": lambda: None,
+    "file": lambda: click.Path(path_type=Path, dir_okay=False),
+    "folder": lambda: click.Path(path_type=Path, file_okay=False),
+    "path": lambda: click.Path(path_type=Path),
+}
+
+
+def click_options(declared: "Iterable[HomeOption]") -> Callable[[_Command], _Command]:
+    """Options that rows declare, as the command line has them."""
+    made = [
+        click.option(
+            one.flag,
+            one.name,
+            metavar=one.metavar,
+            help=one.description,
+            type=_KINDS[one.kind](),
+            multiple=one.repeatable,
+        )
+        for one in declared
+    ]
+
+    def add(command: _Command) -> _Command:
+        for option in reversed(made):
+            command = option(command)
+        return command
+
+    return add

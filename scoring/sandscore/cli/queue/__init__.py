@@ -4,6 +4,8 @@ import importlib
 
 import click
 
+from sandscore.queue.homes.home_registry import our_homes
+
 VERBS = ("init", "submit", "list", "show", "work", "cancel", "requeue", "rescore", "export")
 
 
@@ -20,14 +22,23 @@ class QueueGroup(click.Group):
         return found
 
 
-@click.group("queue", cls=QueueGroup)
+_HELP = """The submission queue: {homes}.
+
+Verbs take the queue's DIR{others}.
+
+\b
+Example:
+  sandscore queue list demo/queue
+"""
+
+
+@click.group(
+    "queue",
+    cls=QueueGroup,
+    help=_HELP.format(
+        homes=", or ".join(row.where for row in our_homes()),
+        others="".join(f"; {row.naming}" for row in our_homes() if row.naming),
+    ),
+)
 def command() -> None:
-    """The submission queue: in a folder of this machine, or on Synapse.
-
-    Verbs take the queue's DIR; for a Synapse evaluation queue they take --state DIR instead, the folder that
-    queue init --synapse EVALUATION_ID has made.
-
-    \b
-    Example:
-      sandscore queue list demo/queue
-    """
+    """The group of the queue's verbs."""
