@@ -5,6 +5,7 @@ The slow ones are those that the recorded runs of the original were checked with
 
 import itertools
 import random
+from typing import Any
 
 import pytest
 
