@@ -8,6 +8,7 @@ import click
 
 from sandscore import api
 from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import format_option
 from sandscore.cli.running_options import memory_option
 
@@ -62,9 +63,10 @@ def _limits(challenge: Path | None, hardening: "Hardening | None", memory: int |
 
 def _row(verdict: "AttackVerdict") -> None:
     mark = "pass" if verdict.passed else "FAIL"
-    click.echo(f"{mark}  {verdict.case.name:18} {verdict.outcome:15} {verdict.case.tries}")
+    limit = terminal_width()
+    click.echo(hanging(f"{mark}  {verdict.case.name:18} {verdict.outcome:15} ", verdict.case.tries, limit))
     for complaint in verdict.complaints:
-        click.echo(f"      {complaint}")
+        click.echo(hanging(" " * 6, complaint, limit))
 
 
 def _silent(_verdict: "AttackVerdict") -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandscore.base.errors import ParticipantFault, UsageFault
+from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import format_option
 from sandscore.formats import NAMES
 from sandscore.task_table.task import TASKS, Task
@@ -25,10 +26,11 @@ def _list_formats(context: click.Context, _option: click.Parameter, asked: bool)
         return
     from sandscore.formats.format_registry import FORMATS
 
+    limit = terminal_width()
     for row in FORMATS.values():
-        click.echo(f"{row.name:18} {row.summary}")
+        click.echo(hanging(f"{row.name:18} ", row.summary, limit))
         if row.cannot_hold:
-            click.echo(f"{'':18} cannot hold {', '.join(row.cannot_hold)}")
+            click.echo(hanging(" " * 19, f"cannot hold {', '.join(row.cannot_hold)}", limit))
     context.exit()
 
 
@@ -135,10 +137,10 @@ def _bar(items: Iterable[Any], total: int, what: str) -> Iterable[Any]:
 
 
 def _tell(losses: "Iterable[Loss]") -> None:
-    from sandscore.formats.corpus import shown
+    from sandscore.base.terminal_text import cited
 
     for loss in losses:
-        first = "" if loss.example is None else f", first in note {shown(loss.example)}"
+        first = "" if loss.example is None else f", first in note {cited(loss.example)}"
         click.echo(f"sandscore: not carried over ({loss.format}): {loss.what}: {loss.count}{first}", err=True)
 
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from sandscore.base.errors import InfrastructureFault, UsageFault
+from sandscore.base.errors import UsageFault
+from sandscore.base.whole_files import told, write_files
 from sandscore.task_table.task import find_task
 
 
@@ -21,13 +22,10 @@ def command(task: str, folder: Path) -> None:
     from sandscore.containers.participant_template import starting_point
 
     files = starting_point(find_task(task))
-    try:
+    with told(folder, "{where}: cannot be written ({why})"):
         folder.mkdir(parents=True, exist_ok=True)
         if there := [name for name in files if (folder / name).exists()]:
             raise UsageFault(f"{folder}: {there[0]} is there already; nothing was written")
-        for name, content in files.items():
-            (folder / name).write_text(content, encoding="utf-8")
-    except OSError as fault:
-        raise InfrastructureFault(f"{folder}: cannot be written ({fault.strerror})") from None
+        write_files(folder, {name: content.encode() for name, content in files.items()})
     click.echo(f"{folder}: {', '.join(sorted(files))}")
     click.echo(f"Next: cd {folder} && python3 -m unittest", err=True)

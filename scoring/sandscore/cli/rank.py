@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.base.terminal_text import terminal_width
 
 if TYPE_CHECKING:
     from sandscore.ranking.card_reading import RankedCard
@@ -44,7 +45,7 @@ def command(
     from sandscore.api.output_files import write
     from sandscore.cli.progress import bar
     from sandscore.ranking.board_building import rank
-    from sandscore.ranking.board_exports import EXPORTS, as_json
+    from sandscore.ranking.board_exports import EXPORTS, as_json, as_text
     from sandscore.ranking.card_reading import read_cards
     from sandscore.ranking.challenge_reading import read_challenge, rules_for
     from sandscore.ranking.comparable_cards import refuse_incomparable
@@ -61,9 +62,10 @@ def command(
         except UsageFault as fault:
             raise OrganiserFault(f"{challenge}: {fault}") if challenge and not measure else fault from None
     if output:
-        write(str(output), [as_json(board).encode()])
+        write(output, [as_json(board).encode()])
     if not output or output_format != "text":
-        click.echo(EXPORTS[output_format](board), nl=False)
+        made = as_text(board, terminal_width()) if output_format == "text" else EXPORTS[output_format](board)
+        click.echo(made, nl=False)
     elif output:
         click.echo(f"{output}: {len(board.rows)} rows, task {board.task}, ranked by {board.headline}")
 
