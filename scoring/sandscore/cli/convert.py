@@ -10,7 +10,7 @@ import click
 
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.terminal_text import hanging, terminal_width
-from sandscore.cli.options import format_option
+from sandscore.cli.options import NearChoice, format_option
 from sandscore.formats import NAMES
 from sandscore.task_table.task import TASKS, Task
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sandscore.formats.conversion import Conversion
     from sandscore.formats.corpus import Corpus, Loss
 
-_FORMAT = click.Choice(NAMES)
+_FORMAT = NearChoice(NAMES)
 
 
 def _list_formats(context: click.Context, _option: click.Parameter, asked: bool) -> None:
