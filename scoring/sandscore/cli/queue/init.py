@@ -20,7 +20,7 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option(
     "--challenge",
     required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=click.Path(path_type=Path),
     help="challenge.toml: tasks, phases, quota, limits, and how scores become ranks.",
 )
 @click.option(
