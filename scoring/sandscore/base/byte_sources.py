@@ -2,6 +2,7 @@
 
 A plain file is mapped privately, so reading costs no copy and writing into the map never touches the file.
 Whatever is unpacked or piped goes through a nameless temporary file, so that a large input costs disk, not memory.
+Bytes that are in memory already are taken as a file's are, packed or not.
 """
 
 import errno
@@ -34,6 +35,20 @@ class BadStream(SandscoreError):
     exit_code = 65
 
 
+class NamedBytes(Struct, frozen=True):
+    """Bytes that are in memory, in the place of a file; packed ones are known by how they begin."""
+
+    name: str
+    data: bytes
+
+    def __str__(self) -> str:
+        return self.name
+
+
+InputFile = str | Path | NamedBytes
+"""Where an input is; ``-`` is standard input."""
+
+
 class Source(Struct):
     """An input's bytes under the name its user gave it. ``data`` may be written over in memory."""
 
@@ -60,9 +75,12 @@ def forget(data: memoryview, start: int, end: int) -> None:
 
 
 @contextmanager
-def opened(path: str | Path) -> Iterator[Source]:
-    """The bytes of a file, or of standard input for ``-``."""
+def opened(path: InputFile) -> Iterator[Source]:
+    """The bytes of a file, of standard input for ``-``, or of what is in memory."""
     name = str(path)
+    if isinstance(path, NamedBytes):
+        yield Source(name, _unpacked(path))
+        return
     with _binary(name) as raw:
         unpack = next((u for ending, u in _UNPACKERS.items() if name.endswith(ending)), None)
         if unpack is None and name != "-" and stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
@@ -74,6 +92,14 @@ def opened(path: str | Path) -> Iterator[Source]:
     finally:
         if isinstance(data, mmap.mmap):
             _close(data)
+
+
+def _unpacked(given: NamedBytes) -> mmap.mmap | bytearray:
+    ending = next((ending for ending, magic in _BEGINNINGS.items() if given.data.startswith(magic)), None)
+    if ending is None:
+        return bytearray(given.data)
+    with io.BytesIO(given.data) as raw:
+        return _spooled(given.name, raw, _UNPACKERS[ending], ending)
 
 
 def _close(data: mmap.mmap) -> None:
@@ -111,7 +137,7 @@ def _mapped(raw: IO[bytes]) -> mmap.mmap | bytearray:
         return bytearray()
 
 
-def _spooled(name: str, raw: BinaryIO, unpack: Unpack | None) -> mmap.mmap | bytearray:
+def _spooled(name: str, raw: BinaryIO, unpack: Unpack | None, ending: str = "") -> mmap.mmap | bytearray:
     import gzip
     import tempfile
     import zlib
@@ -123,7 +149,8 @@ def _spooled(name: str, raw: BinaryIO, unpack: Unpack | None) -> mmap.mmap | byt
             spool.flush()
             return _mapped(spool)
     except (EOFError, zlib.error, gzip.BadGzipFile) as fault:
-        raise BadStream(f"{one_line(name, None)}: is not a whole {Path(name).suffix[1:]} file ({fault})") from None
+        kind = (ending or Path(name).suffix)[1:]
+        raise BadStream(f"{one_line(name, None)}: is not a whole {kind} file ({fault})") from None
     except OSError as fault:
         if fault.errno == errno.ENOSPC:
             raise InfrastructureFault(f"no room in {tempfile.gettempdir()} to unpack {one_line(name, None)}") from None
@@ -166,3 +193,4 @@ def _unzstd(raw: BinaryIO) -> Iterator[bytes]:
 
 
 _UNPACKERS: dict[str, Unpack] = {".gz": _gunzip, ".zst": _unzstd}
+_BEGINNINGS = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}

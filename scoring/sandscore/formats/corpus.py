@@ -66,6 +66,11 @@ class Loss(Struct, frozen=True):
     count: int
     example: str | None
 
+    @property
+    def sentence(self) -> str:
+        first = "" if self.example is None else f", first in note {cited(self.example)}"
+        return f"not carried over ({self.format}): {self.what}: {self.count}{first}"
+
 
 def _unwatched(items: Iterable[Any], _total: int, _what: str) -> Iterable[Any]:
     return items
