@@ -109,6 +109,7 @@ def _settings(folders: dict[str, str], chosen: dict[str, Any]) -> "QueueSettings
     from pydantic import ValidationError
 
     from sandscore.queue.settings import QueueSettings
+    from sandscore.records.record_reading import complaints
 
     given = {_SETTINGS[name]: value for name, value in chosen.items() if value is not None}
     if given.get("hipaa_map"):
@@ -116,8 +117,7 @@ def _settings(folders: dict[str, str], chosen: dict[str, Any]) -> "QueueSettings
     try:
         return QueueSettings(data=folders, **given)
     except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        raise UsageFault(f"{first['loc'][0]}: {first['msg']}") from None
+        raise UsageFault(complaints(fault)[0][1]) from None
 
 
 def _named(written: str) -> tuple[str, Path]:
