@@ -166,7 +166,7 @@ class MeasureResult(_Value):
         return self._result.intervals(self.name).get(self.name)
 
     def _view(self) -> ValueView:
-        return self._result.view_of([self.name])
+        return self._result._view_of([self.name])
 
 
 class Result(_Value):
@@ -258,9 +258,9 @@ class Result(_Value):
         write(path, pieces(self.card))
 
     def _view(self) -> ValueView:
-        return self.view_of(self.measures)
+        return self._view_of(self.measures)
 
-    def view_of(self, measures: Sequence[str]) -> ValueView:
+    def _view_of(self, measures: Sequence[str]) -> ValueView:
         """Some of its measures, for people."""
         card = self.card
         quick = self.patients <= _QUICK_UNITS
