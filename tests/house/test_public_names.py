@@ -1,5 +1,7 @@
 """``import sandscore`` costs next to nothing, and its names are what they say whatever else was imported."""
 
+import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +27,7 @@ problems = ss.validate("date", good, notes=given["notes"])
 assert isinstance(problems, ss.Problems) and problems.ok
 results = [ss.score("date", predictions=one, submission=one, **given) for one in (good, weak)]
 assert all(isinstance(result, ss.Result) for result in results)
+assert isinstance(ss.compare(*results), ss.Comparison)
 board = ss.rank(results)
 assert isinstance(board, ss.RankedBoard) and len(board.board.rows) == 2
 with tempfile.TemporaryDirectory() as folder:
@@ -87,3 +90,23 @@ def test_the_package_is_a_command() -> None:
     assert "Usage: sandscore" in subprocess.run(
         [sys.executable, "-m", "sandscore", "--help"], capture_output=True, text=True, check=True, cwd=ROOT
     ).stdout  # fmt: skip
+
+
+@pytest.mark.parametrize("package", ["", "api"])
+def test_what_type_checkers_see_is_what_there_is(package: str) -> None:
+    """The imports that are only for them, and the names that are found when they are asked for."""
+    source = (Path(sandscore.__file__).parent / package / "__init__.py").read_text(encoding="utf-8")
+    module = importlib.import_module(f"sandscore.{package}".rstrip("."))
+    seen = {
+        str(alias.asname): f"{node.module}"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname
+    }
+    assert len(seen) > 10
+    for name, home in seen.items():
+        assert getattr(module, name) is getattr(importlib.import_module(home), name)
+    assert not {name for name in dir(module) if name[0] != "_" and not hasattr(module, name)}
+    listed = set(sandscore.__all__) if not package else set(module._MODULE_OF) | {"tasks"}
+    assert listed == {*seen} | {"tasks"}

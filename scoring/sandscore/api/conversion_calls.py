@@ -78,9 +78,7 @@ def convert(  # noqa: PLR0913 (named, one for each option)
     ``tasks`` empty: all that the source has. ``types`` are the foreign types of the one task; ``labels`` maps them to
     labels of ours, or names a JSON file that does. Nothing is written without an ``output``.
 
-    >>> made = convert(
-    ...     "gold/example/date.json", source="ours", target="conll", tasks=["date"], notes="gold/example/notes.json"
-    ... )
+    >>> made = ss.convert(gold, source="ours", target="conll", tasks=["date"], notes=notes)
     >>> made.notes > 0 and made.target
     'conll'
     """

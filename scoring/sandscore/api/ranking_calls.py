@@ -35,7 +35,7 @@ def _unfollowed(*_numbers: int) -> Steps:
     return nullcontext(lambda _: None)
 
 
-class RankRequest(Struct, frozen=True, kw_only=True):
+class RankingPlan(Struct, frozen=True, kw_only=True):
     """Which cards stand on the board, and by which rules they are ranked."""
 
     cards: Sequence[Path]
@@ -57,7 +57,7 @@ def rank(
     ``results`` are results of ``score``, score cards, or files of cards; ``challenge`` is a challenge.toml or what
     was read of one, ``measure`` takes the place of its headline.
 
-    >>> board = rank(["leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json"]).board
+    >>> board = ss.rank(["leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json"]).board
     >>> [row.submission for row in board.rows]
     ['date-good', 'date-weak']
     """
@@ -69,7 +69,7 @@ def rank(
     return RankedBoard(_board(entries, configured, phase, measure))
 
 
-def rank_to_file(request: RankRequest, output: Path | None = None, testing: PairTests = _unfollowed) -> Board:
+def rank_to_file(request: RankingPlan, output: Path | None = None, testing: PairTests = _unfollowed) -> Board:
     """The board of these files of cards, named as seen from the output so that both can move together."""
     entries = [read_card(path) for path in request.cards]
     refuse_incomparable(entries)
@@ -144,7 +144,7 @@ def verify(
 
     The cards lie beside the board or where it names them; ``cards`` are for a board that hides which they are.
 
-    >>> verify("leaderboard/date-final/board.json").cards
+    >>> ss.verify("leaderboard/date-final/board.json").cards
     2
     """
     if isinstance(board, RankedBoard):
@@ -152,7 +152,7 @@ def verify(
 
         with tempfile.TemporaryDirectory(prefix="sandscore-") as folder:
             place = Path(folder) / "board.json"
-            place.write_text(as_json(board.board), encoding="utf-8")
+            board.save(place)
             return verify(place, cards, testing=testing)
     with testing() as advance:
         return verification.verify(Path(board), [Path(card) for card in cards or ()], advance)

@@ -25,7 +25,7 @@ Following = Callable[[int], AbstractContextManager[Callable[[int], object]]]
 """Told how many notes there are; its value is called with each step's size."""
 
 
-class RunRequest(Struct, frozen=True, kw_only=True):
+class RunPlan(Struct, frozen=True, kw_only=True):
     """What is run over which notes, how it is spoken to, and what it may use."""
 
     task: str
@@ -92,7 +92,7 @@ def run(
     >>> def years(note):
     ...     import re
     ...     return [{"start": found.start(), "end": found.end()} for found in re.finditer("[0-9]{4}", note["text"])]
-    >>> done = run("date", annotate=years, notes="gold/example/notes.json")
+    >>> done = ss.run("date", annotate=years, notes=notes)
     >>> str(done.record.outcome)
     'finished'
     """
@@ -123,7 +123,7 @@ def _in_our_form(
     return annotations
 
 
-def run_to_folder(request: RunRequest, folder: Path, following: Following = _unfollowed) -> RunFiles:
+def run_to_folder(request: RunPlan, folder: Path, following: Following = _unfollowed) -> RunFiles:
     """Does the run and writes its folder: predictions, record and log."""
     task = find_task(request.task)
     notes, digest = read_notes(request.notes)

@@ -2,29 +2,29 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from sandscore.annotations.input_files import Inputs, load_files
-from sandscore.annotations.problem_collector import ProblemCollector
-from sandscore.api.memory_inputs import given_inputs
+from sandscore.annotations.input_files import Inputs
+from sandscore.annotations.reading_watch import UNWATCHED, ReadingWatch
 from sandscore.api.output_files import write
-from sandscore.api.results import Problems, Result, Run
 from sandscore.base.byte_sources import InputFile
-from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.base.errors import MissingFile, OrganiserFault, UsageFault
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.measures.measure_registry import measures_for
 from sandscore.profiles.profile_registry import Profile, find_profile
-from sandscore.records.problem import Problem
-from sandscore.records.run_record import RunRecord
 from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import Identity, Question, pieces, published
-from sandscore.scoring.scoring_flow import UNWATCHED, InvalidPredictions, Scored, Watch, score_files
+from sandscore.scoring.scoring_flow import InvalidPredictions, Scored, score_files
 from sandscore.task_table.task import find_task
 
+if TYPE_CHECKING:
+    from sandscore.api.results import Problems, Result, Run
+    from sandscore.records.run_record import RunRecord
 
-class ScoreRequest(Struct, frozen=True, kw_only=True):
+
+class ScoringPlan(Struct, frozen=True, kw_only=True):
     """What to score, by whose rules, and what the card says of it."""
 
     task: str
@@ -42,7 +42,7 @@ class ScoreRequest(Struct, frozen=True, kw_only=True):
     image: str | None = None
     dataset: str | None = None
     created: str | None = None
-    run: Run | RunRecord | Mapping[str, Any] | str | Path | None = None
+    run: "Run | RunRecord | Mapping[str, Any] | str | Path | None" = None
     """What came of the run that made the predictions, its record, or where run.json lies."""
 
 
@@ -56,51 +56,6 @@ class ScoreFiles(Struct, frozen=True, kw_only=True):
     report: str | None = None
     challenge: str | None = None
     """A challenge.toml, whose licence may let the report show notes."""
-
-
-def validate(
-    task: str,
-    predictions: Any,
-    *,
-    notes: Any = None,
-    gold: Any = None,
-    complete: bool = False,
-) -> Problems:
-    """Everything that is wrong with predictions: against the task's schema and, where they are given, the notes.
-
-    Inputs are paths, bytes, open binary files, decoded JSON, DataFrames, spans by note or documents with entities.
-    ``complete``: a note without an entry is an error, not a warning.
-
-    >>> problems = validate("date", "gold/example/date.json", notes="gold/example/notes.json")
-    >>> problems.ok
-    True
-    """
-    given = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes)
-    return _problems(_validated(task, given.inputs, complete, UNWATCHED), given.remarks)
-
-
-def validate_file(
-    task: str, file: str, *, notes: str | None = None, complete: bool = False, watch: Watch = UNWATCHED
-) -> ProblemCollector:
-    """The same for a file, for whoever watches it being read."""
-    return _validated(task, Inputs(predictions=file, notes=notes), complete, watch)
-
-
-def _validated(task: str, inputs: Inputs, complete: bool, watch: Watch) -> ProblemCollector:
-    """Nothing is judged by notes or gold that are faulty themselves."""
-    with watch.reading(inputs.given.values()) as progress:
-        loaded = load_files(
-            find_task(task), inputs, complete=complete, want_tokens=False, want_hashes=False, progress=progress
-        )
-    for role, verb in (("notes", "are"), ("gold", "is")):
-        if loaded.faulty(role):
-            watch.problems([loaded.findings[role]])
-            raise OrganiserFault(f"the {role} {verb} not valid; nothing was validated")
-    return loaded.findings["predictions"]
-
-
-def _problems(found: ProblemCollector, remarks: Sequence[str]) -> Problems:
-    return Problems(found.problems, found.counts, remarks)
 
 
 def score(  # noqa: PLR0913 (named, one for each option)
@@ -120,25 +75,24 @@ def score(  # noqa: PLR0913 (named, one for each option)
     image: str | None = None,
     dataset: str | None = None,
     created: str | None = None,
-    run: Run | RunRecord | Mapping[str, Any] | str | Path | None = None,
-) -> Result:
+    run: "Run | RunRecord | Mapping[str, Any] | str | Path | None" = None,
+) -> "Result":
     """Predictions against gold, to a score card.
 
     Predictions that are not valid are refused: ``InvalidPredictions`` names what is wrong with them. The profile of
     another scorer goes on with them where ``strict`` is false, with a warning. ``team`` and what follows it is copied
     to the card.
 
-    >>> result = score(
-    ...     "date",
-    ...     gold="gold/example/date.json",
-    ...     predictions="submissions/date-good/predictions.json",
-    ...     notes="gold/example/notes.json",
-    ... )
+    >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes)
     >>> round(result.f1, 3)
     0.934
     """
+    from sandscore.api.memory_inputs import given_inputs
+    from sandscore.api.results import Result
+    from sandscore.api.validation_calls import problems_of
+
     given = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes)
-    request = ScoreRequest(
+    request = ScoringPlan(
         task=task,
         gold=given.inputs.gold or "",
         predictions=given.inputs.predictions or "",
@@ -159,18 +113,18 @@ def score(  # noqa: PLR0913 (named, one for each option)
     try:
         scored = _understood(request).scored(UNWATCHED)
     except InvalidPredictions as fault:
-        fault.problems = _problems(fault.found, given.remarks)
+        fault.problems = problems_of(fault.found, given.remarks)
         raise
-    problems = _problems(scored.loaded.findings["predictions"], given.remarks)
+    problems = problems_of(scored.loaded.findings["predictions"], given.remarks)
     if not problems.ok:
         _warn_of(problems)
     return Result(scored.card, problems, given.remarks)
 
 
-def _warn_of(problems: Sequence[Problem]) -> None:
+def _warn_of(problems: "Problems") -> None:
     import warnings
 
-    first = next(problem for problem in problems if problem.severity == "error")
+    first = problems.errors[0]
     said = f"the predictions are not valid, the profile went on: {first.pointer}: {first.code}: {first.message}"
     warnings.warn(said, stacklevel=3)
 
@@ -178,11 +132,11 @@ def _warn_of(problems: Sequence[Problem]) -> None:
 class _Scoring(Struct, frozen=True):
     """A request that was understood."""
 
-    request: ScoreRequest
+    request: ScoringPlan
     question: Question
     profile: Profile | None
 
-    def scored(self, watch: Watch) -> Scored:
+    def scored(self, watch: ReadingWatch) -> Scored:
         asked = self.request
         inputs = Inputs(asked.gold, asked.predictions, asked.notes)
         return score_files(
@@ -196,7 +150,7 @@ class _Scoring(Struct, frozen=True):
         )
 
 
-def score_to_files(request: ScoreRequest, files: ScoreFiles, watch: Watch = UNWATCHED) -> Scored:
+def score_to_files(request: ScoringPlan, files: ScoreFiles, watch: ReadingWatch = UNWATCHED) -> Scored:
     """Scores, and writes what was asked for; the card in the value is the one that was written."""
     scoring = _understood(request)
     write_errors = _error_files(scoring, files)
@@ -211,7 +165,7 @@ def score_to_files(request: ScoreRequest, files: ScoreFiles, watch: Watch = UNWA
     return Scored(card, scored.loaded, scored.given, scored.table)
 
 
-def _understood(request: ScoreRequest) -> _Scoring:
+def _understood(request: ScoringPlan) -> _Scoring:
     task, profile = find_task(request.task), find_profile(request.profile)
     measures_for(task, request.measures)
     if profile is not None and request.measures:
@@ -222,16 +176,31 @@ def _understood(request: ScoreRequest) -> _Scoring:
     return _Scoring(request, Question(task, request.measures, hipaa, identity), profile)
 
 
-def _run_facts(run: Run | RunRecord | Mapping[str, Any] | str | Path) -> dict[str, Any]:
+def _run_facts(run: "Run | RunRecord | Mapping[str, Any] | str | Path") -> dict[str, Any]:
     if isinstance(run, Mapping):
         return dict(run)
-    if isinstance(run, Run):
-        run = run.record
-    if isinstance(run, RunRecord):
-        return run.model_dump(mode="json")
-    from sandscore.api.run_facts import read_run
+    if isinstance(run, str | Path):
+        return _read_run(str(run))
+    from sandscore.api.results import Run
 
-    return read_run(str(run))
+    record = run.record if isinstance(run, Run) else run
+    return record.model_dump(mode="json")
+
+
+def _read_run(path: str) -> dict[str, Any]:
+    """What a run.json holds, or the one in a run's folder."""
+    from pydantic import ValidationError
+
+    from sandscore.records.run_record import RunRecord
+
+    file = Path(path) / "run.json" if Path(path).is_dir() else Path(path)
+    try:
+        record = RunRecord.model_validate_json(file.read_bytes())
+    except OSError as fault:
+        raise MissingFile(f"{file}: {fault.strerror}") from None
+    except ValidationError as fault:
+        raise OrganiserFault(f"{file}: is not the record of a run ({fault.error_count()} faults)") from None
+    return record.model_dump(mode="json")
 
 
 def _error_files(scoring: _Scoring, files: ScoreFiles) -> Callable[[Scored], Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sandscore import __version__
-from sandscore.containers.annotation_run import Run, latency_of
+from sandscore.containers.annotation_run import FinishedRun, latency_of
 from sandscore.containers.answers import Answers
 from sandscore.containers.sent_notes import SentNote
 from sandscore.records.run_record import Outcome, RunFault, RunLimits, RunRecord, Seconds
@@ -19,7 +19,7 @@ Annotate = Callable[[SentNote], list[dict[str, Any]]]
 
 def run_in_python(
     task: Task, notes: Sequence[SentNote], notes_sha256: str, annotate: Annotate, limits: RunLimits
-) -> Run:
+) -> FinishedRun:
     """Annotations that are not valid end the run as they end any; an exception of the function is the caller's."""
     judge = Answers(task, limits)
     answers: list[bytes] = []
@@ -54,4 +54,4 @@ def run_in_python(
         outcome=fault.outcome if fault else Outcome.FINISHED,
         reason=fault.reason if fault else None,
     )
-    return Run(record, None if fault else answers, "")
+    return FinishedRun(record, None if fault else answers, "")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sandscore.base.errors import InfrastructureFault, UsageFault
-from sandscore.containers.annotation_run import Run
+from sandscore.containers.annotation_run import FinishedRun
 from sandscore.containers.sent_notes import SentNote
 from sandscore.task_table.task import Task
 
@@ -24,7 +24,7 @@ def clear(folder: Path) -> None:
             _part(folder / name).unlink(missing_ok=True)
 
 
-def write_run(folder: Path, task: Task, notes: Sequence[SentNote], run: Run) -> None:
+def write_run(folder: Path, task: Task, notes: Sequence[SentNote], run: FinishedRun) -> None:
     """Write what came of a run; run.json last, so that where it is everything is."""
     clear(folder)
     with _writing(folder):
