@@ -24,7 +24,7 @@ Following = Callable[[Iterable[Any], int, str], Iterable[Any]]
 class Converted(Struct, frozen=True):
     """What went over, what of it was lost, and the target's bytes: a file's, or those of a directory's files.
 
-    >>> made = convert("gold/example/date.json", source="ours", target="i2b2", notes="gold/example/notes.json")
+    >>> made = ss.convert(gold, source="ours", target="i2b2", notes=notes)
     >>> made.notes, len(made.content), "101-01.xml" in made.content
     (72, 72, True)
     """

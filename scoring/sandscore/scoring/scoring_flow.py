@@ -30,8 +30,8 @@ class InvalidPredictions(ParticipantFault):
     """Predictions that are not valid, with every problem that was found in them; nothing was scored.
 
     >>> try:
-    ...     score("date", gold="gold/example/date.json", predictions=b"[{}]", notes="gold/example/notes.json")
-    ... except InvalidPredictions as fault:
+    ...     ss.score("date", gold=gold, predictions=b"[{}]", notes=notes)
+    ... except ss.InvalidPredictions as fault:
     ...     print(fault.exit_code, fault.problems[0].code)
     65 schema
     """
