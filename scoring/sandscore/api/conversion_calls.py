@@ -22,7 +22,12 @@ Following = Callable[[Iterable[Any], int, str], Iterable[Any]]
 
 
 class Converted(Struct, frozen=True):
-    """What went over, what of it was lost, and the target's bytes: a file's, or those of a directory's files."""
+    """What went over, what of it was lost, and the target's bytes: a file's, or those of a directory's files.
+
+    >>> made = ss.convert(gold, source="ours", target="i2b2", notes=notes)
+    >>> made.notes, len(made.content), "101-01.xml" in made.content
+    (72, 72, True)
+    """
 
     source: str
     target: str
