@@ -64,15 +64,13 @@ def _submit(queue: Path, manifest: Path, images: bool) -> None:
 
 def _image(name: str) -> str:
     """The image's id: what was built here has no registry, so no digest."""
-    from docker.errors import ImageNotFound
+    from sandscore.containers.engines.engine_registry import connected
 
-    from sandscore.containers.engines.docker.docker_engine import engine
-
-    try:
-        with engine() as client:
-            return str(client.images.get(f"sandscore-example/{name}").id)
-    except ImageNotFound:
-        raise InfrastructureFault(f"there is no image sandscore-example/{name}; make images builds it") from None
+    with connected() as engine:
+        found = engine.image_id(f"sandscore-example/{name}")
+    if found is None:
+        raise InfrastructureFault(f"there is no image sandscore-example/{name}; make images builds it")
+    return found
 
 
 def _say(*words: object) -> None:
