@@ -13,9 +13,10 @@ _LIFE_SECONDS = 3600
 _SCRIPTS = Path(__file__).parent / "scripts"
 _PLACES = ("/bin/busybox", "/usr/bin/busybox")
 _DYNAMIC = b"/ld-linux"
-_BASE = """FROM scratch
+BUSYBOX_IMAGE = """FROM scratch
 COPY bin /bin
-RUN ["/bin/busybox", "--install", "-s", "/bin"]
+RUN ["/bin/busybox", "--install", "-s", "/bin"]"""
+_BASE = f"""{BUSYBOX_IMAGE}
 COPY scripts /
 RUN ["/bin/busybox", "chmod", "-R", "755", "/start", "/answer"]
 WORKDIR /data
@@ -67,10 +68,11 @@ class HostileImages:
 
 def _files() -> dict[str, str | bytes]:
     scripts = {f"scripts/{p.relative_to(_SCRIPTS)}": p.read_bytes() for p in _SCRIPTS.rglob("*") if p.is_file()}
-    return {"bin/busybox": _busybox(), **scripts}
+    return {"bin/busybox": busybox(), **scripts}
 
 
-def _busybox() -> bytes:
+def busybox() -> bytes:
+    """The program, such as runs in an image that holds nothing else."""
     for place in (*_PLACES, shutil.which("busybox")):
         if place is not None and Path(place).is_file():
             program = Path(place).read_bytes()
