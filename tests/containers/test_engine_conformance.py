@@ -10,6 +10,7 @@ import pytest
 from sandscore.base.errors import UsageFault
 from sandscore.conformance.engine_suite import CHECKS, EngineBench
 from sandscore.containers.engines.docker import docker_sandbox
+from sandscore.containers.engines.docker.container_limits import container_arguments
 from sandscore.containers.engines.engine_registry import ENGINES, connected
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,10 +46,8 @@ FORGOTTEN: list[tuple[dict[str, Any], str]] = [
 def test_a_limit_that_is_forgotten_is_noticed(
     bench: EngineBench, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any], check: str
 ) -> None:
-    right = docker_sandbox.container_arguments
-
     def forgetful(*given: Any) -> dict[str, Any]:
-        return right(*given) | changed
+        return container_arguments(*given) | changed
 
     monkeypatch.setattr(docker_sandbox, "container_arguments", forgetful)
     with pytest.raises(AssertionError):

@@ -16,12 +16,13 @@ import msgspec
 
 from sandscore.base.clock import read, stamped, uptime, utc_now, wait_after, written
 from sandscore.base.errors import InfrastructureFault, ParticipantFault
+from sandscore.base.whole_files import write_synced
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.homes.home_row import Chosen, HomeRow
 from sandscore.queue.new_submission import NewSubmission, checked, keep_file, quota_of, refusal
 from sandscore.queue.notices import NoticeLedger, send
 from sandscore.queue.queue_setup import NewQueue, QueueMade, found
-from sandscore.queue.workspace import Workspace, write_synced
+from sandscore.queue.workspace import Workspace
 from sandscore.records.submission import (
     CANCELLED,
     Claim,

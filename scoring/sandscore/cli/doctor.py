@@ -1,16 +1,15 @@
 """``sandscore doctor``: is this machine fit to run submissions?"""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from sandscore import api
 from sandscore.base.errors import InfrastructureFault
+from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import click_options, format_option
 from sandscore.queue.homes.home_registry import our_homes
-
-if TYPE_CHECKING:
-    from sandscore.containers.host_checks import Finding
 
 
 @click.command("doctor")
@@ -25,23 +24,21 @@ def command(output_format: str, **chosen: Any) -> int:
     Example:
       sandscore doctor
     """
-    from sandscore.containers.host_checks import examine
-
-    findings = [*examine(), *(finding for row in our_homes() for finding in row.check(chosen))]
+    findings = api.examine_host(chosen)
     click.echo(FORMATS[output_format](findings))
     return InfrastructureFault.exit_code if any(finding.level == "fault" for finding in findings) else 0
 
 
-def _as_text(findings: "list[Finding]") -> str:
-    lines = []
+def _as_text(findings: "list[api.Finding]") -> str:
+    lines, limit = [], terminal_width()
     for finding in findings:
-        lines.append(f"{finding.level:6} {finding.name:16} {finding.found}")
+        lines.append(hanging(f"{finding.level:6} {finding.name:16} ", finding.found, limit))
         if finding.advice:
-            lines.append(f"{'':24}{finding.advice}")
+            lines.append(hanging(" " * 24, finding.advice, limit))
     return "\n".join(lines)
 
 
-def _as_json(findings: "list[Finding]") -> str:
+def _as_json(findings: "list[api.Finding]") -> str:
     from msgspec.structs import asdict
 
     return json.dumps([asdict(finding) for finding in findings], indent=2)

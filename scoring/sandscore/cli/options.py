@@ -6,14 +6,35 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from sandscore.base.errors import nearest
+
 if TYPE_CHECKING:
     from sandscore.queue.homes.home_row import HomeOption
 
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice
+
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class NearChoice(_Choice):
+    """One of several words; of another one it is said which was probably meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as fault:
+            near = nearest(str(value), map(str, self.choices))
+            if near is None:
+                raise
+            return self.fail(f"{fault.message} Did you mean '{near}'?", param, ctx)
+
+
 format_option = click.option(
     "--format",
     "output_format",
-    type=click.Choice(["text", "json"]),
+    type=NearChoice(["text", "json"]),
     default="text",
     show_default=True,
     help="For people or for programs.",

@@ -17,11 +17,12 @@ from msgspec.structs import replace
 
 from sandscore import __version__
 from sandscore.base.errors import UsageFault
+from sandscore.base.terminal_text import plain_lines
 from sandscore.containers.annotator_starts import attempt
 from sandscore.containers.answers import RefusedAnswer
 from sandscore.containers.engines.engine_registry import connected
 from sandscore.containers.engines.run_labels import labels
-from sandscore.containers.note_redaction import printable, redact
+from sandscore.containers.note_redaction import redact
 from sandscore.containers.run_context import Annotator, Facts, Setting
 from sandscore.containers.sent_notes import SentNote
 from sandscore.containers.service_protocol import Progress, quiet
@@ -117,7 +118,7 @@ def run(job: RunJob, progress: Progress = quiet) -> Run:
             answers = _annotate(job, setting, seen, checks, progress)
     except RunFault as ended:
         fault, answers = ended, None
-    log, masked = redact(printable(seen.log_tail), (note.text for note in job.notes))
+    log, masked = redact(plain_lines(seen.log_tail), (note.text for note in job.notes))
     measured = {
         "started": started,
         "seconds": _seconds(seen, time.monotonic() - begun),

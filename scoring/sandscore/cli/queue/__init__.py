@@ -1,25 +1,11 @@
 """``sandscore queue``: the submission queue, one module for each of its verbs."""
 
-import importlib
-
 import click
 
+from sandscore.cli.verb_group import VerbGroup
 from sandscore.queue.homes.home_registry import our_homes
 
 VERBS = ("init", "submit", "list", "show", "work", "cancel", "requeue", "rescore", "export")
-
-
-class QueueGroup(click.Group):
-    """Imports a verb's module only when that verb is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*VERBS]  # the submodule "list" hides the builtin here
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
-            return None
-        found: click.Command = importlib.import_module(f"sandscore.cli.queue.{cmd_name}").command
-        return found
 
 
 _HELP = """The submission queue: {homes}.
@@ -34,7 +20,8 @@ Example:
 
 @click.group(
     "queue",
-    cls=QueueGroup,
+    cls=VerbGroup,
+    modules={verb: f"sandscore.cli.queue.{verb}" for verb in VERBS},
     help=_HELP.format(
         homes=", or ".join(row.where for row in our_homes()),
         others="".join(f"; {row.naming}" for row in our_homes() if row.naming),

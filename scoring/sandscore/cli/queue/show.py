@@ -47,7 +47,7 @@ async def _found(place: Place, home: "QueueHome", submission_id: str, team_view:
 
 
 def _as_text(found: dict[str, Any]) -> str:
-    from sandscore.cli.problem_text import printable
+    from sandscore.base.terminal_text import printable
 
     lines = []
     for name, value in found.items():
