@@ -33,6 +33,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     memory: int | None = None
     check_determinism: bool = False
     check_robustness: bool = False
+    engine: str | None = None
+    """Of the table of engines; None for the usual one."""
 
 
 class RunFiles(Struct, frozen=True):
@@ -79,6 +81,7 @@ def run_to_folder(request: RunRequest, folder: Path, following: Following = _unf
         concurrency=request.concurrency,
         check_determinism=request.check_determinism,
         check_robustness=request.check_robustness,
+        engine=request.engine,
     )
     clear(folder)
     with following(len(notes)) as step:
