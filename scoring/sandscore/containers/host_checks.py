@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from sandscore.base.errors import SandscoreError
 from sandscore.containers.engines.engine_registry import DEFAULT, ENGINES
@@ -22,6 +23,9 @@ class Finding(Struct, frozen=True):
     level: Level
     found: str
     advice: str | None = None
+
+    def to_dict(self) -> dict[str, str | None]:
+        return asdict(self)
 
 
 def examine() -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
-from sandscore.containers.annotation_run import Run, RunJob, run
+from sandscore.containers.annotation_run import FinishedRun, RunJob, run
 from sandscore.containers.engines.engine_protocol import Engine
 from sandscore.containers.engines.engine_registry import connected
 from sandscore.containers.engines.run_labels import labels
@@ -187,7 +187,7 @@ def attack_notes(targets: Iterable[str]) -> list[SentNote]:
     return [SentNote(f"note-{i}", f"note-{i}", f"Note {i}. {named}") for i in range(_NOTES)]
 
 
-def _complaints(case: Case, done: Run) -> Iterator[str]:
+def _complaints(case: Case, done: FinishedRun) -> Iterator[str]:
     record: RunRecord = done.record
     if record.outcome not in case.expected:
         expected = " or ".join(case.expected)
