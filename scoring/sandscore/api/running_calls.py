@@ -13,6 +13,7 @@ from sandscore.api.span_reading import SpanReader
 from sandscore.base.errors import UsageFault
 from sandscore.containers.annotation_run import RunJob
 from sandscore.containers.annotation_run import run as run_job
+from sandscore.containers.engines.engine_registry import ENGINES
 from sandscore.containers.python_annotator import run_in_python
 from sandscore.containers.run_context import Annotator, Kind, preset
 from sandscore.containers.run_folder import PREDICTIONS, RECORD, clear, predictions, write_run
@@ -97,8 +98,8 @@ def run(
     >>> str(done.record.outcome)
     'finished'
     """
-    if engine not in (None, "docker"):
-        raise UsageFault(f"unknown engine '{engine}'; there is docker")
+    if engine is not None:
+        ENGINES.find(engine)
     kinds: tuple[tuple[Kind, str | None], ...] = ("image", image), ("url", url), ("command", command)
     named = [(kind, reference) for kind, reference in kinds if reference is not None]
     if len(named) + (annotate is not None) != 1:
@@ -108,7 +109,7 @@ def run(
     if annotate is not None:
         done = run_in_python(row, sent, digest, _in_our_form(row, annotate), limits)
     else:
-        done = run_job(RunJob(row, Annotator(*named[0]), sent, digest, limits))
+        done = run_job(RunJob(row, Annotator(*named[0]), sent, digest, limits, engine=engine))
     answered = b"".join(predictions(row, sent, done.answers)) if done.answers is not None else None
     return Run(answered, done.record)
 
