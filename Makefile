@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help environment engine images browser peers check test demo fuzz soak bench clean
+.PHONY: help environment engine images browser peers check test schemas demo fuzz soak bench clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -33,6 +33,9 @@ check: environment  ## lint, format, types, import arrows, compiler warnings
 
 test: check images browser peers  ## everything that must hold
 	@$(PYTHON) -m pytest -n 2 --dist worksteal
+
+schemas: environment  ## what follows from the task table: JSON Schemas, the list of tasks
+	@$(PYTHON) tools/make_schemas.py
 
 demo: images  ## the whole flow on the bundled example challenge
 	@.venv/bin/sandscore demo --images -o $(OUT)

@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping
 
 from sandscore.base.bundled_content import submissions
-from sandscore.task_table.task import Task
+from sandscore.task_table.task import Starter, Task
 
-_STARTS = "starts.json"
+_ANY_WORD = r"\b\w+\b"
 _COPIED = ("Dockerfile", ".dockerignore", "annotate.py", "server.py", "test_annotate.py", "tool.json", "README.md")
 
 Files = Mapping[str, str]
@@ -18,9 +18,11 @@ def starting_point(task: Task) -> dict[str, str]:
     """The files of a working annotator for the task, with a first pattern to be improved on."""
     folder = submissions() / "template"
     files = {name: (folder / name).read_text(encoding="utf-8") for name in _COPIED}
-    starts = json.loads((folder / _STARTS).read_text(encoding="utf-8"))
-    start = starts.get(task.id) or {"pattern": r"\b\w+\b", "labels": {task.label: ""} if task.label else {}}
-    files["annotate.py"] = _set(files["annotate.py"], PATTERN=_raw(start["pattern"]), LABELS=_quoted(start["labels"]))
+    start = task.starter or Starter(
+        _ANY_WORD, tuple((name, _first(values)) for name, values in task.label_fields.items())
+    )
+    labels = _quoted(dict(start.labels))
+    files["annotate.py"] = _set(files["annotate.py"], PATTERN=_raw(start.pattern), LABELS=labels)
     files["test_annotate.py"] = files["test_annotate.py"].replace("textDateAnnotations", task.array)
     files["README.md"] = _of_task(files["README.md"], task)
     files["tool.json"] = _of_task(files["tool.json"], task).replace("dates", f"the annotations of {task.id}")
@@ -46,6 +48,10 @@ def _set(program: str, **values: str) -> str:
             flags=re.MULTILINE,
         )
     return program
+
+
+def _first(values: tuple[str, ...]) -> str:
+    return values[0] if values else "something"
 
 
 def _raw(pattern: str) -> str:
