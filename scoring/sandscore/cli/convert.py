@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandscore.base.errors import ParticipantFault, UsageFault
-from sandscore.cli.options import format_option
+from sandscore.cli.options import format_option, own_task_options, own_tasks
 from sandscore.formats import NAMES
-from sandscore.task_table.task import TASKS, Task
 
 if TYPE_CHECKING:
     from sandscore.formats.conversion import Conversion
     from sandscore.formats.corpus import Corpus, Loss
+    from sandscore.task_table.task import Task
 
 _FORMAT = click.Choice(NAMES)
 
@@ -52,6 +52,7 @@ def _list_formats(context: click.Context, _option: click.Parameter, asked: bool)
 @click.option("--lossless", is_flag=True, help="Write nothing if anything would be lost.")
 @click.option("--force", is_flag=True, help="Replace what is there already.")
 @click.option("--formats", is_flag=True, is_eager=True, expose_value=False, callback=_list_formats, help="List them.")
+@own_task_options
 @format_option
 def command(words: tuple[str, ...], output: Path | None, output_format: str, **options: Any) -> None:
     """Convert annotated notes between file formats, and name what is lost.
@@ -67,8 +68,9 @@ def command(words: tuple[str, ...], output: Path | None, output_format: str, **o
     from sandscore.formats.conversion import convert
     from sandscore.formats.corpus import LossJournal
     from sandscore.formats.format_files import save
+    from sandscore.task_table.task import TASKS
 
-    journal = LossJournal(watch=_bar, lenient=options["drop_mismatches"])
+    journal = LossJournal(_bar, options["drop_mismatches"], TASKS | dict(own_tasks()))
     wanted = _wanted(words, options)
     if wanted.target.directory and _is_stdout(output):
         raise UsageFault(f"{wanted.target.name} is a directory: name it with -o")
@@ -93,12 +95,14 @@ def _wanted(words: tuple[str, ...], options: dict[str, Any]) -> "Conversion":
     from sandscore.formats.conversion import Conversion
     from sandscore.formats.format_registry import FORMATS
     from sandscore.formats.sandscore_json import read_notes
+    from sandscore.task_table.task import TASKS
 
+    known = TASKS | dict(own_tasks())
     tasks: list[Task] = []
     for word in words:
-        if word not in TASKS:
+        if word not in known:
             break
-        tasks.append(TASKS[word])
+        tasks.append(known[word])
     paths = [*(Path(word) for word in words[len(tasks) :]), *options["annotations"]]
     if not paths:
         raise UsageFault(f"nothing to read: name the {options['source']} files")

@@ -1,17 +1,22 @@
 """``sandscore init``: a participant's starting point."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from sandscore.base.errors import InfrastructureFault, UsageFault
-from sandscore.task_table.task import find_task
+from sandscore.cli.options import own_task_options, task_argument
+
+if TYPE_CHECKING:
+    from sandscore.task_table.task import Task
 
 
 @click.command("init")
-@click.argument("task")
+@task_argument
 @click.argument("folder", type=click.Path(path_type=Path))
-def command(task: str, folder: Path) -> None:
+@own_task_options
+def command(task: "Task", folder: Path) -> None:
     """Make FOLDER with a working annotator for TASK: Dockerfile, annotator, its test and a README.
 
     \b
@@ -20,7 +25,7 @@ def command(task: str, folder: Path) -> None:
     """
     from sandscore.containers.participant_template import starting_point
 
-    files = starting_point(find_task(task))
+    files = starting_point(task)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if there := [name for name in files if (folder / name).exists()]:

@@ -1,6 +1,16 @@
-"""Options that several verbs share."""
+"""Options that several verbs share, and the task that most are about."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from sandscore.task_table.task import Task
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_OWN = "sandscore.own_tasks"
 
 format_option = click.option(
     "--format",
@@ -10,3 +20,63 @@ format_option = click.option(
     show_default=True,
     help="For people or for programs.",
 )
+
+
+class TaskName(click.ParamType[Any]):
+    """The id of a task, of our table or of an organiser's."""
+
+    name = "task"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Task":
+        from sandscore.task_table.task import find_task
+
+        return find_task(value, own_tasks(ctx))
+
+
+def own_tasks(context: click.Context | None = None) -> "Mapping[str, Task]":
+    """The tasks that the command line's ``--challenge`` and ``--task-file`` define."""
+    found: Mapping[str, Task] = (context or click.get_current_context()).meta.get(_OWN, {})
+    return found
+
+
+def _from_challenge(context: click.Context, _option: click.Parameter, path: str | None) -> str | None:
+    if path is not None:
+        from sandscore.ranking.challenge_reading import own_tasks as defined
+        from sandscore.ranking.challenge_reading import read_challenge
+
+        _learn(context, defined(read_challenge(Path(path))))
+    return path
+
+
+def _from_task_file(context: click.Context, _option: click.Parameter, path: str | None) -> None:
+    if path is not None:
+        from sandscore.ranking.challenge_reading import read_task_file
+
+        _learn(context, read_task_file(Path(path)))
+
+
+def _learn(context: click.Context, tasks: "Mapping[str, Task]") -> None:
+    context.meta[_OWN] = {**own_tasks(context), **tasks}
+
+
+task_argument = click.argument("task", type=TaskName())
+task_file_option = click.option(
+    "--task-file",
+    metavar="FILE",
+    is_eager=True,
+    expose_value=False,
+    callback=_from_task_file,
+    help="TOML that defines tasks of your own, as challenge.toml may.",
+)
+
+
+def challenge_option(told: str, *, kept: bool = False) -> Callable[[_Command], _Command]:
+    """``--challenge``, which may define tasks; ``kept``: the verb wants the path too."""
+    return click.option(
+        "--challenge", metavar="FILE", is_eager=True, expose_value=kept, callback=_from_challenge, help=told
+    )
+
+
+def own_task_options(command: _Command) -> _Command:
+    """Where an organiser's own tasks are defined, for a verb that takes a task."""
+    return challenge_option("challenge.toml, which may define tasks of its own.")(task_file_option(command))

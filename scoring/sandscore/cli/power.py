@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from sandscore.base.errors import OrganiserFault
-from sandscore.cli.options import format_option
+from sandscore.cli.options import format_option, own_task_options, task_argument
 
 if TYPE_CHECKING:
     from sandscore.ranking.power_planning import Answer, PowerPlan
+    from sandscore.task_table.task import Task
 
 
 @click.command("power")
-@click.argument("task")
+@task_argument
 @click.option("--gap", type=float, required=True, help="How far apart the two systems are in F1.")
 @click.option("--gold", required=True, type=click.Path(path_type=Path), help="Gold of the task, to draw patients from.")
 @click.option("--notes", type=click.Path(path_type=Path), help="The notes, which know the patients.")
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
 @click.option("--overlap", type=float, default=0.5, show_default=True, help="Share of errors both make.")
 @click.option("--power", "wanted", type=float, default=0.8, show_default=True, help="How often they must separate.")
 @click.option("--simulations", type=click.IntRange(20, 100_000), default=400, show_default=True)
+@own_task_options
 @format_option
-def command(task: str, gap: float, gold: Path, notes: Path | None, output_format: str, **assumed: float | int) -> None:
+def command(
+    task: "Task", gap: float, gold: Path, notes: Path | None, output_format: str, **assumed: float | int
+) -> None:
     """Say how many patients separate two systems that are a given gap apart.
 
     Simulates challenges on patients drawn from gold, and runs the board's own test on each (level 0.05).
@@ -40,18 +44,17 @@ def command(task: str, gap: float, gold: Path, notes: Path | None, output_format
     plan = PowerPlan(gap, assumed["f1"], assumed["overlap"], assumed["wanted"], int(assumed["simulations"]))
     annotations, digest = _annotations_of_patients(task, gold, notes)
     with bar("simulating") as advance:
-        answer = patients_needed(annotations, plan, seed_of("power", task, digest, ""), advance)
+        answer = patients_needed(annotations, plan, seed_of("power", task.id, digest, ""), advance)
     click.echo(FORMATS[output_format](plan, answer, len(annotations)))
 
 
-def _annotations_of_patients(task: str, gold: Path, notes: Path | None) -> tuple[list[int], str]:
+def _annotations_of_patients(task: "Task", gold: Path, notes: Path | None) -> tuple[list[int], str]:
     """How many gold annotations each patient (or note) has, and the gold's hash."""
     from sandscore.annotations.input_files import Inputs, load_files
-    from sandscore.task_table.task import find_task
 
-    loaded = load_files(find_task(task), Inputs(gold=gold, notes=notes), want_tokens=False)
+    loaded = load_files(task, Inputs(gold=gold, notes=notes), want_tokens=False)
     if loaded.faulty("gold", "notes"):
-        raise OrganiserFault(f"gold or notes have errors; see: sandscore validate {task} {gold}")
+        raise OrganiserFault(f"gold or notes have errors; see: sandscore validate {task.id} {gold}")
     units = loaded.dataset.units
     counts = Counter(dict.fromkeys(units, 0))
     counts.update(units[note] for note in loaded.columns["gold"].note.tolist())

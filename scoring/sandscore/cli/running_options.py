@@ -15,6 +15,7 @@ from sandscore.cli.progress import bar
 
 if TYPE_CHECKING:
     from sandscore.records.run_record import RunLimits
+    from sandscore.task_table.task import Task
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _SIZE = re.compile(r"([0-9]+)([kmg]?)b?", re.IGNORECASE)
@@ -105,15 +106,13 @@ def ended_gently() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def execute(task_name: str, kind: str, reference: str, options: RunOptions, folder: Path) -> Any:
+def execute(task: "Task", kind: str, reference: str, options: RunOptions, folder: Path) -> Any:
     """Do the run, write its folder and return its record; a bar shows the notes as they are answered."""
     from sandscore.containers.annotation_run import RunJob, run
     from sandscore.containers.run_context import Annotator
     from sandscore.containers.run_folder import clear, write_run
     from sandscore.containers.sent_notes import read_notes
-    from sandscore.task_table.task import find_task
 
-    task = find_task(task_name)
     notes, digest = read_notes(options.notes)
     job = RunJob(
         task=task,

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandscore.base.errors import UsageFault
-from sandscore.cli.options import format_option
+from sandscore.cli.options import challenge_option, format_option, task_argument, task_file_option
 from sandscore.cli.problem_text import printable
-from sandscore.task_table.task import find_task
 
 if TYPE_CHECKING:
     from sandscore.annotations.input_files import Loaded
     from sandscore.records.scorecard import Scorecard
     from sandscore.scoring.card_building import Identity
+    from sandscore.task_table.task import Task
 
 
 @click.command("score")
-@click.argument("task")
+@task_argument
 @click.option("--gold", required=True, metavar="FILE", help="The reference annotations.")
 @click.option("--predictions", required=True, metavar="FILE", help="What is scored; - reads standard input.")
 @click.option("--notes", metavar="FILE", help="The notes; they define the data set and prove every text.")
@@ -48,11 +48,10 @@ if TYPE_CHECKING:
 )
 @click.option("--entity-map", metavar="FILE", help="JSON, foreign type to label of the task, for the error files.")
 @click.option("--html", "report", metavar="REPORT", help="Write a page that shows where the points were lost.")
-@click.option(
-    "--challenge",
-    metavar="FILE",
-    help="challenge.toml: whether its licence lets the report show notes (publication.text).",
+@challenge_option(
+    "challenge.toml: its own tasks, and whether its licence lets the report show notes (publication.text).", kept=True
 )
+@task_file_option
 @click.option("-o", "--output", metavar="CARD", help="Write the score card here.")
 @format_option
 def command(**options: Any) -> int:
@@ -72,7 +71,7 @@ def command(**options: Any) -> int:
 class ScoreOptions:
     """The command line, parsed."""
 
-    task: str
+    task: "Task"
     gold: str
     predictions: str
     notes: str | None
@@ -107,7 +106,7 @@ def run(options: ScoreOptions) -> int:
     from sandscore.profiles.profile_registry import find_profile
     from sandscore.scoring.card_building import Question, pieces, published
 
-    task, profile = find_task(options.task), find_profile(options.profile)
+    task, profile = options.task, find_profile(options.profile)
     measures_for(task, options.measures)
     if profile is not None and options.measures:
         raise UsageFault("--measure goes with our own profile; another scorer has its own measures")

@@ -1,21 +1,26 @@
 """``sandscore validate``: everything that is wrong with one annotation file."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault
-from sandscore.cli.options import format_option
+from sandscore.cli.options import format_option, own_task_options, task_argument
 from sandscore.cli.problem_text import FORMATS, complain
 from sandscore.cli.progress import bytes_read
-from sandscore.task_table.task import find_task
+
+if TYPE_CHECKING:
+    from sandscore.task_table.task import Task
 
 
 @click.command("validate")
-@click.argument("task")
+@task_argument
 @click.argument("file")
 @click.option("--notes", metavar="FILE", help="The notes; without them texts and offsets are not compared.")
 @click.option("--complete", is_flag=True, help="A note without an entry is an error, not a warning.")
+@own_task_options
 @format_option
-def command(task: str, file: str, notes: str | None, complete: bool, output_format: str) -> int:
+def command(task: "Task", file: str, notes: str | None, complete: bool, output_format: str) -> int:
     """Check FILE (or - for standard input) against TASK's schema and, with --notes, against the notes.
 
     Lists every problem, not only the first. Exits 0 if the file is valid, 65 if it is not.
@@ -28,9 +33,7 @@ def command(task: str, file: str, notes: str | None, complete: bool, output_form
 
     inputs = Inputs(predictions=file, notes=notes)
     with bytes_read(inputs.given.values()) as progress:
-        loaded = load_files(
-            find_task(task), inputs, complete=complete, want_tokens=False, want_hashes=False, progress=progress
-        )
+        loaded = load_files(task, inputs, complete=complete, want_tokens=False, want_hashes=False, progress=progress)
     if loaded.faulty("notes"):
         complain([loaded.findings["notes"]])
         raise OrganiserFault("the notes are not valid; nothing was validated")

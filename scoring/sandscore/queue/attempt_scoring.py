@@ -16,7 +16,6 @@ from sandscore.queue.workspace import Workspace, write_synced
 from sandscore.ranking.card_reading import RankedCard, file_content
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.scoring.card_building import Identity, Question, dumped, score
-from sandscore.task_table.task import find_task
 
 if TYPE_CHECKING:
     from sandscore.records.board import BoardRules
@@ -34,7 +33,7 @@ class Scorer:
 
     def score(self, job: dict[str, Any], drafts: Drafts) -> dict[str, Any]:
         """A job names the attempt's folder, and what the card says about its maker. Files go to ``drafts``."""
-        task, folder = find_task(job["task"]), Path(job["folder"])
+        task, folder = self._workspace.task(job["task"]), Path(job["folder"])
         gold, notes = self._workspace.gold(task.id, job["phase"]), self._workspace.notes(job["phase"])
         reference = self._references.find(task, gold, notes)
         _refuse_faults_of_ours(reference.loaded)

@@ -14,6 +14,7 @@ from sandscore.base.byte_sources import opened
 from sandscore.base.errors import ParticipantFault
 from sandscore.records.counts import Counts
 from sandscore.records.scorecard import MeasureScore, Scorecard
+from sandscore.task_table.own_tasks import refuse_unlike_ours
 
 LARGEST_COUNT = 1 << 40
 """Sums of a million notes of this size are still exact in a double."""
@@ -64,6 +65,7 @@ def card_entry(content: bytes, path: str) -> RankedCard:
         first = fault.errors(include_url=False, include_input=False)[0]
         where = "/".join(str(step) for step in first["loc"]) or "the whole file"
         raise ParticipantFault(f"{path} is not a score card: {shown(where)}: {first['msg']}") from None
+    refuse_unlike_ours(card.task, card.definition, path)
     _refuse_contradictions(card, path)
     name = card.submission or card.team or Path(path).name.removesuffix(".json")
     return RankedCard(card, path, hashlib.sha256(content).hexdigest(), name, Path(path).as_posix())

@@ -11,7 +11,7 @@ from sandscore.containers.run_folder import write_run
 from sandscore.containers.sent_notes import read_notes
 from sandscore.queue.children.child_answers import Reply, answer_once
 from sandscore.records.run_record import RunLimits
-from sandscore.task_table.task import find_task
+from sandscore.task_table.own_tasks import told_task
 
 
 def work(job: dict[str, Any]) -> Reply:
@@ -19,7 +19,7 @@ def work(job: dict[str, Any]) -> Reply:
     if job.get("sweep"):
         with engine() as client:
             return {"end": "swept", "removed": remove_leftovers(client)}
-    task = find_task(job["task"])
+    task = told_task(job["task"], job.get("definition"))
     notes, digest = read_notes(job["notes"])
     begin, end = job.get("part") or (0, len(notes))
     notes = notes[begin:end]

@@ -20,6 +20,7 @@ from sandscore.queue.worker.lease_watch import HeldLeases, Interrupted
 from sandscore.queue.workspace import Workspace
 from sandscore.records.run_record import Outcome
 from sandscore.records.submission import CANCELLED, Claim, Committed, Notice, Signal, Status, SubmissionKind, Verdict
+from sandscore.task_table.own_tasks import definition_of
 
 _Done = TypeVar("_Done")
 _RETRY_SECONDS = 0.2
@@ -89,6 +90,7 @@ class Attempts:
         settings = self._workspace.settings
         return {
             "task": claim.submission.task,
+            "definition": definition_of(self._workspace.task(claim.submission.task)),
             "image": claim.submission.image,
             "notes": str(self._workspace.notes(claim.submission.phase)),
             "folder": str(folder),
