@@ -1,0 +1,124 @@
+"""A table of one kind of thing: rows of ours by name, and a stranger's where a user names one.
+
+A row is a class that says what it is called, what it is and where that is defined. Our own rows stand in a table of
+``name -> "module:Class"``, the same pairs that the project's entry points give, so that listing names imports nothing.
+Entry points of other people are read only for a name that is not ours, and only that one is imported.
+"""
+
+import importlib
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
+
+from msgspec import Struct
+
+from sandscore.base.errors import UsageFault
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+
+class Row:
+    """What every row of every table says of itself."""
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    """What it is, in one line."""
+    source: ClassVar[str] = ""
+    """Where it is defined: a paper, a program and its version, a page of ours."""
+
+
+class Plugin(Struct, frozen=True):
+    """The installed package that a stranger's row comes from."""
+
+    name: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+R = TypeVar("R", bound=Row)
+
+
+class Registry(Generic[R]):
+    """One kind's table. ``base`` is the class that every row extends, as ``"module:Class"``."""
+
+    def __init__(self, kind: str, group: str, base: str, ours: Mapping[str, str]) -> None:
+        self.kind, self.group = kind, group
+        self._base, self._ours = base, dict(ours)
+        self._found: dict[str, type[R]] = {}
+        self._plugins: dict[str, Plugin] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Our own, in the order of the table; nothing is imported."""
+        return tuple(self._ours)
+
+    @property
+    def targets(self) -> dict[str, str]:
+        """Our own rows' places, as the project's entry points give them."""
+        return dict(self._ours)
+
+    def __iter__(self) -> Iterator[type[R]]:
+        """Our own rows, imported one by one."""
+        return map(self.find, self._ours)
+
+    def find(self, name: str) -> type[R]:
+        """The row of that name, ours or an installed package's; else a usage error that lists ours."""
+        if name not in self._found:
+            self._found[name] = self._loaded(name, self._ours[name]) if name in self._ours else self._plugged(name)
+        return self._found[name]
+
+    def plugin(self, name: str) -> Plugin | None:
+        """Whose row a name is: None for one of ours."""
+        if name in self._ours:
+            return None
+        self.find(name)
+        return self._plugins[name]
+
+    def unknown(self, name: str) -> UsageFault:
+        """What is said of a name that nobody has: the allowed ones, and the nearest of them."""
+        from difflib import get_close_matches
+
+        near = get_close_matches(name.lower(), self._ours, 1)
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        return UsageFault(f"unknown {self.kind} '{name}'{hint}; allowed: {', '.join(self._ours)}")
+
+    def _plugged(self, name: str) -> type[R]:
+        entry = self._entry(name)
+        if entry.dist is None:
+            raise self.unknown(name)
+        plugin = Plugin(entry.dist.name, entry.dist.version)
+        try:
+            row = self._loaded(name, entry.value)
+        except UsageFault:
+            raise
+        except Exception as fault:
+            said = f"{type(fault).__name__}: {fault}"
+            raise UsageFault(f"the {self.kind} '{name}' of {plugin} cannot be loaded: {said}") from None
+        self._plugins[name] = plugin
+        return row
+
+    def _entry(self, name: str) -> "EntryPoint":
+        from importlib.metadata import entry_points
+
+        found = {entry.value: entry for entry in entry_points(group=self.group, name=name)}
+        if not found:
+            raise self.unknown(name)
+        if len(found) > 1:
+            owners = " and ".join(sorted(str(entry.dist and entry.dist.name) for entry in found.values()))
+            raise UsageFault(f"several installed packages have a {self.kind} '{name}': {owners}")
+        return next(iter(found.values()))
+
+    def _loaded(self, name: str, target: str) -> type[R]:
+        row, base = _object(target), _object(self._base)
+        if not (isinstance(row, type) and isinstance(base, type) and issubclass(row, base)):
+            raise UsageFault(f"the {self.kind} '{name}' is not a class that extends {self._base}")
+        if getattr(row, "name", None) != name:
+            raise UsageFault(f"the {self.kind} '{name}' calls itself '{getattr(row, 'name', None)}'")
+        return cast("type[R]", row)
+
+
+def _object(target: str) -> object:
+    module, _, name = target.partition(":")
+    return getattr(importlib.import_module(module), name)
