@@ -13,7 +13,7 @@ from cli.running import Ran, sandscore
 from jsonschema import Draft202012Validator
 from task_samples import write_challenge
 
-from sandscore.formats import NAMES
+from sandscore.formats import FORMAT_NAMES
 from sandscore.profiles.profile_registry import PROFILES
 from sandscore.records.challenge import TaskDefinition
 from sandscore.task_table.own_tasks import own_task
@@ -143,7 +143,7 @@ def test_the_patients_it_takes(task: Task, place: Path) -> None:
     said("power", task, "--gap", "0.4", "--gold", f"{task.id}.json", "--notes", "notes.json", "--simulations", "20")
 
 
-@pytest.mark.parametrize("form", NAMES)
+@pytest.mark.parametrize("form", FORMAT_NAMES)
 @every_task
 def test_converted_to_a_format_and_back(task: Task, form: str, place: Path) -> None:
     write_challenge(place, task)

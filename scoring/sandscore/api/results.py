@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import overload
 
+from sandscore.records.board import Board
 from sandscore.records.problem import Problem
+from sandscore.records.run_record import RunRecord
 from sandscore.records.scorecard import Scorecard
 
 
@@ -54,3 +56,17 @@ class Result:
         from sandscore.scoring.card_building import dumped
 
         return dumped(self.card)
+
+
+class RankedBoard:
+    """A board."""
+
+    def __init__(self, board: Board) -> None:
+        self.board = board
+
+
+class Run:
+    """What came of a run: its record, and the predictions where it finished."""
+
+    def __init__(self, predictions: bytes | None, record: RunRecord) -> None:
+        self.predictions, self.record = predictions, record

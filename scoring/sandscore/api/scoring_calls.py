@@ -6,9 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from sandscore.annotations.input_files import Inputs
+from sandscore.annotations.input_files import Inputs, load_files
+from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.api.output_files import write
-from sandscore.base.errors import UsageFault
+from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.measures.measure_registry import measures_for
 from sandscore.profiles.profile_registry import Profile, find_profile
@@ -49,6 +50,28 @@ class ScoreFiles(Struct, frozen=True, kw_only=True):
     report: str | None = None
     challenge: str | None = None
     """A challenge.toml, whose licence may let the report show notes."""
+
+
+def validate_file(
+    task: str | Task,
+    file: str,
+    *,
+    notes: str | None = None,
+    gold: str | None = None,
+    complete: bool = False,
+    watch: Watch = UNWATCHED,
+) -> ProblemCollector:
+    """Everything that is wrong with one file of annotations; nothing is judged by notes or gold that are faulty."""
+    inputs = Inputs(gold, file, notes)
+    with watch.reading(inputs.given.values()) as progress:
+        loaded = load_files(
+            find_task(task), inputs, complete=complete, want_tokens=False, want_hashes=False, progress=progress
+        )
+    for role in ("notes", "gold"):
+        if loaded.faulty(role):
+            watch.problems([loaded.findings[role]])
+            raise OrganiserFault(f"the {role} {'is' if role == 'gold' else 'are'} not valid; nothing was validated")
+    return loaded.findings["predictions"]
 
 
 class _Scoring(Struct, frozen=True):

@@ -2,15 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from sandscore import api
 from sandscore.base.errors import InfrastructureFault
+from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import format_option
-
-if TYPE_CHECKING:
-    from sandscore.containers.host_checks import Finding
 
 
 @click.command("doctor")
@@ -26,27 +24,21 @@ def command(evaluation: str | None, synapse_config: Path | None, output_format: 
     Example:
       sandscore doctor
     """
-    from sandscore.containers.host_checks import examine
-
-    findings = list(examine())
-    if evaluation or synapse_config:
-        from sandscore.queue.homes.synapse.synapse_access import check_access
-
-        findings += check_access(synapse_config, evaluation)
+    findings = api.examine_host(evaluation, synapse_config)
     click.echo(FORMATS[output_format](findings))
     return InfrastructureFault.exit_code if any(finding.level == "fault" for finding in findings) else 0
 
 
-def _as_text(findings: "list[Finding]") -> str:
-    lines = []
+def _as_text(findings: "list[api.Finding]") -> str:
+    lines, limit = [], terminal_width()
     for finding in findings:
-        lines.append(f"{finding.level:6} {finding.name:16} {finding.found}")
+        lines.append(hanging(f"{finding.level:6} {finding.name:16} ", finding.found, limit))
         if finding.advice:
-            lines.append(f"{'':24}{finding.advice}")
+            lines.append(hanging(" " * 24, finding.advice, limit))
     return "\n".join(lines)
 
 
-def _as_json(findings: "list[Finding]") -> str:
+def _as_json(findings: "list[api.Finding]") -> str:
     from msgspec.structs import asdict
 
     return json.dumps([asdict(finding) for finding in findings], indent=2)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sandscore.base.errors import InfrastructureFault, UsageFault
+from sandscore import api
 from sandscore.cli.options import own_task_options, task_argument
 
 if TYPE_CHECKING:
@@ -23,16 +23,6 @@ def command(task: "Task", folder: Path) -> None:
     Example:
       sandscore init date my-date-annotator
     """
-    from sandscore.containers.participant_template import starting_point
-
-    files = starting_point(task)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if there := [name for name in files if (folder / name).exists()]:
-            raise UsageFault(f"{folder}: {there[0]} is there already; nothing was written")
-        for name, content in files.items():
-            (folder / name).write_text(content, encoding="utf-8")
-    except OSError as fault:
-        raise InfrastructureFault(f"{folder}: cannot be written ({fault.strerror})") from None
-    click.echo(f"{folder}: {', '.join(sorted(files))}")
+    files = api.write_starting_point(task, folder)
+    click.echo(f"{folder}: {', '.join(files)}")
     click.echo(f"Next: cd {folder} && python3 -m unittest", err=True)

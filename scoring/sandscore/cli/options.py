@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from sandscore import api
+
 if TYPE_CHECKING:
     from sandscore.task_table.task import Task
 
@@ -41,18 +43,13 @@ def own_tasks(context: click.Context | None = None) -> "Mapping[str, Task]":
 
 def _from_challenge(context: click.Context, _option: click.Parameter, path: str | None) -> str | None:
     if path is not None:
-        from sandscore.ranking.challenge_reading import own_tasks as defined
-        from sandscore.ranking.challenge_reading import read_challenge
-
-        _learn(context, defined(read_challenge(Path(path))))
+        _learn(context, api.read_own_tasks(Path(path)))
     return path
 
 
 def _from_task_file(context: click.Context, _option: click.Parameter, path: str | None) -> None:
     if path is not None:
-        from sandscore.ranking.challenge_reading import read_task_file
-
-        _learn(context, read_task_file(Path(path)))
+        _learn(context, api.read_task_file(Path(path)))
 
 
 def _learn(context: click.Context, tasks: "Mapping[str, Task]") -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sandscore.base.errors import UsageFault
+from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import TaskName, format_option, own_task_options, own_tasks
 
 if TYPE_CHECKING:
@@ -53,10 +54,13 @@ def _as_json(tasks: "Iterable[Task]") -> str:
 
 
 def _as_text(tasks: "Iterable[Task]") -> str:
+    limit = terminal_width()
     lines = [f"{'task':14} {'array':32} {'label':14} measures"]
     for task in tasks:
         label = (task.label or "-") + ("" if task.label_required or not task.label else "?")
-        lines.append(f"{task.id:14} {task.array:32} {label:14} {', '.join(task.measures)}")
+        head, measures = f"{task.id:14} {task.array:32} {label:14} ", ", ".join(task.measures)
+        narrow = limit is not None and len(head + measures) > limit
+        lines += [head.rstrip(), hanging(" " * 15, measures, limit)] if narrow else [head + measures]
     lines.append("(a label with ? may be left out)")
     return "\n".join(lines)
 

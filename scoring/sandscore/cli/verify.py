@@ -2,14 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from sandscore import api
 from sandscore.cli.options import format_option
-
-if TYPE_CHECKING:
-    from sandscore.ranking.verification import Verified
 
 
 @click.command("verify")
@@ -27,18 +24,16 @@ def command(board: Path, cards: tuple[Path, ...], output_format: str) -> None:
       sandscore verify leaderboard/date-final/board.json
     """
     from sandscore.cli.progress import bar
-    from sandscore.ranking.verification import verify
 
-    with bar("testing pairs") as advance:
-        verified = verify(board, cards, advance)
+    verified = api.verify(board, cards, testing=lambda: bar("testing pairs"))
     click.echo(FORMATS[output_format](board, verified))
 
 
-def _as_text(board: Path, verified: "Verified") -> str:
+def _as_text(board: Path, verified: "api.Verified") -> str:
     return f"{board}: {verified.values} values recomputed from {verified.cards} cards, all as printed"
 
 
-def _as_json(board: Path, verified: "Verified") -> str:
+def _as_json(board: Path, verified: "api.Verified") -> str:
     return json.dumps({"board": str(board), "verified": True, "values": verified.values, "cards": verified.cards})
 
 

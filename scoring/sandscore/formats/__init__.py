@@ -1,6 +1,6 @@
 """Other people's file formats: one module each, all reading into and writing from one ``Corpus``."""
 
-NAMES = (
+FORMAT_NAMES = (
     *("ours", "brat", "conll", "conll-biluo", "conll-iobes", "conll-io", "i2b2", "presidio"),
     *("nlpsandbox-bundle", "nlpsandbox-list", "neleval"),
 )

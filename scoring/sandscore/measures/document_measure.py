@@ -1,4 +1,4 @@
-"""What a general measure is: integers counted per note, and ratios made of their sums."""
+"""The interface of a general measure: integers counted per note, and ratios made of their sums."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -46,6 +46,11 @@ def own_tasks(challenge: Challenge) -> dict[str, Task]:
     return {name: own_task(name, definition) for name, definition in defined.items() if definition is not None}
 
 
+def read_own_tasks(path: Path) -> dict[str, Task]:
+    """The tasks that the configuration in a file defines."""
+    return own_tasks(read_challenge(path))
+
+
 def read_task_file(path: Path) -> dict[str, Task]:
     """The tasks of a file that holds nothing else."""
     text, loaded = _toml(file_content(path), str(path))

@@ -14,6 +14,7 @@ from msgspec import Struct
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.annotations.record_reader import Progress, quiet
+from sandscore.base.byte_sources import InputFile
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.records.problem import Problem
 from sandscore.records.scorecard import Scorecard
@@ -43,7 +44,7 @@ class Scored(Struct, frozen=True):
     table: str | None = None
 
 
-def _silently(_paths: Iterable[str | Path]) -> AbstractContextManager[Progress]:
+def _silently(_paths: Iterable[InputFile]) -> AbstractContextManager[Progress]:
     return nullcontext(quiet)
 
 
@@ -54,7 +55,7 @@ def _untold(_what: object) -> None:
 class Watch(Struct, frozen=True):
     """Whoever follows the flow: told of bytes as they are read, of problems before anything is refused, of warnings."""
 
-    reading: Callable[[Iterable[str | Path]], AbstractContextManager[Progress]] = _silently
+    reading: Callable[[Iterable[InputFile]], AbstractContextManager[Progress]] = _silently
     problems: Callable[[Iterable[ProblemCollector]], object] = _untold
     warning: Callable[[str], object] = _untold
 
@@ -130,9 +131,10 @@ def _readable_twice(inputs: Inputs) -> Iterator[Inputs]:
     import tempfile
 
     from sandscore.base.byte_sources import opened
+    from sandscore.base.whole_files import write_file
 
     with tempfile.TemporaryDirectory(prefix="sandscore-") as folder:
         file = Path(folder) / "standard-input"
-        with opened("-") as source:
-            file.write_bytes(source.data)
+        with opened("-") as source, memoryview(source.data) as content:
+            write_file(file, content)
         yield Inputs(**{**inputs.given, role: file})

@@ -53,15 +53,6 @@ def definition_hash(task: Task) -> str | None:
     return None if said is None else sha256(json.encode([task.id, said], order="deterministic")).hexdigest()
 
 
-def told_task(name: str, said: dict[str, Any] | None) -> Task:
-    """The task of that id, where ``said`` is what ``definition_of`` said of it."""
-    if said is None:
-        return find_task(name)
-    from sandscore.records.challenge import TaskDefinition
-
-    return own_task(name, TaskDefinition.model_validate(said))
-
-
 def carried_task(record: "Scorecard | Board") -> Task:
     """The task of a card or board, which carries its definition where the task is an organiser's own."""
     return own_task(record.task, record.definition) if record.definition else find_task(record.task)
