@@ -87,11 +87,12 @@ def test_ids_arrays_and_types_lead_to_one_task() -> None:
 
 
 def test_nobody_else_spells_a_task() -> None:
-    """An array, or an id that means nothing else, as a string of the program."""
+    """An array, or an id that means nothing else, as a string of the program; suites for plug-ins have samples."""
     arrays = {task.array for task in TASKS.values()}
     spelt = {
         (path.name, node.value)
         for path in sorted((ROOT / "scoring/sandscore").rglob("*.py"))
+        if path.parent.name != "conformance"
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in arrays | DISTINCT
     }

@@ -11,9 +11,9 @@ import click
 
 from sandscore import api
 from sandscore.base.terminal_text import hanging, terminal_width
-from sandscore.cli.options import format_option, own_task_options, own_tasks
+from sandscore.cli.options import NearChoice, format_option, own_task_options, own_tasks
 
-_FORMAT = click.Choice(api.FORMAT_NAMES)
+_FORMAT = NearChoice(api.FORMAT_NAMES)
 
 
 def _list_formats(context: click.Context, _option: click.Parameter, asked: bool) -> None:

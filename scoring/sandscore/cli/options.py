@@ -1,30 +1,52 @@
 """Options that several verbs share, and the task that most are about."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from sandscore import api
+from sandscore.base.errors import nearest
 
 if TYPE_CHECKING:
+    from sandscore.queue.homes.home_row import HomeOption
     from sandscore.task_table.task import Task
+
+    _Choice = click.Choice[str]
+    _AnyType = click.ParamType[Any]
+else:
+    _Choice = click.Choice
+    _AnyType = click.ParamType
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _OWN = "sandscore.own_tasks"
 
+
+class NearChoice(_Choice):
+    """One of several words; of another one it is said which was probably meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as fault:
+            near = nearest(str(value), map(str, self.choices))
+            if near is None:
+                raise
+            return self.fail(f"{fault.message} Did you mean '{near}'?", param, ctx)
+
+
 format_option = click.option(
     "--format",
     "output_format",
-    type=click.Choice(["text", "json"]),
+    type=NearChoice(["text", "json"]),
     default="text",
     show_default=True,
     help="For people or for programs.",
 )
 
 
-class TaskName(click.ParamType[Any]):
+class TaskName(_AnyType):
     """The id of a task, of our table or of an organiser's."""
 
     name = "task"
@@ -42,13 +64,13 @@ def own_tasks(context: click.Context | None = None) -> "Mapping[str, Task]":
 
 
 def _from_challenge(context: click.Context, _option: click.Parameter, path: str | None) -> str | None:
-    if path is not None:
+    if path is not None and not context.resilient_parsing:
         _learn(context, api.read_own_tasks(Path(path)))
     return path
 
 
 def _from_task_file(context: click.Context, _option: click.Parameter, path: str | None) -> None:
-    if path is not None:
+    if path is not None and not context.resilient_parsing:
         _learn(context, api.read_task_file(Path(path)))
 
 
@@ -77,3 +99,33 @@ def challenge_option(told: str, *, kept: bool = False) -> Callable[[_Command], _
 def own_task_options(command: _Command) -> _Command:
     """Where an organiser's own tasks are defined, for a verb that takes a task."""
     return challenge_option("challenge.toml, which may define tasks of its own.")(task_file_option(command))
+
+
+_KINDS: dict[str, Callable[[], Any]] = {
+    "text": lambda: None,
+    "file": lambda: click.Path(path_type=Path, dir_okay=False),
+    "folder": lambda: click.Path(path_type=Path, file_okay=False),
+    "path": lambda: click.Path(path_type=Path),
+}
+
+
+def click_options(declared: "Iterable[HomeOption]") -> Callable[[_Command], _Command]:
+    """Options that rows declare, as the command line has them."""
+    made = [
+        click.option(
+            one.flag,
+            one.name,
+            metavar=one.metavar,
+            help=one.description,
+            type=_KINDS[one.kind](),
+            multiple=one.repeatable,
+        )
+        for one in declared
+    ]
+
+    def add(command: _Command) -> _Command:
+        for option in reversed(made):
+            command = option(command)
+        return command
+
+    return add

@@ -8,9 +8,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from sandscore.base.errors import OrganiserFault, UsageFault
-from sandscore.ranking.card_reading import file_content
 from sandscore.records.board import BoardRules
 from sandscore.records.challenge import Challenge, Phase, RuleChanges, TaskDefinition, TaskFile
+from sandscore.records.record_reading import complaints, file_content
 from sandscore.task_table.own_tasks import own_task, why_not_own
 from sandscore.task_table.task import TASKS, Task
 
@@ -74,7 +74,7 @@ def _toml(content: bytes, path: str) -> tuple[str, dict[str, object]]:
 
 
 def _refused(path: str, text: str, fault: ValidationError) -> OrganiserFault:
-    found = [(line_of(text, error["loc"]), _sentence(dict(error))) for error in fault.errors()]
+    found = [(line_of(text, where), said) for where, said in complaints(fault, quoting=True)]
     return OrganiserFault("\n".join(f"{path}, line {line}: {said}" for line, said in sorted(found)))
 
 
@@ -117,7 +117,7 @@ def rules_for(challenge: Challenge | None, task: str, phase: str | None) -> tupl
     try:
         rules = BoardRules(**common, ended=chosen.ended if chosen else False)
     except ValidationError as fault:
-        said = fault.errors()[0]["msg"].removeprefix("Value error, ")
+        said = complaints(fault)[0][1]
         where = f", phase '{chosen.name}'" if chosen else ""
         raise OrganiserFault(f"the configuration for task '{task}'{where} does not hold together: {said}") from None
     return rules, chosen.name if chosen else None
@@ -179,16 +179,3 @@ def _resolved(header: str, seen: dict[tuple[Step, ...], int]) -> tuple[Step, ...
 
 def _pieces(dotted: str) -> list[str]:
     return [piece.strip("\"'") for piece in _PIECE.findall(dotted)]
-
-
-def _sentence(error: dict[str, object]) -> str:
-    location = error["loc"]
-    where = ".".join(str(step) for step in location) if isinstance(location, tuple) else ""
-    said = str(error["msg"]).removeprefix("Value error, ")
-    given = error.get("input")
-    found = f" (found {given!r})" if isinstance(given, str | int | float | bool) and len(str(given)) < 80 else ""
-    if error["type"] == "extra_forbidden":
-        return f"unknown key '{where}'"
-    if error["type"] == "missing":
-        return f"'{where}' is missing"
-    return f"{where}: {said}{found}" if where else said

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from msgspec import Struct, json
 
-from sandscore.base.errors import UsageFault
+from sandscore.base.errors import UsageFault, did_you_mean
 
 SPAN_MEASURES = ("token", "instance_strict", "instance_relax")
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -122,5 +122,5 @@ def find_task(name: str | Task, own: Mapping[str, Task] = NO_TASKS) -> Task:
         return name
     known = TASKS | dict(own)
     if name not in known:
-        raise UsageFault(f"unknown task '{name}'; the tasks are {', '.join(known)}")
+        raise UsageFault(f"unknown task '{name}'{did_you_mean(name, known)}; the tasks are {', '.join(known)}")
     return known[name]
