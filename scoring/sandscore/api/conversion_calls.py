@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.formats import conversion
@@ -21,7 +22,12 @@ Following = Callable[[Iterable[Any], int, str], Iterable[Any]]
 
 
 class Converted(Struct, frozen=True):
-    """What went over, what of it was lost, and the target's bytes: a file's, or those of a directory's files."""
+    """What went over, what of it was lost, and the target's bytes: a file's, or those of a directory's files.
+
+    >>> made = ss.convert(gold, source="ours", target="i2b2", notes=notes)
+    >>> made.notes, len(made.content), "101-01.xml" in made.content
+    (72, 72, True)
+    """
 
     source: str
     target: str
@@ -30,6 +36,17 @@ class Converted(Struct, frozen=True):
     annotations: int
     losses: tuple[Loss, ...]
     content: bytes | Mapping[str, bytes]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the content, as the command line writes it."""
+        return {
+            "from": self.source,
+            "to": self.target,
+            "tasks": list(self.tasks),
+            "notes": self.notes,
+            "annotations": self.annotations,
+            "losses": [asdict(loss) for loss in self.losses],
+        }
 
 
 class LossyConversion(ParticipantFault):
@@ -63,9 +80,7 @@ def convert(  # noqa: PLR0913 (named, one for each option)
     labels of ours, or names a JSON file that does. ``own_tasks`` are known beside ours. Nothing is written without an
     ``output``.
 
-    >>> made = convert(
-    ...     "gold/example/date.json", source="ours", target="conll", tasks=["date"], notes="gold/example/notes.json"
-    ... )
+    >>> made = ss.convert(gold, source="ours", target="conll", tasks=["date"], notes=notes)
     >>> made.notes > 0 and made.target
     'conll'
     """
