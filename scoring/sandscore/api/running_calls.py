@@ -28,7 +28,7 @@ Following = Callable[[int], AbstractContextManager[Callable[[int], object]]]
 class RunPlan(Struct, frozen=True, kw_only=True):
     """What is run over which notes, how it is spoken to, and what it may use."""
 
-    task: str
+    task: str | Task
     kind: Kind
     reference: str
     notes: str | Path
@@ -75,7 +75,7 @@ def _unfollowed(_notes: int) -> AbstractContextManager[Callable[[int], object]]:
 
 
 def run(
-    task: str,
+    task: str | Task,
     *,
     image: str | None = None,
     command: str | None = None,

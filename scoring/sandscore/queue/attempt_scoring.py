@@ -18,7 +18,6 @@ from sandscore.ranking.challenge_reading import rules_for
 from sandscore.records.record_reading import file_content
 from sandscore.scoring.card_building import Identity, Question, dumped
 from sandscore.scoring.scoring_flow import InvalidPredictions, score_beside
-from sandscore.task_table.task import find_task
 
 if TYPE_CHECKING:
     from sandscore.records.board import BoardRules
@@ -36,7 +35,7 @@ class Scorer:
 
     def score(self, job: ScoreRequest, drafts: Drafts) -> ScoreAnswer | FaultAnswer:
         """F1 by measure and what the team may be told. Files go to ``drafts``."""
-        task, folder = find_task(job.task), Path(job.folder)
+        task, folder = self._workspace.task(job.task), Path(job.folder)
         gold, notes = self._workspace.gold(task.id, job.phase), self._workspace.notes(job.phase)
         reference = self._references.find(task, gold, notes)
         question = Question(task, (), self._map() if task.hipaa else None, _identity(job, folder, notes.parent.name))

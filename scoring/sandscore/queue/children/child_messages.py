@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from sandscore.records.run_record import Outcome, Protocol, RunLimits
 from sandscore.records.submission import Submission
+from sandscore.task_table.task import Task
 
 
 class _Message(Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,6 +32,8 @@ class RunRequest(_Message, frozen=True, tag="run"):
     concurrency: int
     limits: RunLimits
     part: tuple[int, int] | None = None
+    own_task: Task | None = None
+    """The task, where the challenge defines it."""
 
 
 class SweepRequest(_Message, frozen=True, tag="sweep"):

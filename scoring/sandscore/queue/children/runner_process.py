@@ -24,7 +24,7 @@ def work(job: RunnerRequest) -> RunnerAnswer:
     if isinstance(job, SweepRequest):
         with connected() as engine:
             return SweepAnswer(engine.remove_leftovers())
-    task = find_task(job.task)
+    task = job.own_task or find_task(job.task)
     notes, digest = read_notes(job.notes)
     begin, end = job.part or (0, len(notes))
     notes = notes[begin:end]

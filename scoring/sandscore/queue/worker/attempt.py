@@ -100,6 +100,7 @@ class Attempts:
             protocol=settings.protocol,
             concurrency=settings.concurrency,
             limits=limits_of(self._workspace.challenge.limits),
+            own_task=self._workspace.own_tasks.get(claim.submission.task),
         )
 
     async def _commit(self, claim: Claim, folder: Path, verdict: Verdict) -> Ending:
