@@ -7,8 +7,9 @@ from typing import Any
 
 from sandscore.api.results import HEADLINE, Comparison, LabelDifference, Result
 from sandscore.base.errors import UsageFault
+from sandscore.base.terminal_text import one_line
 from sandscore.ranking.card_comparison import card_difference, note_differences
-from sandscore.ranking.card_reading import read_card, shown
+from sandscore.ranking.card_reading import read_card
 from sandscore.records.counts import Counts
 from sandscore.records.scorecard import Scorecard
 
@@ -60,7 +61,7 @@ def _card_of(given: object, name: str) -> tuple[Scorecard, str]:
     if isinstance(given, Scorecard):
         return given, name
     if isinstance(given, str | os.PathLike):
-        return read_card(Path(given)).card, shown(given)
+        return read_card(Path(given)).card, one_line(given)
     raise UsageFault(
         f"found a value of type {type(given).__name__} as {name}; expected a Result, a Scorecard or the path of a card"
     )

@@ -13,7 +13,7 @@ from sandscore.api.span_reading import SpanReader
 from sandscore.base.errors import UsageFault
 from sandscore.containers.annotation_run import RunJob
 from sandscore.containers.annotation_run import run as run_job
-from sandscore.containers.container_limits import preset
+from sandscore.containers.engines.docker.container_limits import preset
 from sandscore.containers.python_annotator import run_in_python
 from sandscore.containers.run_context import Annotator, Kind
 from sandscore.containers.run_folder import PREDICTIONS, RECORD, clear, predictions, write_run

@@ -10,7 +10,7 @@ from sandscore.annotations.input_files import Inputs
 from sandscore.annotations.reading_watch import UNWATCHED, ReadingWatch
 from sandscore.api.output_files import write
 from sandscore.base.byte_sources import InputFile
-from sandscore.base.errors import MissingFile, OrganiserFault, UsageFault
+from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.measures.measure_registry import measures_for
 from sandscore.profiles.profile_registry import Profile, find_profile
@@ -180,26 +180,20 @@ def _run_facts(run: "Run | RunRecord | Mapping[str, Any] | str | Path") -> dict[
     if isinstance(run, Mapping):
         return dict(run)
     if isinstance(run, str | Path):
-        return _read_run(str(run))
+        return _read_run(Path(run))
     from sandscore.api.results import Run
 
     record = run.record if isinstance(run, Run) else run
     return record.model_dump(mode="json")
 
 
-def _read_run(path: str) -> dict[str, Any]:
+def _read_run(path: Path) -> dict[str, Any]:
     """What a run.json holds, or the one in a run's folder."""
-    from pydantic import ValidationError
-
+    from sandscore.records.record_reading import file_content, read_record
     from sandscore.records.run_record import RunRecord
 
-    file = Path(path) / "run.json" if Path(path).is_dir() else Path(path)
-    try:
-        record = RunRecord.model_validate_json(file.read_bytes())
-    except OSError as fault:
-        raise MissingFile(f"{file}: {fault.strerror}") from None
-    except ValidationError as fault:
-        raise OrganiserFault(f"{file}: is not the record of a run ({fault.error_count()} faults)") from None
+    file = path / "run.json" if path.is_dir() else path
+    record = read_record(RunRecord, file_content(file), file, "the record of a run", OrganiserFault)
     return record.model_dump(mode="json")
 
 

@@ -139,12 +139,19 @@ def table(
 
 
 def terminal_width(stream: "TextIO | None" = None) -> int | None:
-    """Columns of the terminal that standard output, or another stream, is shown on; None where there is none."""
-    if (told := os.environ.get("COLUMNS", "")).isdecimal() and int(told):
+    """Columns of the terminal that standard output, or another stream, is shown on; None where it is read by no person.
+
+    ``COLUMNS`` says them where it is set, as for other programs.
+    """
+    stream = stream or sys.stdout
+    if not stream.isatty():
+        return None
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
         return int(told)
     try:
-        return os.get_terminal_size((stream or sys.stdout).fileno()).columns or None
-    except (OSError, ValueError, AttributeError):
+        return os.get_terminal_size(stream.fileno()).columns or None
+    except (OSError, ValueError):
         return None
 
 

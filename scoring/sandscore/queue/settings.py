@@ -59,14 +59,12 @@ class QueueSettings(_Part):
         default=60, description="A board with more submissions than this shows each team's best."
     )
     notices: Notices = Notices()
-
-
-_OPTIONS = {"lease": "lease_seconds", "tries": "most_failures", "first_wait": "first_wait_seconds"}
+    home: str | None = Field(default=None, description="The home of the queue, where it is of an installed package.")
 
 
 def chosen_settings(folders: dict[str, str], chosen: Mapping[str, Any]) -> QueueSettings:
-    """Settings from the folders of the data and from options, those left out at their defaults."""
-    given = {_OPTIONS.get(name, name): value for name, value in chosen.items() if value is not None}
+    """Settings from the folders of the data and what was chosen, those left out (None) at their defaults."""
+    given = {name: value for name, value in chosen.items() if value is not None}
     if given.get("hipaa_map"):
         given["hipaa_map"] = str(Path(given["hipaa_map"]).resolve())
     try:

@@ -1,18 +1,16 @@
 """Score cards as they come from outside: read strictly, refused with a sentence where they contradict themselves."""
 
 import hashlib
-import json
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NoReturn
 
 from msgspec import Struct
-from pydantic import ValidationError
 
-from sandscore.base.byte_sources import opened
 from sandscore.base.errors import ParticipantFault
+from sandscore.base.terminal_text import one_line
 from sandscore.records.counts import Counts
+from sandscore.records.record_reading import file_content, read_record
 from sandscore.records.scorecard import MeasureScore, Scorecard
 
 LARGEST_COUNT = 1 << 40
@@ -49,21 +47,9 @@ def read_cards(paths: Iterable[Path]) -> list[RankedCard]:
     return [read_card(path) for path in paths]
 
 
-def file_content(path: Path) -> bytes:
-    """A small file's bytes, unpacked."""
-    with opened(path) as source:
-        return bytes(source.data)
-
-
 def card_entry(content: bytes, path: str) -> RankedCard:
     """The card in these bytes; ``path`` is only for sentences and for the board."""
-    strict_json(content, path, "a score card")
-    try:
-        card = Scorecard.model_validate_json(content, strict=True)
-    except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        where = "/".join(str(step) for step in first["loc"]) or "the whole file"
-        raise ParticipantFault(f"{path} is not a score card: {shown(where)}: {first['msg']}") from None
+    card = read_record(Scorecard, content, path, "a score card", ParticipantFault, strict=True)
     _refuse_contradictions(card, path)
     name = card.submission or card.team or Path(path).name.removesuffix(".json")
     return RankedCard(card, path, hashlib.sha256(content).hexdigest(), name, Path(path).as_posix())
@@ -77,33 +63,6 @@ def ranked_measures(card: Scorecard) -> tuple[str, ...]:
         for name, score in card.measures.items()
         if score.counts is not None and any(name in note for note in per_note)
     )
-
-
-def shown(text: object) -> str:
-    """Somebody else's word in a sentence of ours: short, and without characters that move a cursor."""
-    said = str(text)
-    return (said if said.isprintable() else ascii(said))[:200]
-
-
-def strict_json(content: bytes, path: str, what: str) -> object:
-    """The value of a JSON file, without what a JSON reader may wave through: equal keys, NaN, endless nesting."""
-
-    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            raise ParticipantFault(f"{path} is not {what}: a key stands twice in one object")
-        return found
-
-    def never(word: str) -> NoReturn:
-        raise ParticipantFault(f"{path} is not {what}: {word} is not JSON")
-
-    try:
-        value: object = json.loads(content.decode("utf-8"), object_pairs_hook=once, parse_constant=never)
-    except json.JSONDecodeError as fault:
-        raise ParticipantFault(f"{path} is not JSON: line {fault.lineno}, column {fault.colno}: {fault.msg}") from None
-    except (ValueError, RecursionError):
-        raise ParticipantFault(f"{path} is not JSON: not UTF-8, or nested or numbered beyond reason") from None
-    return value
 
 
 def _refuse_contradictions(card: Scorecard, path: str) -> None:
@@ -121,11 +80,11 @@ def _refuse_contradictions(card: Scorecard, path: str) -> None:
 def _refuse_wrong_sum(card: Scorecard, name: str, path: str) -> None:
     rows = [note[name] for note in card.per_note.values() if name in note]
     if any(not 0 <= number <= LARGEST_COUNT for row in rows for number in row):
-        raise ParticipantFault(f"{path}: per_note counts of {shown(name)} must be whole numbers from 0")
+        raise ParticipantFault(f"{path}: per_note counts of {one_line(name)} must be whole numbers from 0")
     tp, fp, fn = (sum(column) for column in zip(*rows, strict=True))
     if Counts(tp, fp, fn) != card.measures[name].counts:
         raise ParticipantFault(
-            f"{path}: the per_note counts of {shown(name)} add up to tp {tp}, fp {fp}, fn {fn}; "
+            f"{path}: the per_note counts of {one_line(name)} add up to tp {tp}, fp {fp}, fn {fn}; "
             f"'measures' says {_said(card.measures[name])}"
         )
 
@@ -138,7 +97,7 @@ def _refuse_wrong_ratio(card: Scorecard, name: str, path: str) -> None:
     for ratio in ("precision", "recall", "f1"):
         said, made = getattr(score, ratio), getattr(counts, ratio)
         if (said is None) != (made is None) or (said is not None and not math.isclose(said, made, abs_tol=1e-9)):
-            raise ParticipantFault(f"{path}: {ratio} of {shown(name)} is {said}; its counts make {made}")
+            raise ParticipantFault(f"{path}: {ratio} of {one_line(name)} is {said}; its counts make {made}")
 
 
 def _said(score: MeasureScore) -> str:
