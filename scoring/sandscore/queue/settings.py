@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sandscore.base.clock import FIRST_SECONDS, MOST_FAILURES
 from sandscore.base.errors import UsageFault
+from sandscore.records.record_reading import complaints
 from sandscore.records.submission import Event
 
 ALL_EVENTS = int(sum(Event))
@@ -70,5 +71,4 @@ def chosen_settings(folders: dict[str, str], chosen: Mapping[str, Any]) -> Queue
     try:
         return QueueSettings(data=folders, **given)
     except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        raise UsageFault(f"{first['loc'][0]}: {first['msg']}") from None
+        raise UsageFault(complaints(fault)[0][1]) from None

@@ -39,7 +39,7 @@ Example:
 @click.option(
     "--challenge",
     required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=click.Path(path_type=Path),
     help="challenge.toml: tasks, phases, quota, limits, and how scores become ranks.",
 )
 @click.option(
