@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.formats import conversion
@@ -30,6 +31,17 @@ class Converted(Struct, frozen=True):
     annotations: int
     losses: tuple[Loss, ...]
     content: bytes | Mapping[str, bytes]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the content, as the command line writes it."""
+        return {
+            "from": self.source,
+            "to": self.target,
+            "tasks": list(self.tasks),
+            "notes": self.notes,
+            "annotations": self.annotations,
+            "losses": [asdict(loss) for loss in self.losses],
+        }
 
 
 class LossyConversion(ParticipantFault):
@@ -61,9 +73,7 @@ def convert(  # noqa: PLR0913 (named, one for each option)
     ``tasks`` empty: all that the source has. ``types`` are the foreign types of the one task; ``labels`` maps them to
     labels of ours, or names a JSON file that does. Nothing is written without an ``output``.
 
-    >>> made = convert(
-    ...     "gold/example/date.json", source="ours", target="conll", tasks=["date"], notes="gold/example/notes.json"
-    ... )
+    >>> made = ss.convert(gold, source="ours", target="conll", tasks=["date"], notes=notes)
     >>> made.notes > 0 and made.target
     'conll'
     """

@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from sandscore.api.results import RankedBoard
-from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.challenge_reading import read_challenge
 from sandscore.records.challenge import Challenge
 from sandscore.site import publication
@@ -28,7 +27,7 @@ def publish(
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     "index.html" in publish("leaderboard/date-final/board.json", folder).changed
+    ...     "index.html" in ss.publish("leaderboard/date-final/board.json", folder).changed
     True
     """
     given = [boards] if isinstance(boards, RankedBoard | str | Path) else list(boards)
@@ -42,5 +41,5 @@ def _place(board: RankedBoard | str | Path, stack: ExitStack) -> Path:
     if not isinstance(board, RankedBoard):
         return Path(board)
     place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sandscore-"))) / "board.json"
-    place.write_text(as_json(board.board), encoding="utf-8")
+    board.save(place)
     return place

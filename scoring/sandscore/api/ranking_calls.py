@@ -24,6 +24,7 @@ from sandscore.records.board import Board, BoardRules
 from sandscore.records.challenge import Challenge
 from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import dumped
+from sandscore.site.site_folder import file_name
 
 PairTests = Callable[[int, int], AbstractContextManager[Callable[[int], object]]]
 """Told how many pairs are tested with how many draws each; its value is called with each step's size."""
@@ -34,7 +35,7 @@ def _unfollowed(*_numbers: int) -> Steps:
     return nullcontext(lambda _: None)
 
 
-class RankRequest(Struct, frozen=True, kw_only=True):
+class RankingPlan(Struct, frozen=True, kw_only=True):
     """Which cards stand on the board, and by which rules they are ranked."""
 
     cards: Sequence[Path]
@@ -56,7 +57,7 @@ def rank(
     ``results`` are results of ``score``, score cards, or files of cards; ``challenge`` is a challenge.toml or what
     was read of one, ``measure`` takes the place of its headline.
 
-    >>> board = rank(["leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json"]).board
+    >>> board = ss.rank(["leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json"]).board
     >>> [row.submission for row in board.rows]
     ['date-good', 'date-weak']
     """
@@ -68,7 +69,7 @@ def rank(
     return RankedBoard(_board(entries, configured, phase, measure))
 
 
-def rank_to_file(request: RankRequest, output: Path | None = None, testing: PairTests = _unfollowed) -> Board:
+def rank_to_file(request: RankingPlan, output: Path | None = None, testing: PairTests = _unfollowed) -> Board:
     """The board of these files of cards, named as seen from the output so that both can move together."""
     entries = [read_card(path) for path in request.cards]
     refuse_incomparable(entries)
@@ -124,7 +125,8 @@ def _entry(result: "Result | Scorecard | str | Path", number: int) -> RankedCard
     card = result.card if isinstance(result, Result) else result
     if not isinstance(card, Scorecard):
         raise UsageFault(f"result {number} is a {type(card).__name__}, not a result, a score card or the file of one")
-    return card_entry(dumped(card), card.submission or card.team or f"result {number}")
+    name = card.submission or card.team or f"result {number}"
+    return replace(card_entry(dumped(card), name), submission=name, listed=f"{file_name(name)}.json")
 
 
 def board_text(board: Board, output_format: str, columns: int | None = None) -> str:
@@ -142,7 +144,7 @@ def verify(
 
     The cards lie beside the board or where it names them; ``cards`` are for a board that hides which they are.
 
-    >>> verify("leaderboard/date-final/board.json").cards
+    >>> ss.verify("leaderboard/date-final/board.json").cards
     2
     """
     if isinstance(board, RankedBoard):
@@ -150,7 +152,7 @@ def verify(
 
         with tempfile.TemporaryDirectory(prefix="sandscore-") as folder:
             place = Path(folder) / "board.json"
-            place.write_text(as_json(board.board), encoding="utf-8")
+            board.save(place)
             return verify(place, cards, testing=testing)
     with testing() as advance:
         return verification.verify(Path(board), [Path(card) for card in cards or ()], advance)

@@ -12,6 +12,7 @@ import click
 from sandscore import api
 from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import NearChoice, format_option
+from sandscore.cli.progress import bar_over
 from sandscore.task_table.task import TASKS
 
 _FORMAT = NearChoice(api.FORMAT_NAMES)
@@ -66,7 +67,7 @@ def command(
     paths = [*(Path(word) for word in words[len(tasks) :]), *annotations]
     kept = None if output is None or str(output) == "-" else output
     try:
-        made = api.convert(paths, tasks=tasks, output=kept or "-", following=_bar, **options)
+        made = api.convert(paths, tasks=tasks, output=kept or "-", following=bar_over, **options)
     except api.LossyConversion as fault:
         _tell(fault.losses)
         raise
@@ -74,13 +75,6 @@ def command(
         sys.stdout.buffer.write(made.content)
         sys.stdout.flush()
     REPORTS[output_format](made, kept)
-
-
-def _bar(items: Iterable[Any], total: int, what: str) -> Iterable[Any]:
-    from tqdm import tqdm
-
-    bar: Iterable[Any] = tqdm(items, total=total, desc=what, delay=2, disable=None, leave=False, file=sys.stderr)
-    return bar
 
 
 def _tell(losses: "Iterable[api.Loss]") -> None:
@@ -95,17 +89,9 @@ def _as_text(made: "api.Converted", output: Path | None) -> None:
 
 
 def _as_json(made: "api.Converted", output: Path | None) -> None:
-    from msgspec.structs import asdict
-
-    report = {
-        "from": made.source,
-        "to": made.target,
-        "tasks": list(made.tasks),
-        "notes": made.notes,
-        "annotations": made.annotations,
-        "output": str(output) if output else None,
-        "losses": [asdict(loss) for loss in made.losses],
-    }
+    report = made.to_dict()
+    losses = report.pop("losses")
+    report |= {"output": str(output) if output else None, "losses": losses}
     click.echo(json.dumps(report, indent=2), err=output is None)
 
 

@@ -39,9 +39,7 @@ def _as_text(findings: "list[api.Finding]") -> str:
 
 
 def _as_json(findings: "list[api.Finding]") -> str:
-    from msgspec.structs import asdict
-
-    return json.dumps([asdict(finding) for finding in findings], indent=2)
+    return json.dumps([finding.to_dict() for finding in findings], indent=2)
 
 
 FORMATS = {"text": _as_text, "json": _as_json}

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sandscore.base.byte_sources import InputFile
@@ -22,6 +22,16 @@ def bar(what: str, total: int | None = None, unit: str = "it") -> Iterator[Calla
 
     with tqdm(total=total, desc=what, unit=unit, unit_scale=unit == "B", delay=PATIENCE, leave=False) as shown:
         yield shown.update
+
+
+def bar_over(items: Iterable[Any], total: int, what: str) -> Iterable[Any]:
+    """The items, and a bar as they are gone through."""
+    from tqdm import tqdm
+
+    shown: Iterable[Any] = tqdm(
+        items, total=total, desc=what, delay=PATIENCE, disable=None, leave=False, file=sys.stderr
+    )
+    return shown
 
 
 @contextmanager

@@ -39,7 +39,7 @@ def command(
     Example:
       sandscore rank leaderboard/cards/date-*.json -o board.json
     """
-    request = api.RankRequest(cards=cards, challenge=challenge, phase=phase, measure=measure, everything=everything)
+    request = api.RankingPlan(cards=cards, challenge=challenge, phase=phase, measure=measure, everything=everything)
     board = api.rank_to_file(request, output, _testing)
     if not output or output_format != "text":
         click.echo(api.board_text(board, output_format, terminal_width()), nl=False)

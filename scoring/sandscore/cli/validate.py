@@ -23,7 +23,7 @@ def command(task: str, file: str, notes: str | None, complete: bool, output_form
       sandscore validate date gold/example/date.json --notes gold/example/notes.json
     """
     from sandscore.cli.problem_text import FORMATS
-    from sandscore.cli.scoring_watch import watch
+    from sandscore.cli.terminal_watch import watch
 
     found = api.validate_file(task, file, notes=notes, complete=complete, watch=watch())
     click.echo(FORMATS[output_format](found))

@@ -85,7 +85,7 @@ class RunJob(Struct, frozen=True):
     pinned: bool = False
 
 
-class Run(Struct, frozen=True):
+class FinishedRun(Struct, frozen=True):
     """What came of it: ``answers`` in the order of the notes, none where the run did not finish."""
 
     record: RunRecord
@@ -94,7 +94,7 @@ class Run(Struct, frozen=True):
     refused: bytes | None = None
 
 
-def run(job: RunJob, progress: Progress = quiet) -> Run:
+def run(job: RunJob, progress: Progress = quiet) -> FinishedRun:
     """Annotate the notes; however that ends, it ends in a record."""
     begun = time.monotonic()
     started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -115,7 +115,7 @@ def run(job: RunJob, progress: Progress = quiet) -> Run:
         "log": LogTail(bytes=seen.log_bytes, kept_bytes=len(log.encode()), masked=masked),
     }
     record = _record(job, seen, setting.image, checks, fault).model_copy(update=measured)
-    return Run(record, answers, log, fault.body if isinstance(fault, RefusedAnswer) else None)
+    return FinishedRun(record, answers, log, fault.body if isinstance(fault, RefusedAnswer) else None)
 
 
 def _record(
@@ -134,7 +134,7 @@ def _record(
         concurrency=job.concurrency,
         notes=len(job.notes),
         notes_sha256=job.notes_sha256,
-        latency=_latency(seen.latencies),
+        latency=latency_of(seen.latencies),
         notes_per_second=len(job.notes) / timed if timed else None,
         retried_notes=seen.retried,
         cpu_seconds=seen.usage.cpu_seconds,
@@ -192,7 +192,8 @@ def _seconds(seen: Facts, total: float) -> Seconds:
     return Seconds(start=seen.start_seconds, ready=seen.ready_seconds, notes=seen.notes_seconds, total=total)
 
 
-def _latency(latencies: Sequence[float]) -> Latency | None:
+def latency_of(latencies: Sequence[float]) -> Latency | None:
+    """The seconds that shares of the notes took at most."""
     if not latencies:
         return None
     ordered = sorted(latencies)

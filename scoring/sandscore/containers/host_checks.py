@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from sandscore.base.errors import SandscoreError
 from sandscore.containers.engines.docker.cleanup import labels, remove_leftovers
@@ -29,6 +30,9 @@ class Finding(Struct, frozen=True):
     level: Level
     found: str
     advice: str | None = None
+
+    def to_dict(self) -> dict[str, str | None]:
+        return asdict(self)
 
 
 def examine() -> Iterator[Finding]:

@@ -29,7 +29,7 @@ class CardDifference(Struct, frozen=True):
     units: int
 
 
-class NoteChange(Struct, frozen=True):
+class NoteDifference(Struct, frozen=True):
     """A note on which two cards differ, and what each counts there."""
 
     note: str
@@ -66,13 +66,13 @@ def card_difference(cards: tuple[Scorecard, Scorecard], names: tuple[str, str], 
     return CardDifference(f1[0] - f1[1], interval, p[0, 1], table.units)
 
 
-def note_changes(cards: tuple[Scorecard, Scorecard], measure: str) -> list[NoteChange]:
+def note_differences(cards: tuple[Scorecard, Scorecard], measure: str) -> list[NoteDifference]:
     """The notes of two comparable cards whose counts differ, in their order."""
     found = []
     for note, counts in cards[0].per_note.items():
         a, b = _row(counts, measure), _row(cards[1].per_note[note], measure)
         if a != b:
-            found.append(NoteChange(note, Counts(*a), Counts(*b)))
+            found.append(NoteDifference(note, Counts(*a), Counts(*b)))
     return found
 
 

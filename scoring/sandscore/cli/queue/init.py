@@ -11,7 +11,6 @@ from sandscore.queue.homes.home_registry import our_homes
 
 if TYPE_CHECKING:
     from sandscore.queue.queue_setup import QueueMade
-    from sandscore.queue.settings import QueueSettings
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 _SETTINGS = {
@@ -76,11 +75,13 @@ def command(
     """Make the folder of a queue and say what it will take."""
     from sandscore.queue.homes.home_registry import make_queue
     from sandscore.queue.queue_setup import NewQueue, data_folders
+    from sandscore.queue.settings import chosen_settings
 
     of_homes = {name: chosen.pop(name) for name in [*chosen] if name not in _SETTINGS}
     if of_homes["home_options"] and home is None:
         raise UsageFault("--home-option goes with --home")
-    settings = _settings(data_folders(challenge, dict(_named(one) for one in data)), chosen)
+    folders = data_folders(challenge, dict(_named(one) for one in data))
+    settings = chosen_settings(folders, {_SETTINGS[name]: value for name, value in chosen.items()})
     _say(make_queue(home, NewQueue(folder, challenge, settings, of_homes)), output_format)
     return 0
 
@@ -103,21 +104,6 @@ def _say(made: "QueueMade", output_format: str) -> None:
         click.echo(
             f"{folder}: {workspace.challenge.challenge}{f', phase {phase}' if phase else ''}: {', '.join(names)}"
         )
-
-
-def _settings(folders: dict[str, str], chosen: dict[str, Any]) -> "QueueSettings":
-    from pydantic import ValidationError
-
-    from sandscore.queue.settings import QueueSettings
-    from sandscore.records.record_reading import complaints
-
-    given = {_SETTINGS[name]: value for name, value in chosen.items() if value is not None}
-    if given.get("hipaa_map"):
-        given["hipaa_map"] = str(Path(given["hipaa_map"]).resolve())
-    try:
-        return QueueSettings(data=folders, **given)
-    except ValidationError as fault:
-        raise UsageFault(complaints(fault)[0][1]) from None
 
 
 def _named(written: str) -> tuple[str, Path]:

@@ -8,9 +8,9 @@ from sandscore.cli.problem_text import complain
 from sandscore.cli.progress import bytes_read
 
 
-def watch() -> "api.Watch":
+def watch() -> "api.ReadingWatch":
     """All of it on standard error."""
-    return api.Watch(bytes_read, complain, _warn)
+    return api.ReadingWatch(bytes_read, complain, _warn)
 
 
 def _warn(sentence: str) -> None:
