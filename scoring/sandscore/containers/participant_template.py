@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 from sandscore.base.bundled_content import submissions
@@ -12,9 +11,6 @@ from sandscore.task_table.task import Starter, Task, find_task
 
 _ANY_WORD = r"\b\w+\b"
 _COPIED = ("Dockerfile", ".dockerignore", "annotate.py", "server.py", "test_annotate.py", "tool.json", "README.md")
-
-Files = Mapping[str, str]
-"""Name in the folder: content."""
 
 
 def starting_point(task: Task) -> dict[str, str]:
