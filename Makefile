@@ -21,6 +21,9 @@ images: engine
 browser: environment
 	@tools/browser.sh
 
+shells:
+	@tools/shells.sh
+
 peers: environment
 	@$(PYTHON) tools/peer_env.py presidio nlpsandbox-client neleval cwltool groovy-parser compose
 
@@ -34,7 +37,7 @@ check: environment  ## lint, format, types, import arrows, compiler warnings
 quick: check  ## lint, types and the unit tests, without engine, browser or original scorers
 	@$(PYTHON) -m pytest -n 2 --dist worksteal -m "not engine and not browser and not peer and not slow"
 
-test: check images browser peers  ## everything that must hold
+test: check images browser peers shells  ## everything that must hold
 	@$(PYTHON) -m pytest -n 2 --dist worksteal
 
 mutate: environment  ## small faults planted in every room, and which of them its tests do not notice
