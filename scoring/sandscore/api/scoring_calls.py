@@ -122,7 +122,7 @@ def _understood(request: ScoreRequest) -> _Scoring:
 
 
 def _run_facts(run: Any) -> dict[str, Any]:
-    from sandscore.api.run_facts import read_run
+    from sandscore.records.run_record import read_run
 
     return read_run(run)
 
