@@ -38,7 +38,7 @@ def test_an_answer_that_is_refused_is_kept(tmp_path: Path) -> None:
     (tmp_path / "annotate.py").write_text(wrong, encoding="utf-8")
     folder = tmp_path / "r"
     folder.mkdir()
-    for earlier in ("predictions.json", ".predictions.json.partial"):
+    for earlier in ("predictions.json", ".predictions.json.1.a0.part"):
         (folder / earlier).write_text("of an earlier run", encoding="utf-8")
     ran = sandscore("run", "date", "--command", f"{sys.executable} {server}", "--notes", NOTES, "-o", folder)
     assert ran.code == 65

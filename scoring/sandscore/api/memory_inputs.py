@@ -18,7 +18,7 @@ from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.api.span_reading import SpanReader, fault_of, kind_of, plain, whole_number
 from sandscore.base.byte_sources import InputFile, NamedBytes, opened
 from sandscore.base.errors import UsageFault
-from sandscore.ranking.card_reading import shown
+from sandscore.base.terminal_text import one_line
 from sandscore.task_table.task import Task
 
 ROLES = ("notes", "gold", "predictions")
@@ -181,7 +181,7 @@ def _rows(table: Any, role: str) -> tuple[list[str], list[dict[str, Any]]]:
     columns = [str(column) for column in table.columns]
     twice = sorted({column for column in columns if columns.count(column) > 1})
     if twice:
-        raise UsageFault(f"{role}: the column {shown(twice[0])!r} stands twice in the DataFrame")
+        raise UsageFault(f"{role}: the column {one_line(twice[0])!r} stands twice in the DataFrame")
     rows = [{str(column): plain(cell) for column, cell in row.items()} for row in table.to_dict("records")]
     return columns, rows
 
@@ -239,7 +239,7 @@ def _notes_of_mapping(notes: Mapping[Any, Any]) -> Iterator[dict[str, Any]]:
         elif isinstance(held, Mapping):
             yield {**held, "identifier": name}
         else:
-            raise UsageFault(f"notes: note {shown(name)!r} is {kind_of(held)}; expected its text")
+            raise UsageFault(f"notes: note {one_line(name)!r} is {kind_of(held)}; expected its text")
 
 
 def _document_note(document: Any) -> Any:
@@ -288,7 +288,7 @@ class _AnnotationInput(Struct):
         for key, held in spans.items():
             note = _note_id(key, self.role)
             if isinstance(held, str | bytes | Mapping) or not isinstance(held, Iterable):
-                found = f"note {shown(note)!r} holds {kind_of(held)}"
+                found = f"note {one_line(note)!r} holds {kind_of(held)}"
                 raise UsageFault(f"{self.role}: {found}; expected a list of spans for each note id")
             yield self._record(note, held)
 
@@ -324,7 +324,7 @@ class _AnnotationInput(Struct):
             text = self.known.text(note)
             if text is not None and document.text != text:
                 raise fault_of(self.role)(
-                    f"{self.role}: the document for note {shown(note)!r} has another text than the note"
+                    f"{self.role}: the document for note {one_line(note)!r} has another text than the note"
                 )
             yield self._record(note, document.ents)
 
@@ -344,4 +344,4 @@ class _AnnotationInput(Struct):
 
 
 def _words(words: Iterable[str]) -> str:
-    return ", ".join(shown(word) for word in words) or "none"
+    return ", ".join(one_line(word) for word in words) or "none"

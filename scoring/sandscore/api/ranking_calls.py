@@ -13,7 +13,7 @@ from sandscore.api.results import RankedBoard, Result
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.ranking import verification
 from sandscore.ranking.board_building import rank as ranked
-from sandscore.ranking.board_exports import EXPORTS, as_json
+from sandscore.ranking.board_exports import EXPORTS, as_json, as_text
 from sandscore.ranking.card_reading import RankedCard, card_entry, read_card
 from sandscore.ranking.challenge_reading import read_challenge, rules_for
 from sandscore.ranking.comparable_cards import refuse_incomparable
@@ -127,9 +127,9 @@ def _entry(result: "Result | Scorecard | str | Path", number: int) -> RankedCard
     return card_entry(dumped(card), card.submission or card.team or f"result {number}")
 
 
-def board_text(board: Board, output_format: str) -> str:
-    """The board as text, JSON, CSV or Markdown."""
-    return EXPORTS[output_format](board)
+def board_text(board: Board, output_format: str, columns: int | None = None) -> str:
+    """The board as text for a terminal of so many columns, as JSON, CSV or Markdown."""
+    return as_text(board, columns) if output_format == "text" else EXPORTS[output_format](board)
 
 
 def verify(

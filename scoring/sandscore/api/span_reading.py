@@ -14,8 +14,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault, SandscoreError
+from sandscore.base.terminal_text import one_line
 from sandscore.formats.type_maps import TypeMap, vocabulary
-from sandscore.ranking.card_reading import shown
 from sandscore.task_table.task import Task
 
 FAULTS: dict[str, type[SandscoreError]] = {"predictions": ParticipantFault}
@@ -80,7 +80,9 @@ class SpanReader(Struct):
         """The spans of a note in our form; ``text`` is the note's, ``texts`` whether notes were given at all."""
         made = []
         for number, span in enumerate(self._whole_words(spans)):
-            annotation = self._annotation(span, f"{self.role}, note {shown(note)!r}, span {number}", text, texts=texts)
+            annotation = self._annotation(
+                span, f"{self.role}, note {one_line(note)!r}, span {number}", text, texts=texts
+            )
             if annotation is not None:
                 made.append(annotation)
         return made
@@ -247,5 +249,5 @@ def _word(word: dict[str, Any]) -> dict[str, Any]:
 
 def _most(counted: Counter[str]) -> str:
     """The most frequent words and how often each was there."""
-    words = [f"{shown(word)} ({count:,})" for word, count in counted.most_common(_NAMED)]
+    words = [f"{one_line(word)} ({count:,})" for word, count in counted.most_common(_NAMED)]
     return ", ".join(words) + (", …" if len(counted) > _NAMED else "")

@@ -19,6 +19,7 @@ from typing import IO, BinaryIO
 from msgspec import Struct
 
 from sandscore.base.errors import InfrastructureFault, MissingFile, SandscoreError
+from sandscore.base.terminal_text import one_line
 
 CHUNK = 1 << 20
 HASHED = 1 << 22
@@ -112,10 +113,10 @@ def _binary(name: str) -> BinaryIO:
     try:
         file = Path(name).open("rb")  # noqa: SIM115 (the caller closes it)
     except (OSError, ValueError) as fault:
-        raise MissingFile(f"{_shown(name)}: {_reason(fault)}") from None
+        raise MissingFile(f"{one_line(name, None)}: {_reason(fault)}") from None
     if stat.S_ISDIR(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise MissingFile(f"{_shown(name)}: is a directory, not a file")
+        raise MissingFile(f"{one_line(name, None)}: is a directory, not a file")
     return file
 
 
@@ -127,10 +128,6 @@ def _reason(fault: OSError | ValueError) -> str:
     if isinstance(fault, PermissionError):
         return "may not be read (permission denied)"
     return f"cannot be read ({fault.strerror if isinstance(fault, OSError) else 'not a file name'})"
-
-
-def _shown(name: str) -> str:
-    return name if name.isprintable() else ascii(name)
 
 
 def _mapped(raw: IO[bytes]) -> mmap.mmap | bytearray:
@@ -152,11 +149,12 @@ def _spooled(name: str, raw: BinaryIO, unpack: Unpack | None, ending: str = "") 
             spool.flush()
             return _mapped(spool)
     except (EOFError, zlib.error, gzip.BadGzipFile) as fault:
-        raise BadStream(f"{_shown(name)}: is not a whole {(ending or Path(name).suffix)[1:]} file ({fault})") from None
+        kind = (ending or Path(name).suffix)[1:]
+        raise BadStream(f"{one_line(name, None)}: is not a whole {kind} file ({fault})") from None
     except OSError as fault:
         if fault.errno == errno.ENOSPC:
-            raise InfrastructureFault(f"no room in {tempfile.gettempdir()} to unpack {_shown(name)}") from None
-        raise MissingFile(f"{_shown(name)}: {_reason(fault)}") from None
+            raise InfrastructureFault(f"no room in {tempfile.gettempdir()} to unpack {one_line(name, None)}") from None
+        raise MissingFile(f"{one_line(name, None)}: {_reason(fault)}") from None
 
 
 def _measured(name: str, raw: BinaryIO, unpack: Unpack) -> Iterator[bytes]:
@@ -164,7 +162,7 @@ def _measured(name: str, raw: BinaryIO, unpack: Unpack) -> Iterator[bytes]:
     for chunk in unpack(raw):
         written += len(chunk)
         if written > max(BOMB_FLOOR, BOMB_RATIO * raw.tell()):
-            raise BadStream(f"{_shown(name)}: unpacks to more than {BOMB_RATIO} times its size; refused")
+            raise BadStream(f"{one_line(name, None)}: unpacks to more than {BOMB_RATIO} times its size; refused")
         yield chunk
 
 

@@ -8,6 +8,7 @@ import click
 
 from sandscore import api
 from sandscore.base.errors import OrganiserFault
+from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import format_option
 from sandscore.cli.running_options import memory_option
 
@@ -48,9 +49,10 @@ def command(
 
 def _row(verdict: "api.AttackVerdict") -> None:
     mark = "pass" if verdict.passed else "FAIL"
-    click.echo(f"{mark}  {verdict.case.name:18} {verdict.outcome:15} {verdict.case.tries}")
+    limit = terminal_width()
+    click.echo(hanging(f"{mark}  {verdict.case.name:18} {verdict.outcome:15} ", verdict.case.tries, limit))
     for complaint in verdict.complaints:
-        click.echo(f"      {complaint}")
+        click.echo(hanging(" " * 6, complaint, limit))
 
 
 def _silent(_verdict: "api.AttackVerdict") -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from sandscore import api
+from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import format_option
 from sandscore.task_table.task import TASKS
 
@@ -19,10 +20,11 @@ _FORMAT = click.Choice(api.FORMAT_NAMES)
 def _list_formats(context: click.Context, _option: click.Parameter, asked: bool) -> None:
     if not asked:
         return
+    limit = terminal_width()
     for row in api.FORMATS.values():
-        click.echo(f"{row.name:18} {row.summary}")
+        click.echo(hanging(f"{row.name:18} ", row.summary, limit))
         if row.cannot_hold:
-            click.echo(f"{'':18} cannot hold {', '.join(row.cannot_hold)}")
+            click.echo(hanging(" " * 19, f"cannot hold {', '.join(row.cannot_hold)}", limit))
     context.exit()
 
 

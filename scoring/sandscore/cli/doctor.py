@@ -7,6 +7,7 @@ import click
 
 from sandscore import api
 from sandscore.base.errors import InfrastructureFault
+from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import format_option
 
 
@@ -29,11 +30,11 @@ def command(evaluation: str | None, synapse_config: Path | None, output_format: 
 
 
 def _as_text(findings: "list[api.Finding]") -> str:
-    lines = []
+    lines, limit = [], terminal_width()
     for finding in findings:
-        lines.append(f"{finding.level:6} {finding.name:16} {finding.found}")
+        lines.append(hanging(f"{finding.level:6} {finding.name:16} ", finding.found, limit))
         if finding.advice:
-            lines.append(f"{'':24}{finding.advice}")
+            lines.append(hanging(" " * 24, finding.advice, limit))
     return "\n".join(lines)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from sandscore import api
+from sandscore.base.terminal_text import terminal_width
 from sandscore.cli.progress import bar
 
 FORMATS = ("text", "json", "csv", "markdown")
@@ -41,7 +42,7 @@ def command(
     request = api.RankRequest(cards=cards, challenge=challenge, phase=phase, measure=measure, everything=everything)
     board = api.rank_to_file(request, output, _testing)
     if not output or output_format != "text":
-        click.echo(api.board_text(board, output_format), nl=False)
+        click.echo(api.board_text(board, output_format, terminal_width()), nl=False)
     elif output:
         click.echo(f"{output}: {len(board.rows)} rows, task {board.task}, ranked by {board.headline}")
 

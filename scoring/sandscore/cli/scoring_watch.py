@@ -3,7 +3,8 @@
 import click
 
 from sandscore import api
-from sandscore.cli.problem_text import complain, printable
+from sandscore.base.terminal_text import printable
+from sandscore.cli.problem_text import complain
 from sandscore.cli.progress import bytes_read
 
 

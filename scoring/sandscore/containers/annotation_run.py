@@ -15,12 +15,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from sandscore import __version__
+from sandscore.base.terminal_text import plain_lines
 from sandscore.containers.annotator_starts import attempt
 from sandscore.containers.answers import RefusedAnswer
 from sandscore.containers.cleanup import labels, remove_leftovers
 from sandscore.containers.docker_engine import engine, facts, require_limits
 from sandscore.containers.image_store import find_image, require_pinned
-from sandscore.containers.note_redaction import printable, redact
+from sandscore.containers.note_redaction import redact
 from sandscore.containers.run_context import Annotator, Facts, Setting
 from sandscore.containers.sent_notes import SentNote
 from sandscore.containers.service_protocol import Progress, quiet
@@ -107,7 +108,7 @@ def run(job: RunJob, progress: Progress = quiet) -> Run:
             answers = _annotate(job, setting, seen, checks, progress)
     except RunFault as ended:
         fault, answers = ended, None
-    log, masked = redact(printable(seen.log_tail), (note.text for note in job.notes))
+    log, masked = redact(plain_lines(seen.log_tail), (note.text for note in job.notes))
     measured = {
         "started": started,
         "seconds": _seconds(seen, time.monotonic() - begun),

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sandscore.base.bundled_content import submissions
-from sandscore.base.errors import InfrastructureFault, UsageFault
+from sandscore.base.errors import UsageFault
+from sandscore.base.whole_files import told, write_files
 from sandscore.task_table.task import Task, find_task
 
 _STARTS = "starts.json"
@@ -33,14 +34,11 @@ def starting_point(task: Task) -> dict[str, str]:
 def write_starting_point(task: str, folder: Path) -> list[str]:
     """Writes them where none of them is yet; the value names them."""
     files = starting_point(find_task(task))
-    try:
+    with told(folder, "{where}: cannot be written ({why})"):
         folder.mkdir(parents=True, exist_ok=True)
         if there := [name for name in files if (folder / name).exists()]:
             raise UsageFault(f"{folder}: {there[0]} is there already; nothing was written")
-        for name, content in files.items():
-            (folder / name).write_text(content, encoding="utf-8")
-    except OSError as fault:
-        raise InfrastructureFault(f"{folder}: cannot be written ({fault.strerror})") from None
+        write_files(folder, {name: content.encode() for name, content in files.items()})
     return sorted(files)
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from pydantic import ValidationError
 
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
-from sandscore.base.synced_files import sync_folders
+from sandscore.base.whole_files import write_file
 from sandscore.queue.settings import QueueSettings
 from sandscore.ranking.challenge_reading import read_challenge
 from sandscore.records.challenge import Challenge
@@ -121,21 +121,4 @@ def read_salt(path: Path) -> bytes:
 def make_salt(path: Path) -> None:
     """Once; readable by the organiser alone."""
     given = os.environ.get("SANDSCORE_SALT", "") or secrets.token_hex(32)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(given)
-
-
-def write_synced(path: Path, content: bytes) -> None:
-    """One file, whole and on disk under its name, or not there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(3)}.part")
-    try:
-        with part.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-        sync_folders([path.parent])
-    except OSError as fault:
-        part.unlink(missing_ok=True)
-        raise InfrastructureFault(f"{path} cannot be written: {fault.strerror}") from None
+    write_file(path, given.encode("utf-8", "surrogateescape"), sync=True, mode=0o600, replace=False)

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
+from sandscore.base.terminal_text import one_line
 from sandscore.ranking.analysis import all_intervals
 from sandscore.ranking.board_building import board_seed, gold_of
-from sandscore.ranking.card_reading import RankedCard, ranked_measures, shown
+from sandscore.ranking.card_reading import RankedCard, ranked_measures
 from sandscore.ranking.confidence_intervals import TAILS, Interval, quantile_interval
 from sandscore.ranking.pair_tests import draws_for, randomisation_p
 from sandscore.ranking.resampling import f1_replicates
@@ -88,7 +89,9 @@ def _entry(card: Scorecard, key: str, name: str) -> RankedCard:
 def _refuse_uncounted(entry: RankedCard, measure: str) -> None:
     counted = ranked_measures(entry.card)
     if measure not in counted:
-        raise UsageFault(f"{entry.path} has no counts of the measure '{shown(measure)}'; it has {', '.join(counted)}")
+        raise UsageFault(
+            f"{entry.path} has no counts of the measure '{one_line(measure)}'; it has {', '.join(counted)}"
+        )
 
 
 def _scores(table: ScoreTable, place: int) -> tuple[float, float] | None:

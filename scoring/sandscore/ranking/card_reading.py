@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import ParticipantFault
+from sandscore.base.terminal_text import one_line
 from sandscore.records.counts import Counts
 from sandscore.records.scorecard import MeasureScore, Scorecard
 
@@ -63,7 +64,7 @@ def card_entry(content: bytes, path: str) -> RankedCard:
     except ValidationError as fault:
         first = fault.errors(include_url=False, include_input=False)[0]
         where = "/".join(str(step) for step in first["loc"]) or "the whole file"
-        raise ParticipantFault(f"{path} is not a score card: {shown(where)}: {first['msg']}") from None
+        raise ParticipantFault(f"{path} is not a score card: {one_line(where)}: {first['msg']}") from None
     _refuse_contradictions(card, path)
     name = card.submission or card.team or Path(path).name.removesuffix(".json")
     return RankedCard(card, path, hashlib.sha256(content).hexdigest(), name, Path(path).as_posix())
@@ -77,12 +78,6 @@ def ranked_measures(card: Scorecard) -> tuple[str, ...]:
         for name, score in card.measures.items()
         if score.counts is not None and any(name in note for note in per_note)
     )
-
-
-def shown(text: object) -> str:
-    """Somebody else's word in a sentence of ours: short, and without characters that move a cursor."""
-    said = str(text)
-    return (said if said.isprintable() else ascii(said))[:200]
 
 
 def strict_json(content: bytes, path: str, what: str) -> object:
@@ -121,11 +116,11 @@ def _refuse_contradictions(card: Scorecard, path: str) -> None:
 def _refuse_wrong_sum(card: Scorecard, name: str, path: str) -> None:
     rows = [note[name] for note in card.per_note.values() if name in note]
     if any(not 0 <= number <= LARGEST_COUNT for row in rows for number in row):
-        raise ParticipantFault(f"{path}: per_note counts of {shown(name)} must be whole numbers from 0")
+        raise ParticipantFault(f"{path}: per_note counts of {one_line(name)} must be whole numbers from 0")
     tp, fp, fn = (sum(column) for column in zip(*rows, strict=True))
     if Counts(tp, fp, fn) != card.measures[name].counts:
         raise ParticipantFault(
-            f"{path}: the per_note counts of {shown(name)} add up to tp {tp}, fp {fp}, fn {fn}; "
+            f"{path}: the per_note counts of {one_line(name)} add up to tp {tp}, fp {fp}, fn {fn}; "
             f"'measures' says {_said(card.measures[name])}"
         )
 
@@ -138,7 +133,7 @@ def _refuse_wrong_ratio(card: Scorecard, name: str, path: str) -> None:
     for ratio in ("precision", "recall", "f1"):
         said, made = getattr(score, ratio), getattr(counts, ratio)
         if (said is None) != (made is None) or (said is not None and not math.isclose(said, made, abs_tol=1e-9)):
-            raise ParticipantFault(f"{path}: {ratio} of {shown(name)} is {said}; its counts make {made}")
+            raise ParticipantFault(f"{path}: {ratio} of {one_line(name)} is {said}; its counts make {made}")
 
 
 def _said(score: MeasureScore) -> str:

@@ -131,9 +131,10 @@ def _readable_twice(inputs: Inputs) -> Iterator[Inputs]:
     import tempfile
 
     from sandscore.base.byte_sources import opened
+    from sandscore.base.whole_files import write_file
 
     with tempfile.TemporaryDirectory(prefix="sandscore-") as folder:
         file = Path(folder) / "standard-input"
-        with opened("-") as source:
-            file.write_bytes(source.data)
+        with opened("-") as source, memoryview(source.data) as content:
+            write_file(file, content)
         yield Inputs(**{**inputs.given, role: file})

@@ -48,9 +48,9 @@ def command(words: tuple[str, ...], output: Path, backup: bool, output_format: s
 
 
 async def _export(home: "QueueHome", output: Path) -> int:
+    from sandscore.base.whole_files import write_synced
     from sandscore.cli.queue.submission_text import as_csv, as_json
     from sandscore.queue.attempt_files import card_name
-    from sandscore.queue.workspace import write_synced
 
     found = await home.submissions()
     write_synced(output / "submissions.json", as_json(found).encode())

@@ -60,7 +60,7 @@ def _history(place: Place, submission_id: str) -> dict[str, Any]:
 
 
 def _as_text(found: dict[str, Any]) -> str:
-    from sandscore.cli.problem_text import printable
+    from sandscore.base.terminal_text import printable
 
     lines = []
     for name, value in found.items():

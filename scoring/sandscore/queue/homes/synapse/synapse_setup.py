@@ -10,13 +10,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from sandscore.base.errors import UsageFault
+from sandscore.base.whole_files import write_synced
 from sandscore.queue.homes.synapse.synapse_options import FILE, SynapseOptions
 from sandscore.queue.homes.synapse.synapse_parts import read_queue
 from sandscore.queue.homes.synapse.synapse_routes import routes
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.queue.queue_setup import found
 from sandscore.queue.settings import QueueSettings
-from sandscore.queue.workspace import Workspace, write_synced
+from sandscore.queue.workspace import Workspace
 from sandscore.ranking.challenge_reading import read_challenge
 
 
