@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sandscore.containers.annotation_run import Run, RunJob, run
+from sandscore.containers.annotation_run import AnnotationRun, RunJob, run
 from sandscore.containers.answers import Answers
 from sandscore.containers.run_context import Annotator, Kind
 from sandscore.containers.sent_notes import SentNote
@@ -90,11 +90,11 @@ def watched_processes() -> Iterator[list[str]]:
         thread.join()
 
 
-def go(kind: Kind, reference: str, limits: RunLimits) -> Run:
+def go(kind: Kind, reference: str, limits: RunLimits) -> AnnotationRun:
     return run(RunJob(DATE, Annotator(kind, reference), NOTES, "0" * 64, limits))
 
 
-def assert_says_nothing(done: Run) -> None:
+def assert_says_nothing(done: AnnotationRun) -> None:
     shown = done.record.model_dump_json() + done.log
     for word in ("Quillfeather", "QUILLFEATHER", "Tarrington"):
         assert word not in shown

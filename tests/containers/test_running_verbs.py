@@ -8,7 +8,7 @@ import pytest
 from cli.running import sandscore
 
 from sandscore.containers import host_checks
-from sandscore.containers.annotation_run import Run
+from sandscore.containers.annotation_run import AnnotationRun
 from sandscore.records.run_record import Outcome, RunLimits, RunRecord
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -166,13 +166,13 @@ def test_attack_takes_the_limits_of_a_challenge(client: object, monkeypatch: pyt
 
 @pytest.mark.engine
 def test_an_attack_that_is_not_contained_is_said(client: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    def deceived(_job: object) -> Run:
+    def deceived(_job: object) -> AnnotationRun:
         limits = RunLimits()
         record = RunRecord(
             sandscore="0", task="date", protocol="service", kind="image", isolation="", limits=limits, concurrency=1,
             notes=1, notes_sha256="0", outcome=Outcome.TIMED_OUT, reason="because",
         )  # fmt: skip
-        return Run(record, None, "ESCAPED: out of the box\n")
+        return AnnotationRun(record, None, "ESCAPED: out of the box\n")
 
     monkeypatch.setattr("sandscore.containers.hostile.hostile_set.run", deceived)
     ran = sandscore("attack", "--only", "redirect", "--format", "json")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sandscore.containers.annotation_run import Run, RunJob, run
+from sandscore.containers.annotation_run import AnnotationRun, RunJob, run
 from sandscore.containers.container_limits import preset
 from sandscore.containers.local_process import local_process
 from sandscore.containers.run_context import Annotator, Isolation, Kind
@@ -37,7 +37,7 @@ print("no newline at the end", end="")
 """
 
 
-def go(kind: Kind, reference: str, notes: Sequence[SentNote], limits: RunLimits, **how: Any) -> Run:
+def go(kind: Kind, reference: str, notes: Sequence[SentNote], limits: RunLimits, **how: Any) -> AnnotationRun:
     annotator = Annotator(kind, reference, how.pop("protocol", "service"), how.pop("isolation", "best"))
     return run(RunJob(DATE, annotator, notes, "0" * 64, limits, **how))
 

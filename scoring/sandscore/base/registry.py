@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-class Row:
+class RegistryRow:
     """What every row of every table says of itself."""
 
     name: ClassVar[str]
@@ -37,7 +37,7 @@ class Plugin(Struct, frozen=True):
         return f"{self.name} {self.version}"
 
 
-R = TypeVar("R", bound=Row)
+R = TypeVar("R", bound=RegistryRow)
 
 
 class Registry(Generic[R]):

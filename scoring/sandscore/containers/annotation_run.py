@@ -85,7 +85,7 @@ class RunJob(Struct, frozen=True):
     pinned: bool = False
 
 
-class Run(Struct, frozen=True):
+class AnnotationRun(Struct, frozen=True):
     """What came of it: ``answers`` in the order of the notes, none where the run did not finish."""
 
     record: RunRecord
@@ -94,7 +94,7 @@ class Run(Struct, frozen=True):
     refused: bytes | None = None
 
 
-def run(job: RunJob, progress: Progress = quiet) -> Run:
+def run(job: RunJob, progress: Progress = quiet) -> AnnotationRun:
     """Annotate the notes; however that ends, it ends in a record."""
     begun = time.monotonic()
     started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -115,7 +115,7 @@ def run(job: RunJob, progress: Progress = quiet) -> Run:
         "log": LogTail(bytes=seen.log_bytes, kept_bytes=len(log.encode()), masked=masked),
     }
     record = _record(job, seen, setting.image, checks, fault).model_copy(update=measured)
-    return Run(record, answers, log, fault.body if isinstance(fault, RefusedAnswer) else None)
+    return AnnotationRun(record, answers, log, fault.body if isinstance(fault, RefusedAnswer) else None)
 
 
 def _record(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sandscore.base.errors import UsageFault
 from sandscore.base.whole_files import remove_parts, told, write_file
-from sandscore.containers.annotation_run import Run
+from sandscore.containers.annotation_run import AnnotationRun
 from sandscore.containers.sent_notes import SentNote
 from sandscore.task_table.task import Task
 
@@ -23,7 +23,7 @@ def clear(folder: Path) -> None:
             remove_parts(folder / name)
 
 
-def write_run(folder: Path, task: Task, notes: Sequence[SentNote], run: Run) -> None:
+def write_run(folder: Path, task: Task, notes: Sequence[SentNote], run: AnnotationRun) -> None:
     """Write what came of a run; run.json last, so that where it is everything is."""
     clear(folder)
     with _writing(folder):

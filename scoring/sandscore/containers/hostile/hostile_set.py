@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
-from sandscore.containers.annotation_run import Run, RunJob, run
+from sandscore.containers.annotation_run import AnnotationRun, RunJob, run
 from sandscore.containers.cleanup import labels, remaining
 from sandscore.containers.docker_engine import engine
 from sandscore.containers.hostile.hostile_images import HostileImages, hostile_images
@@ -191,7 +191,7 @@ def attack_notes(targets: Iterable[str]) -> list[SentNote]:
     return [SentNote(f"note-{i}", f"note-{i}", f"Note {i}. {named}") for i in range(_NOTES)]
 
 
-def _complaints(case: Case, done: Run) -> Iterator[str]:
+def _complaints(case: Case, done: AnnotationRun) -> Iterator[str]:
     record: RunRecord = done.record
     if record.outcome not in case.expected:
         expected = " or ".join(case.expected)
