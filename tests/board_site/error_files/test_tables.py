@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from spreadsheet_cells import armed
 
 from sandscore.base.terminal_text import disarmed
-from sandscore.site.error_files.error_report import ErrorRow
-from sandscore.site.error_files.error_tables import COLUMNS, table
+from sandscore.site.error_files.error_report import COLUMNS, ErrorRow, table
 
 
 def row(text: str) -> ErrorRow:

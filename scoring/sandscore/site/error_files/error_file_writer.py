@@ -20,8 +20,7 @@ from sandscore.records.document import Document
 from sandscore.site.error_files.confusion_page import page
 from sandscore.site.error_files.entity_map import EntityMap, align
 from sandscore.site.error_files.error_comparison import compare
-from sandscore.site.error_files.error_report import EntityAlignment, ErrorRatios, ErrorReport, ErrorRow, metrics
-from sandscore.site.error_files.error_tables import table
+from sandscore.site.error_files.error_report import EntityAlignment, ErrorRatios, ErrorReport, ErrorRow, metrics, table
 from sandscore.task_table.task import Task
 
 
