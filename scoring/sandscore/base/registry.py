@@ -9,15 +9,13 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 
-from msgspec import Struct
-
-from sandscore.base.errors import UsageFault
+from sandscore.base.errors import UsageFault, did_you_mean
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-class RegistryRow:
+class Row:
     """What every row of every table says of itself."""
 
     name: ClassVar[str]
@@ -27,17 +25,17 @@ class RegistryRow:
     """Where it is defined: a paper, a program and its version, a page of ours."""
 
 
-class Plugin(Struct, frozen=True):
+class Plugin:
     """The installed package that a stranger's row comes from."""
 
-    name: str
-    version: str
+    def __init__(self, name: str, version: str) -> None:
+        self.name, self.version = name, version
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
 
 
-R = TypeVar("R", bound=RegistryRow)
+R = TypeVar("R", bound=Row)
 
 
 class Registry(Generic[R]):
@@ -78,11 +76,9 @@ class Registry(Generic[R]):
 
     def unknown(self, name: str) -> UsageFault:
         """What is said of a name that nobody has: the allowed ones, and the nearest of them."""
-        from difflib import get_close_matches
-
-        near = get_close_matches(name.lower(), self._ours, 1)
-        hint = f" (did you mean {near[0]}?)" if near else ""
-        return UsageFault(f"unknown {self.kind} '{name}'{hint}; allowed: {', '.join(self._ours)}")
+        return UsageFault(
+            f"unknown {self.kind} '{name}'{did_you_mean(name, self._ours)}; allowed: {', '.join(self._ours)}"
+        )
 
     def _plugged(self, name: str) -> type[R]:
         entry = self._entry(name)
