@@ -1,7 +1,9 @@
 """The machine that submissions run on: is it fit, does it hold, and which images were built here."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from sandscore.base.errors import InfrastructureFault, UsageFault
 from sandscore.containers import host_checks
@@ -11,14 +13,11 @@ from sandscore.containers.hostile.hostile_set import AttackVerdict
 from sandscore.records.run_record import Hardening, RunLimits
 
 
-def examine_host(evaluation: str | None = None, synapse_config: Path | None = None) -> list[Finding]:
-    """Engine, limits, isolation, disk and packages; with one of the arguments access to Synapse too."""
-    findings = list(host_checks.examine())
-    if evaluation or synapse_config:
-        from sandscore.queue.homes.synapse.synapse_access import check_access
+def examine_host(chosen: Mapping[str, Any] = MappingProxyType({})) -> list[Finding]:
+    """Engine, limits, isolation, disk and packages, and what the homes of a queue check with the options chosen."""
+    from sandscore.queue.homes.home_registry import our_homes
 
-        findings += check_access(synapse_config, evaluation)
-    return findings
+    return [*host_checks.examine(), *(finding for row in our_homes() for finding in row.check(chosen))]
 
 
 def attack(
@@ -50,7 +49,7 @@ def built_image(reference: str) -> str:
     """The image's id: what was built here has no registry, so no digest."""
     from docker.errors import ImageNotFound
 
-    from sandscore.containers.docker_engine import engine
+    from sandscore.containers.engines.docker.docker_engine import engine
 
     try:
         with engine() as client:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from sandscore.base.errors import UsageFault
 from sandscore.containers.annotation_run import RunJob
 from sandscore.containers.annotation_run import run as run_job
-from sandscore.containers.container_limits import preset
+from sandscore.containers.engines.docker.container_limits import preset
 from sandscore.containers.run_context import Annotator, Kind
 from sandscore.containers.run_folder import PREDICTIONS, RECORD, clear, write_run
 from sandscore.containers.sent_notes import read_notes

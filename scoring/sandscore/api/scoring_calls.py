@@ -122,9 +122,14 @@ def _understood(request: ScoreRequest) -> _Scoring:
 
 
 def _run_facts(run: Any) -> dict[str, Any]:
-    from sandscore.records.run_record import read_run
+    """What a run.json holds, or the one in a run's folder."""
+    from sandscore.base.errors import OrganiserFault
+    from sandscore.records.record_reading import file_content, read_record
+    from sandscore.records.run_record import RunRecord
 
-    return read_run(run)
+    file = Path(run) / "run.json" if Path(run).is_dir() else Path(run)
+    record = read_record(RunRecord, file_content(file), file, "the record of a run", OrganiserFault)
+    return record.model_dump(mode="json")
 
 
 def _error_files(scoring: _Scoring, files: ScoreFiles) -> Callable[[Scored], Any]:

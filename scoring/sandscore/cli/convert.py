@@ -11,10 +11,10 @@ import click
 
 from sandscore import api
 from sandscore.base.terminal_text import hanging, terminal_width
-from sandscore.cli.options import format_option
+from sandscore.cli.options import NearChoice, format_option
 from sandscore.task_table.task import TASKS
 
-_FORMAT = click.Choice(api.FORMAT_NAMES)
+_FORMAT = NearChoice(api.FORMAT_NAMES)
 
 
 def _list_formats(context: click.Context, _option: click.Parameter, asked: bool) -> None:

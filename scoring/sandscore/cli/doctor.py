@@ -1,21 +1,21 @@
 """``sandscore doctor``: is this machine fit to run submissions?"""
 
 import json
-from pathlib import Path
+from typing import Any
 
 import click
 
 from sandscore import api
 from sandscore.base.errors import InfrastructureFault
 from sandscore.base.terminal_text import hanging, terminal_width
-from sandscore.cli.options import format_option
+from sandscore.cli.options import click_options, format_option
+from sandscore.queue.homes.home_registry import our_homes
 
 
 @click.command("doctor")
-@click.option("--synapse", "evaluation", metavar="EVALUATION_ID", help="Also check access to this queue on Synapse.")
-@click.option("--synapse-config", type=click.Path(path_type=Path), metavar="FILE", help="In place of ~/.synapseConfig.")
+@click_options(option for row in our_homes() for option in row.check_options)
 @format_option
-def command(evaluation: str | None, synapse_config: Path | None, output_format: str) -> int:
+def command(output_format: str, **chosen: Any) -> int:
     """Check engine, limits really in force, isolation, disk and packages, and say how to get what is missing.
 
     Exits 75 if nothing can be scored here.
@@ -24,7 +24,7 @@ def command(evaluation: str | None, synapse_config: Path | None, output_format: 
     Example:
       sandscore doctor
     """
-    findings = api.examine_host(evaluation, synapse_config)
+    findings = api.examine_host(chosen)
     click.echo(FORMATS[output_format](findings))
     return InfrastructureFault.exit_code if any(finding.level == "fault" for finding in findings) else 0
 

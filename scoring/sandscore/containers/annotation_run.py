@@ -18,9 +18,9 @@ from sandscore import __version__
 from sandscore.base.terminal_text import plain_lines
 from sandscore.containers.annotator_starts import attempt
 from sandscore.containers.answers import RefusedAnswer
-from sandscore.containers.cleanup import labels, remove_leftovers
-from sandscore.containers.docker_engine import engine, facts, require_limits
-from sandscore.containers.image_store import find_image, require_pinned
+from sandscore.containers.engines.docker.cleanup import labels, remove_leftovers
+from sandscore.containers.engines.docker.docker_engine import engine, facts, require_limits
+from sandscore.containers.engines.docker.image_store import find_image, require_pinned
 from sandscore.containers.note_redaction import redact
 from sandscore.containers.run_context import Annotator, Facts, Setting
 from sandscore.containers.sent_notes import SentNote

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from sys import intern
-from typing import NamedTuple
 from urllib.parse import unquote
 
 from msgspec import Struct, field
@@ -25,7 +24,7 @@ from sandscore.formats.tag_schemes import decode
 Span = tuple[int, int]
 
 
-class ConllRow(NamedTuple):
+class ConllRow(Struct, frozen=True, gc=False):
     """One token; ``span`` where the two columns before the tag are numbers."""
 
     token: str

@@ -5,11 +5,11 @@ The name in a paper, on the command line, in the score card and as a leaderboard
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from msgspec import Struct
 
-from sandscore.base.errors import UsageFault
+from sandscore.base.errors import UsageFault, did_you_mean
 
 Scalar = bool | int | float | str
 
@@ -97,7 +97,7 @@ def parse(written: str, table: Mapping[str, Definition], what: str = "measure") 
         raise UsageFault(f"cannot read the {what} '{written}'; write it as name or name(key=value,key=value)")
     name, inside = form[1], (form[2] or "").strip()
     if name not in table:
-        raise UsageFault(f"unknown {what} '{name}'{_hint(name, table)}; allowed: {', '.join(table)}")
+        raise UsageFault(f"unknown {what} '{name}'{did_you_mean(name, table)}; allowed: {', '.join(table)}")
     given: dict[str, Scalar] = {}
     parameters = {p.name: p for p in table[name].parameters}
     for part in inside.split(",") if inside else ():
@@ -109,15 +109,8 @@ def parse(written: str, table: Mapping[str, Definition], what: str = "measure") 
         if key not in parameters:
             names = ", ".join(parameters) or "none"
             raise UsageFault(
-                f"unknown parameter '{key}' of the {what} {name}{_hint(key, parameters)}; allowed: {names}"
+                f"unknown parameter '{key}' of the {what} {name}{did_you_mean(key, parameters)}; allowed: {names}"
             )
         given[key] = parameters[key].read(value)
     kept = ((p.name, given[p.name]) for p in table[name].parameters if given.get(p.name, p.default) != p.default)
     return Named(name, tuple(kept))
-
-
-def _hint(word: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(word, list(known), n=1)
-    return f" (did you mean {close[0]}?)" if close else ""

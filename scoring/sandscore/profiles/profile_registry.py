@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from sandscore.base.errors import UsageFault
+from sandscore.base.errors import UsageFault, did_you_mean
 from sandscore.measures.measure_syntax import Definition, Named, Scalar, parse
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def find_profile(written: str) -> Profile | None:
         parse(written, {CHALLENGE: Definition(CHALLENGE, "the contract's own measures")}, "profile")
         return None
     if name not in _MODULES:
-        raise UsageFault(f"unknown profile '{name}'; allowed: {', '.join(PROFILES)}")
+        raise UsageFault(f"unknown profile '{name}'{did_you_mean(name, PROFILES)}; allowed: {', '.join(PROFILES)}")
     module = importlib.import_module(f"{_PACKAGE}.{_MODULES[name]}")
     definition: Definition = module.DEFINITION
     value = parse(written, {name: definition}, "profile")

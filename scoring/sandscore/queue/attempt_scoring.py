@@ -13,8 +13,9 @@ from sandscore.queue.attempt_files import PREDICTIONS, PROBLEMS, RUN, card_name
 from sandscore.queue.children.child_messages import Blame, FaultAnswer, ScoreAnswer, SubmissionScoreRequest
 from sandscore.queue.gold_cache import References
 from sandscore.queue.workspace import Workspace
-from sandscore.ranking.card_reading import RankedCard, file_content
+from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.challenge_reading import rules_for
+from sandscore.records.record_reading import file_content
 from sandscore.scoring.card_building import Identity, Question, dumped
 from sandscore.scoring.scoring_flow import InvalidPredictions, score_beside
 from sandscore.task_table.task import find_task

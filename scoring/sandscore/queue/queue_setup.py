@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field
 
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, UsageFault
@@ -11,6 +14,24 @@ from sandscore.queue.workspace import CHALLENGE, SALT, SETTINGS, Workspace, make
 from sandscore.ranking.challenge_reading import read_challenge, rules_for
 from sandscore.records.challenge import Challenge
 from sandscore.task_table.task import TASKS, find_task
+
+
+class NewQueue(Struct, frozen=True):
+    """What ``queue init`` was told; ``chosen`` are the options of homes by name."""
+
+    folder: Path | None
+    challenge: Path
+    settings: QueueSettings
+    chosen: Mapping[str, Any]
+
+
+class QueueMade(Struct, frozen=True):
+    """What came of it. ``facts`` are told beside the folder; ``mended`` is said in place of everything else."""
+
+    root: Path
+    workspace: Workspace | None
+    facts: Mapping[str, object] = field(default_factory=dict)
+    mended: str | None = None
 
 
 def found(root: Path, challenge: Path, settings: QueueSettings, home: Callable[[Path], None]) -> Workspace:

@@ -56,3 +56,4 @@ class QueueSettings(_Part):
         default=60, description="A board with more submissions than this shows each team's best."
     )
     notices: Notices = Notices()
+    home: str | None = Field(default=None, description="The home of the queue, where it is of an installed package.")

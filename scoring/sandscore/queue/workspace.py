@@ -5,13 +5,13 @@ import secrets
 from pathlib import Path
 
 from msgspec import Struct
-from pydantic import ValidationError
 
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
 from sandscore.base.whole_files import write_file
 from sandscore.queue.settings import QueueSettings
 from sandscore.ranking.challenge_reading import read_challenge
 from sandscore.records.challenge import Challenge
+from sandscore.records.record_reading import read_record
 
 CHALLENGE, SETTINGS, SALT = "challenge.toml", "settings.json", "salt"
 SCRATCH = ".scratch-"
@@ -83,15 +83,12 @@ def open_workspace(root: Path) -> Workspace:
     """The folder as ``queue init`` left it, with whatever the organiser has changed since."""
     path = root / SETTINGS
     try:
-        settings = QueueSettings.model_validate_json(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
+        content = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         raise MissingFile(f"{root} is not the folder of a queue; sandscore queue init makes one") from None
     except OSError as fault:
         raise InfrastructureFault(f"{path} cannot be read: {fault.strerror}") from None
-    except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(step) for step in first["loc"]) or "the whole file"
-        raise OrganiserFault(f"{path}: {where}: {first['msg']}") from None
+    settings = read_record(QueueSettings, content, path, "the settings of a queue", OrganiserFault)
     return Workspace(root.resolve(), read_challenge(root / CHALLENGE), settings)
 
 

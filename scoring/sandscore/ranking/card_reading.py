@@ -1,19 +1,16 @@
 """Score cards as they come from outside: read strictly, refused with a sentence where they contradict themselves."""
 
 import hashlib
-import json
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NoReturn
 
 from msgspec import Struct
-from pydantic import ValidationError
 
-from sandscore.base.byte_sources import opened
 from sandscore.base.errors import ParticipantFault
 from sandscore.base.terminal_text import one_line
 from sandscore.records.counts import Counts
+from sandscore.records.record_reading import file_content, read_record
 from sandscore.records.scorecard import MeasureScore, Scorecard
 
 LARGEST_COUNT = 1 << 40
@@ -50,21 +47,9 @@ def read_cards(paths: Iterable[Path]) -> list[RankedCard]:
     return [read_card(path) for path in paths]
 
 
-def file_content(path: Path) -> bytes:
-    """A small file's bytes, unpacked."""
-    with opened(path) as source:
-        return bytes(source.data)
-
-
 def card_entry(content: bytes, path: str) -> RankedCard:
     """The card in these bytes; ``path`` is only for sentences and for the board."""
-    strict_json(content, path, "a score card")
-    try:
-        card = Scorecard.model_validate_json(content, strict=True)
-    except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        where = "/".join(str(step) for step in first["loc"]) or "the whole file"
-        raise ParticipantFault(f"{path} is not a score card: {one_line(where)}: {first['msg']}") from None
+    card = read_record(Scorecard, content, path, "a score card", ParticipantFault, strict=True)
     _refuse_contradictions(card, path)
     name = card.submission or card.team or Path(path).name.removesuffix(".json")
     return RankedCard(card, path, hashlib.sha256(content).hexdigest(), name, Path(path).as_posix())
@@ -78,27 +63,6 @@ def ranked_measures(card: Scorecard) -> tuple[str, ...]:
         for name, score in card.measures.items()
         if score.counts is not None and any(name in note for note in per_note)
     )
-
-
-def strict_json(content: bytes, path: str, what: str) -> object:
-    """The value of a JSON file, without what a JSON reader may wave through: equal keys, NaN, endless nesting."""
-
-    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            raise ParticipantFault(f"{path} is not {what}: a key stands twice in one object")
-        return found
-
-    def never(word: str) -> NoReturn:
-        raise ParticipantFault(f"{path} is not {what}: {word} is not JSON")
-
-    try:
-        value: object = json.loads(content.decode("utf-8"), object_pairs_hook=once, parse_constant=never)
-    except json.JSONDecodeError as fault:
-        raise ParticipantFault(f"{path} is not JSON: line {fault.lineno}, column {fault.colno}: {fault.msg}") from None
-    except (ValueError, RecursionError):
-        raise ParticipantFault(f"{path} is not JSON: not UTF-8, or nested or numbered beyond reason") from None
-    return value
 
 
 def _refuse_contradictions(card: Scorecard, path: str) -> None:

@@ -7,14 +7,15 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from sandscore.base.errors import MissingFile, ParticipantFault
 from sandscore.base.terminal_text import one_line
 from sandscore.ranking.board_building import rank
-from sandscore.ranking.card_reading import RankedCard, file_content, read_card, read_cards, strict_json
+from sandscore.ranking.card_reading import RankedCard, read_card, read_cards
 from sandscore.ranking.pair_tests import Progress
 from sandscore.records.board import BoardRules, CardReference
+from sandscore.records.record_reading import file_content, read_json, refusing
 
 TOLERANCE = 1e-9
 _ABSENT = object()
@@ -52,13 +53,9 @@ class Verified(Struct, frozen=True):
 
 def verify(path: Path, cards: Sequence[Path] = (), progress: Progress = lambda _: None) -> Verified:
     """Recompute a board; ``cards`` are needed only where its phase hides which ones it was made from."""
-    said = strict_json(file_content(path), str(path), "a board")
-    try:
+    said = read_json(file_content(path), path, "a board", ParticipantFault)
+    with refusing(path, "a board", ParticipantFault):
         origin = _Origin.model_validate(said)
-    except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        where = "/".join(str(step) for step in first["loc"]) or "the whole file"
-        raise ParticipantFault(f"{path} is not a board: {one_line(where)}: {first['msg']}") from None
     named = list(_cards_of(origin, path.parent))
     entries = named or read_cards(cards)
     if not entries:

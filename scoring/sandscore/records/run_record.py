@@ -1,12 +1,11 @@
 """The record of one run of an annotator: how it ended, under which limits, how long it took."""
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault, ParticipantFault, SandscoreError
+from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
 
 
 class Outcome(StrEnum):
@@ -164,15 +163,3 @@ class RunRecord(_Record):
     robustness: Check | None = None
     warnings: tuple[str, ...] = ()
     log: LogTail = LogTail()
-
-
-def read_run(path: str) -> dict[str, Any]:
-    """What a run.json holds, or the one in a run's folder."""
-    file = Path(path) / "run.json" if Path(path).is_dir() else Path(path)
-    try:
-        record = RunRecord.model_validate_json(file.read_bytes())
-    except OSError as fault:
-        raise MissingFile(f"{file}: {fault.strerror}") from None
-    except ValidationError as fault:
-        raise OrganiserFault(f"{file}: is not the record of a run ({fault.error_count()} faults)") from None
-    return record.model_dump(mode="json")

@@ -19,6 +19,7 @@ from sandscore.queue.queue_setup import found
 from sandscore.queue.settings import QueueSettings
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.challenge_reading import read_challenge
+from sandscore.records.record_reading import complaints
 
 
 def options_of(evaluation_id: str, config: Path | None, words: Iterable[str]) -> SynapseOptions:
@@ -34,10 +35,10 @@ def options_of(evaluation_id: str, config: Path | None, words: Iterable[str]) ->
     try:
         return SynapseOptions.model_validate_json(json.dumps(given))
     except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        known = ", ".join(sorted(SynapseOptions.model_fields))
-        hint = f"; known are {known}" if first["type"] == "extra_forbidden" else ""
-        raise UsageFault(f"{'.'.join(map(str, first['loc']))}: {first['msg']}{hint}") from None
+        where, said = complaints(fault)[0]
+        known = sorted(SynapseOptions.model_fields)
+        hint = "" if where[0] in known else f"; known are {', '.join(known)}"
+        raise UsageFault(f"--synapse-option {said}{hint}") from None
 
 
 def found_state(root: Path, challenge: Path, settings: QueueSettings, options: SynapseOptions) -> Workspace:
