@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help environment engine images browser peers check quick test mutate demo fuzz soak bench clean
+.PHONY: help environment engine images browser peers check quick test mutate schemas demo fuzz soak bench clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -42,6 +42,9 @@ test: check images browser peers shells  ## everything that must hold
 
 mutate: environment  ## small faults planted in every room, and which of them its tests do not notice
 	@$(PYTHON) tools/mutate.py
+
+schemas: environment  ## what follows from the task table: JSON Schemas, the list of tasks
+	@$(PYTHON) tools/make_schemas.py
 
 demo: images  ## the whole flow on the bundled example challenge
 	@.venv/bin/sandscore demo --images -o $(OUT)

@@ -27,7 +27,7 @@ problems = ss.validate("date", good, notes=given["notes"])
 assert isinstance(problems, ss.Problems) and problems.ok
 results = [ss.score("date", predictions=one, submission=one, **given) for one in (good, weak)]
 assert all(isinstance(result, ss.Result) for result in results)
-assert isinstance(results[0]["token"], ss.MeasureResult)
+assert isinstance(results[0]["token"], ss.MeasureResult) and results[0].interval is not None
 assert isinstance(ss.compare(*results), ss.Comparison)
 board = ss.rank(results)
 assert isinstance(board, ss.RankedBoard) and len(board.board.rows) == 2

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from sandscore.formats import FORMAT_NAMES as FORMAT_NAMES
     from sandscore.formats.corpus import Loss as Loss
     from sandscore.formats.format_registry import FORMATS as FORMATS
+    from sandscore.ranking.challenge_reading import read_own_tasks as read_own_tasks
+    from sandscore.ranking.challenge_reading import read_task_file as read_task_file
     from sandscore.ranking.power_planning import PowerPlan as PowerPlan
     from sandscore.ranking.verification import Verified as Verified
     from sandscore.scoring.scoring_flow import InvalidPredictions as InvalidPredictions
@@ -67,6 +69,7 @@ _HOMES = {
     "sandscore.formats": ("FORMAT_NAMES",),
     "sandscore.formats.corpus": ("Loss",),
     "sandscore.formats.format_registry": ("FORMATS",),
+    "sandscore.ranking.challenge_reading": ("read_own_tasks", "read_task_file"),
     "sandscore.ranking.power_planning": ("PowerPlan",),
     "sandscore.ranking.verification": ("Verified",),
     "sandscore.scoring.scoring_flow": ("InvalidPredictions",),

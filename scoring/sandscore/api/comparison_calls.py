@@ -22,7 +22,7 @@ def compare(a: Comparable, b: Comparable, measure: str | None = None) -> Compari
     ``measure`` is ``instance_strict`` unless it is named. Cards that no board would put together are refused: another
     task, profile, version or gold, other notes or patients.
 
-    >>> comparison = compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json", "token")
+    >>> comparison = ss.compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json", "token")
     >>> comparison.difference > 0, comparison.patients
     (True, 18)
     """

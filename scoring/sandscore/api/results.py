@@ -61,7 +61,7 @@ class Problems(_Value, Sequence[Problem]):
     At most 10,000 problems of each code are listed; ``counts`` counts them all. ``remarks`` say what was understood
     in a way that might have been meant otherwise.
 
-    >>> problems = validate("date", {"101-01": [{"start": 0, "length": 5, "text": "May"}]})
+    >>> problems = ss.validate("date", {"101-01": [{"start": 0, "length": 5, "text": "May"}]})
     >>> problems.ok, [problem.code for problem in problems.errors]
     (False, ['text-mismatch'])
     """
@@ -122,12 +122,7 @@ class Problems(_Value, Sequence[Problem]):
 class MeasureResult(_Value):
     """One measure of a result: counts, ratios and, when asked for, the interval of F1.
 
-    >>> result = score(
-    ...     "date",
-    ...     gold="gold/example/date.json",
-    ...     predictions="submissions/date-good/predictions.json",
-    ...     notes="gold/example/notes.json",
-    ... )
+    >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes)
     >>> token = result["token"]
     >>> token.tp, token.fp, token.fn
     (1077, 32, 75)
@@ -166,7 +161,7 @@ class MeasureResult(_Value):
         return self._result.intervals(self.name).get(self.name)
 
     def _view(self) -> ValueView:
-        return self._result.view_of([self.name])
+        return self._result._view_of([self.name])
 
 
 class Result(_Value):
@@ -176,12 +171,7 @@ class Result(_Value):
     ``problems`` are those of the predictions, ``remarks`` say what was understood in a way that might have been
     meant otherwise.
 
-    >>> result = score(
-    ...     "date",
-    ...     gold="gold/example/date.json",
-    ...     predictions="submissions/date-good/predictions.json",
-    ...     notes="gold/example/notes.json",
-    ... )
+    >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes)
     >>> round(result.f1, 3), round(result["token"].recall, 3)
     (0.934, 0.935)
     >>> low, high = result.interval
@@ -258,9 +248,9 @@ class Result(_Value):
         write(path, pieces(self.card))
 
     def _view(self) -> ValueView:
-        return self.view_of(self.measures)
+        return self._view_of(self.measures)
 
-    def view_of(self, measures: Sequence[str]) -> ValueView:
+    def _view_of(self, measures: Sequence[str]) -> ValueView:
         """Some of its measures, for people."""
         card = self.card
         quick = self.patients <= _QUICK_UNITS
@@ -294,7 +284,7 @@ class Result(_Value):
 class LabelDifference(Struct, frozen=True):
     """A label on which two cards differ, and what each counts there.
 
-    >>> comparison = compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json")
+    >>> comparison = ss.compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json")
     >>> most = comparison.gains[0]
     >>> most.label, most.fewer_errors > 0
     ('MM/DD/YYYY', True)
@@ -317,7 +307,7 @@ class Comparison(_Value):
     test: the numbers of a board of these two. ``notes`` are those that differ; ``gains`` are the labels on which a
     makes fewer errors than b, ``losses`` those on which it makes more.
 
-    >>> comparison = compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json")
+    >>> comparison = ss.compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json")
     >>> comparison.difference > 0, comparison.p < 0.05
     (True, True)
     """
@@ -392,7 +382,7 @@ class Comparison(_Value):
 class RankedBoard(_Value):
     """A board: submissions in order, best first, with everything a stranger needs to recompute them.
 
-    >>> ranked = rank(["leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json"])
+    >>> ranked = ss.rank(["leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json"])
     >>> [row.submission for row in ranked.board.rows]
     ['date-good', 'date-weak']
     """
@@ -443,7 +433,7 @@ class RankedBoard(_Value):
 class Run(_Value):
     """A run that is over: what the annotator answered (None where it did not get that far), and its record.
 
-    >>> done = run("date", annotate=lambda note: [], notes="gold/example/notes.json")
+    >>> done = ss.run("date", annotate=lambda note: [], notes=notes)
     >>> done.record.outcome.value, done.record.notes
     ('finished', 72)
     """

@@ -4,7 +4,14 @@ from collections.abc import Iterable
 
 
 class SandscoreError(Exception):
-    """A fault with a sentence for the person who can mend it."""
+    """A fault with a sentence for the person who can mend it, and the exit code of the command line.
+
+    >>> try:
+    ...     ss.validate("date", "no-such-file.json")
+    ... except ss.SandscoreError as fault:
+    ...     print(fault.exit_code, fault)
+    66 no-such-file.json: there is no such file
+    """
 
     exit_code = 70
 

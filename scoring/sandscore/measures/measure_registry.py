@@ -47,11 +47,22 @@ def measures_for(task: Task, asked: Iterable[str] = ()) -> list[Named]:
 
 
 def _asked(task: Task, written: str) -> Named:
-    measure, known = parse(written, all_measures()), general_measures()
+    measure, known = parse(written, all_measures() | _own_measure(task)), general_measures()
     if measure.name not in task.measures and measure.name not in known:
         allowed = ", ".join((*task.measures, *known))
         raise UsageFault(f"the task {task.id} has no measure {measure.name}; it has {allowed}")
     return measure
+
+
+def _own_measure(task: Task) -> dict[str, Definition]:
+    """The label measure of an organiser's own task."""
+    name = task.label_measure
+    return {name: Definition(name, "strict match and equal label")} if name else {}
+
+
+def is_columnar(task: Task, measure: Named) -> bool:
+    """Whether it is counted on columns, with the challenge's own; the general ones look at documents."""
+    return measure.name in MEASURES or measure.name == task.label_measure
 
 
 def all_measures() -> dict[str, Definition]:
@@ -89,8 +100,8 @@ def added(counted: list[Counted], reason: str | None) -> Counted:
 
 
 def _count(task: Task, sides: Sides, labels: int, measure: Named, protected: Ints | None) -> Counted:
-    settings = MEASURES[measure.name].settle(measure)
     if measure.name in SPAN_MEASURES:
+        settings = MEASURES[measure.name].settle(measure)
         found = _SPANS[measure.name](sides, labels, settings)
         return Counted(measure, found.per_note, found.per_label)
     if measure.name == task.label_measure:

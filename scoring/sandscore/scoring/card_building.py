@@ -15,11 +15,12 @@ from sandscore.annotations.input_files import Loaded
 from sandscore.measures.challenge_counts import Tally
 from sandscore.measures.dataset_counts import measured
 from sandscore.measures.hipaa_map import HipaaMap
-from sandscore.measures.measure_registry import MEASURES, Counted, measures_for, totals
+from sandscore.measures.measure_registry import Counted, is_columnar, measures_for, totals
 from sandscore.measures.measure_syntax import Named
 from sandscore.measures.note_counts import NoteCounts, table_of, written
 from sandscore.records.counts import Counts, ratio
 from sandscore.records.scorecard import ConfidenceCurve, ErrorKinds, Macro, MacroNotes, MeasureScore, Scorecard
+from sandscore.task_table.own_tasks import definition_hash, definition_of
 from sandscore.task_table.task import Task
 
 if TYPE_CHECKING:
@@ -57,15 +58,16 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
     gold, predictions = loaded.columns["gold"], loaded.columns["predictions"]
     names = dataset.vocabulary.names
     wanted = measures_for(task, question.measures)
-    columnar = [measure for measure in wanted if measure.name in MEASURES]
+    columnar = [measure for measure in wanted if is_columnar(task, measure)]
     whole = measured(task, loaded, columnar, question.hipaa if task.hipaa else None, jobs)
-    general = _counted([measure for measure in wanted if measure.name not in MEASURES], loaded)
+    general = _counted([measure for measure in wanted if not is_columnar(task, measure)], loaded)
     scores = {str(c.measure): _score(c) for c in whole.counted}
     identity = question.identity
     return Scorecard.model_construct(
         sandscore=__version__,
         signature=signature(task, "challenge", loaded.sha256, question.hipaa if task.hipaa else None),
         task=task.id,
+        **carried_definition(task),
         profile="challenge",
         team=identity.team,
         submission=identity.submission,
@@ -93,8 +95,19 @@ def signature(task: Task, profile: str, sha256: Mapping[str, str], hipaa: HipaaM
     """What must be equal for two numbers to be comparable, in one line."""
     parts = [task.id, profile]
     parts += [f"{role}:{sha256[role][:_SHOWN_OF_HASH]}" for role in ("gold", "predictions")]
+    defined = definition_hash(task)
+    parts += [f"task:{defined[:_SHOWN_OF_HASH]}"] if defined else []
     parts += [f"map:{hipaa.digest[:_SHOWN_OF_HASH]}"] if hipaa else []
     return "|".join([*parts, f"v{__version__}"])
+
+
+def carried_definition(task: Task) -> dict[str, Any]:
+    """What the card of an organiser's own task says of it; nothing where our table does."""
+    if not task.own:
+        return {}
+    from sandscore.records.challenge import TaskDefinition
+
+    return {"definition": TaskDefinition.model_validate(definition_of(task))}
 
 
 def _counted(measures: list[Named], loaded: Loaded) -> "list[CountedGeneral]":

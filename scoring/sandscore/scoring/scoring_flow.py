@@ -27,7 +27,14 @@ if TYPE_CHECKING:
 
 
 class InvalidPredictions(ParticipantFault):
-    """Predictions that are not valid, with every problem that was found in them; nothing was scored."""
+    """Predictions that are not valid, with every problem that was found in them; nothing was scored.
+
+    >>> try:
+    ...     ss.score("date", gold=gold, predictions=b"[{}]", notes=notes)
+    ... except ss.InvalidPredictions as fault:
+    ...     print(fault.exit_code, fault.problems[0].code)
+    65 schema
+    """
 
     def __init__(self, sentence: str, found: ProblemCollector) -> None:
         super().__init__(sentence)
