@@ -192,8 +192,8 @@ def leaves(command: click.Command) -> Iterator[click.Command]:
 
 
 NOBODY_KNOWS = {
-    "cause", "created", "dask", "dataset", "evaluation", "home", "home_options", "image", "local", "memory", "notify", "only", "phase",
-    "submission", "synapse", "synapse_options", "team", "types", "url",
+    "cause", "created", "dask", "dataset", "evaluation", "home", "home_options", "image", "local", "memory", "notify",
+    "only", "phase", "submission", "synapse", "synapse_options", "team", "types", "url",
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from sandscore.disclosure.feedback_view import view_of
 from sandscore.disclosure.team_reasons import PublicProblems, public_problems, reason_of
 from sandscore.measures.hipaa_map import HipaaMap, load_hipaa_map
 from sandscore.queue.attempt_files import PREDICTIONS, PROBLEMS, RUN, card_name
-from sandscore.queue.children.child_messages import Blame, FaultAnswer, ScoreAnswer, ScoreRequest
+from sandscore.queue.children.child_messages import Blame, FaultAnswer, ScoreAnswer, SubmissionScoreRequest
 from sandscore.queue.gold_cache import References
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.card_reading import RankedCard
@@ -35,7 +35,7 @@ class Scorer:
         self._rules: dict[tuple[str, str | None], BoardRules] = {}
         self._hipaa: HipaaMap | None = None
 
-    def score(self, job: ScoreRequest, drafts: Drafts) -> ScoreAnswer | FaultAnswer:
+    def score(self, job: SubmissionScoreRequest, drafts: Drafts) -> ScoreAnswer | FaultAnswer:
         """F1 by measure and what the team may be told. Files go to ``drafts``."""
         task, folder = self._workspace.task(job.task), Path(job.folder)
         gold, notes = self._workspace.gold(task.id, job.phase), self._workspace.notes(job.phase)
@@ -82,7 +82,7 @@ def _told(found: ProblemCollector, folder: Path, drafts: Drafts) -> PublicProble
     return problems
 
 
-def _identity(job: ScoreRequest, folder: Path, dataset: str) -> Identity:
+def _identity(job: SubmissionScoreRequest, folder: Path, dataset: str) -> Identity:
     run = folder / RUN
     facts = json.loads(run.read_bytes()) if run.exists() else None
     return Identity(job.team, job.submission, job.image, dataset, job.created, facts)
