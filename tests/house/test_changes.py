@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from checkout_copy import CheckoutCopy
 
+pytestmark = pytest.mark.slow
+
 GENERATED_ROWS = {"pyproject.toml", "scoring/sandscore/base/own_rows.py"}
 """``python -m tools.make_rows`` writes them."""
 EXAMPLE = ("--gold", "gold/example/address.json", "--notes", "gold/example/notes.json")

@@ -14,6 +14,8 @@ import pytest
 from checkout_copy import PACKAGE, ROOT, CheckoutCopy
 from sandscore.base.own_rows import OWN_ROWS
 
+pytestmark = pytest.mark.slow
+
 CORE = ("base", "records", "task_table", "annotations", "measures", "scoring", "ranking", "api")
 CORE_LINES = 9_500
 """Lines of code, without blank ones and docstrings: about what can be read in an afternoon, and not to grow."""

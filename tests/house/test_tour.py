@@ -11,6 +11,8 @@ import pytest
 
 from sandscore.cli.main import run
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "scoring" / "sandscore"
 EXAMPLE = ROOT / "gold" / "example"
