@@ -59,7 +59,7 @@ CORPORA = corpora()
 
 @pytest.fixture(scope="module")
 def answers() -> dict[str, list[dict[str, Any]]]:
-    measures = list(evaluate(neleval_profile, [], []).details["rows"])
+    measures = list(evaluate(neleval_profile.NelevalScorer, [], []).details["rows"])
     sides: list[dict[str, Any]] = [{"gold": lines(gold), "predictions": lines(found)} for gold, found in CORPORA]
     cases = [case | {"measures": measures, "by": fields} for fields in GROUPS.values() for case in sides]
     found = answers_of("neleval", "neleval_original.py", cases)
@@ -70,7 +70,7 @@ def answers() -> dict[str, list[dict[str, Any]]]:
 def test_every_row_is_nelevals(by: str, answers: dict[str, list[dict[str, Any]]]) -> None:
     assert any(answer["rows"] for answer in answers[by])
     for (gold, predictions), answer in zip(CORPORA, answers[by], strict=True):
-        rows = evaluate(neleval_profile, gold, predictions, by=by).details["rows"]
+        rows = evaluate(neleval_profile.NelevalScorer, gold, predictions, by=by).details["rows"]
         ours = {name: as_answered(row) for name, row in rows.items()}
         assert ours == answer["rows"]
 

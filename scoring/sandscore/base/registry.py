@@ -6,10 +6,8 @@ Entry points of other people are read only for a name that is not ours, and only
 """
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
-
-from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
 
@@ -26,15 +24,10 @@ class Row:
     source: ClassVar[str] = ""
     """Where it is defined: a paper, a program and its version, a page of ours."""
 
-
-class Plugin(Struct, frozen=True):
-    """The installed package that a stranger's row comes from."""
-
-    name: str
-    version: str
-
-    def __str__(self) -> str:
-        return f"{self.name} {self.version}"
+    @classmethod
+    def fault(cls) -> str | None:
+        """Why the row cannot be used, for a kind that asks more of its rows; None where nothing is wrong."""
+        return None
 
 
 R = TypeVar("R", bound=Row)
@@ -47,7 +40,7 @@ class Registry(Generic[R]):
         self.kind, self.group = kind, group
         self._base, self._ours = base, dict(ours)
         self._found: dict[str, type[R]] = {}
-        self._plugins: dict[str, Plugin] = {}
+        self._plugins: dict[str, str] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -59,9 +52,14 @@ class Registry(Generic[R]):
         """Our own rows' places, as the project's entry points give them."""
         return dict(self._ours)
 
+    @property
+    def base(self) -> type[R]:
+        """The class that every row extends."""
+        return cast("type[R]", _object(self._base))
+
     def __iter__(self) -> Iterator[type[R]]:
         """Our own rows, imported one by one."""
-        return map(self.find, self._ours)
+        return map(self.find, self.names)
 
     def find(self, name: str) -> type[R]:
         """The row of that name, ours or an installed package's; else a usage error that lists ours."""
@@ -69,8 +67,8 @@ class Registry(Generic[R]):
             self._found[name] = self._loaded(name, self._ours[name]) if name in self._ours else self._plugged(name)
         return self._found[name]
 
-    def plugin(self, name: str) -> Plugin | None:
-        """Whose row a name is: None for one of ours."""
+    def plugin(self, name: str) -> str | None:
+        """The installed package that a row comes from, with its version; None for one of ours."""
         if name in self._ours:
             return None
         self.find(name)
@@ -78,19 +76,17 @@ class Registry(Generic[R]):
 
     def unknown(self, name: str) -> UsageFault:
         """What is said of a name that nobody has: the allowed ones, and the nearest of them."""
-        from difflib import get_close_matches
-
-        near = get_close_matches(name.lower(), self._ours, 1)
-        hint = f" (did you mean {near[0]}?)" if near else ""
-        return UsageFault(f"unknown {self.kind} '{name}'{hint}; allowed: {', '.join(self._ours)}")
+        return UsageFault(
+            f"unknown {self.kind} '{name}'{near_miss(name, self.names)}; allowed: {', '.join(self.names)}"
+        )
 
     def _plugged(self, name: str) -> type[R]:
         entry = self._entry(name)
         if entry.dist is None:
             raise self.unknown(name)
-        plugin = Plugin(entry.dist.name, entry.dist.version)
+        plugin = f"{entry.dist.name} {entry.dist.version}"
         try:
-            row = self._loaded(name, entry.value)
+            row = self._loaded(name, f"{entry.module}:{entry.attr}")
         except UsageFault:
             raise
         except Exception as fault:
@@ -111,12 +107,22 @@ class Registry(Generic[R]):
         return next(iter(found.values()))
 
     def _loaded(self, name: str, target: str) -> type[R]:
-        row, base = _object(target), _object(self._base)
-        if not (isinstance(row, type) and isinstance(base, type) and issubclass(row, base)):
+        row = _object(target)
+        if not (isinstance(row, type) and issubclass(row, self.base)):
             raise UsageFault(f"the {self.kind} '{name}' is not a class that extends {self._base}")
         if getattr(row, "name", None) != name:
             raise UsageFault(f"the {self.kind} '{name}' calls itself '{getattr(row, 'name', None)}'")
-        return cast("type[R]", row)
+        if fault := row.fault():
+            raise UsageFault(f"the {self.kind} '{name}' cannot be used: {fault}")
+        return row
+
+
+def near_miss(word: str, known: Iterable[str]) -> str:
+    """What somebody may have meant, for the middle of a sentence; nothing where nothing is near."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, list(known), n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def _object(target: str) -> object:

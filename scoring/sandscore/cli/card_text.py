@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from sandscore.cli.problem_text import printable
-from sandscore.records.scorecard import MeasureScore, Scorecard
+from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
 from sandscore.scoring.card_building import pieces
 
 
@@ -28,7 +28,7 @@ def as_text(card: Scorecard) -> list[str]:
     return [f"{line}\n" for line in lines]
 
 
-def _row(name: str, score: MeasureScore) -> str:
+def _row(name: str, score: FormulaScore | MeasureScore) -> str:
     counts = "".join(f"{'–' if c is None else c:>7}" for c in (score.tp, score.fp, score.fn))
     macro = score.macro.f1 if score.macro else None
     row = f"{name:28}{counts}{ratio(score.precision):>11}{ratio(score.recall):>8}{ratio(score.f1):>8}{ratio(macro):>10}"

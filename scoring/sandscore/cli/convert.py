@@ -10,23 +10,37 @@ import click
 
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.cli.options import format_option
-from sandscore.formats import NAMES
+from sandscore.formats.format_registry import FORMATS
 from sandscore.task_table.task import TASKS, Task
 
 if TYPE_CHECKING:
     from sandscore.formats.conversion import Conversion
     from sandscore.formats.corpus import Corpus, Loss
 
-_FORMAT = click.Choice(NAMES)
+
+class FormatName(click.Choice[str]):
+    """The name of a format of ours, or of an installed package's."""
+
+    def __init__(self) -> None:
+        super().__init__(FORMATS.names)
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value in FORMATS.names:
+            return value
+        try:
+            return FORMATS.find(value).name
+        except UsageFault as fault:
+            self.fail(str(fault), param, ctx)
+
+
+_FORMAT = FormatName()
 
 
 def _list_formats(context: click.Context, _option: click.Parameter, asked: bool) -> None:
     if not asked:
         return
-    from sandscore.formats.format_registry import FORMATS
-
-    for row in FORMATS.values():
-        click.echo(f"{row.name:18} {row.summary}")
+    for row in FORMATS:
+        click.echo(f"{row.name:18} {row.description}")
         if row.cannot_hold:
             click.echo(f"{'':18} cannot hold {', '.join(row.cannot_hold)}")
     context.exit()
@@ -91,7 +105,6 @@ def _is_stdout(output: Path | None) -> bool:
 
 def _wanted(words: tuple[str, ...], options: dict[str, Any]) -> "Conversion":
     from sandscore.formats.conversion import Conversion
-    from sandscore.formats.format_registry import FORMATS
     from sandscore.formats.sandscore_json import read_notes
 
     tasks: list[Task] = []
@@ -105,8 +118,8 @@ def _wanted(words: tuple[str, ...], options: dict[str, Any]) -> "Conversion":
     if len(set(tasks)) < len(tasks):
         raise UsageFault("a task is named twice")
     return Conversion(
-        FORMATS[options["source"]],
-        FORMATS[options["target"]],
+        FORMATS.find(options["source"]),
+        FORMATS.find(options["target"]),
         tuple(paths),
         tuple(tasks),
         read_notes(options["notes"]) if options["notes"] else None,
