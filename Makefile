@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help environment engine images browser peers check test demo fuzz soak bench clean
+.PHONY: help environment engine images browser peers check quick test mutate demo fuzz soak bench clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -31,8 +31,14 @@ check: environment  ## lint, format, types, import arrows, compiler warnings
 	@.venv/bin/lint-imports --no-cache > .venv/arrows.txt || (cat .venv/arrows.txt; exit 1)
 	@tools/check_kernel.sh
 
+quick: check  ## lint, types and the unit tests, without engine, browser or original scorers
+	@$(PYTHON) -m pytest -n 2 --dist worksteal -m "not engine and not browser and not peer and not slow"
+
 test: check images browser peers  ## everything that must hold
 	@$(PYTHON) -m pytest -n 2 --dist worksteal
+
+mutate: environment  ## small faults planted in every room, and which of them its tests do not notice
+	@$(PYTHON) tools/mutate.py
 
 demo: images  ## the whole flow on the bundled example challenge
 	@.venv/bin/sandscore demo --images -o $(OUT)

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 import orjson
 
-import sandscore.cli.scoring_flow  # noqa: F401 (what a command imports is not what is measured)
+import sandscore.scoring.scoring_flow  # noqa: F401 (what a command imports is not what is measured)
 from sandscore.annotations.decoder import record_type
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.cli.main import run

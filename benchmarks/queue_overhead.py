@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandscore.base.bundled_content import example_gold, submissions
+from sandscore.queue.homes.sqlite.sqlite_admin import submit
 from sandscore.queue.homes.sqlite.sqlite_database import Database, create
-from sandscore.queue.homes.sqlite.sqlite_submitting import NewSubmission, submit
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
+from sandscore.queue.new_submission import NewSubmission
 from sandscore.queue.queue_setup import found
 from sandscore.queue.settings import QueueSettings
 from sandscore.queue.workspace import Workspace

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sandscore.queue.homes.sqlite.sqlite_admin import submit
 from sandscore.queue.homes.sqlite.sqlite_database import Database, create
 from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
-from sandscore.queue.homes.sqlite.sqlite_submitting import NewSubmission, submit
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
+from sandscore.queue.new_submission import NewSubmission
 from sandscore.queue.queue_setup import found
 from sandscore.queue.settings import QueueSettings
 from sandscore.queue.workspace import Workspace

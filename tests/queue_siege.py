@@ -65,6 +65,7 @@ class Siege:
     handed_in: dict[str, str] = field(default_factory=dict)
     cancelled: set[str] = field(default_factory=set)
     restores: int = 0
+    erased: int = 0
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -127,16 +128,17 @@ class Siege:
     def restore(self, backup: Path) -> None:
         """As the organiser's guide says: stop the workers, put the copy in place, start again."""
         self.band.end()
+        self.erased = self.lost()
         for ending in ("", "-wal", "-shm"):
             (self.workspace.root / f"{FILE}{ending}").unlink(missing_ok=True)
         (self.workspace.root / FILE).write_bytes(backup.read_bytes())
         self.restores += 1
 
     def lost(self) -> int:
-        """Attempts whose worker died over them."""
+        """Attempts whose worker died over them, those that a restored copy knows nothing of among them."""
         with opened(self.workspace) as database, database.reading() as connection:
             found: int = connection.execute("SELECT count(*) FROM attempt WHERE outcome='lost'").fetchone()[0]
-        return found
+        return self.erased + found
 
     def check(self) -> Counter[str]:
         """Everything that must hold; how many ended how."""

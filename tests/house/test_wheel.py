@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LISTED = Path(__file__).with_name("wheel_contents.txt")
+BUNDLED = ("schemas", "submissions", "gold/example", "gold/hipaa.json")
 KERNEL = "sandscore/annotations/kernel/kernel.so"
 SOURCES = sorted((ROOT / "scoring" / KERNEL).parent.glob("*.c"))
 COMPILED = bool(SOURCES and shutil.which(os.environ.get("CC", "cc").split()[0]))
@@ -42,6 +42,18 @@ def contents(wheel: Path) -> list[str]:
         return sorted(name for name in archive.namelist() if ".dist-info/" not in name)
 
 
+def belonging() -> list[str]:
+    """The files of the checkout that a wheel should hold, under the names they have there; C sources stay behind."""
+    git = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "scoring/sandscore", *BUNDLED]
+    listed = subprocess.run(git, capture_output=True, text=True, check=True, cwd=ROOT).stdout.splitlines()
+    there = (name for name in listed if (ROOT / name).exists() and not name.endswith((".c", ".h")))
+    return sorted(name.removeprefix("scoring/") if name.startswith("scoring/") else _bundled(name) for name in there)
+
+
+def _bundled(name: str) -> str:
+    return f"sandscore/_content/{name}"
+
+
 def unpack(wheel: Path, folder: Path) -> Path:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
@@ -49,9 +61,10 @@ def unpack(wheel: Path, folder: Path) -> Path:
 
 
 def test_contents(wheel: Path, pure_wheel: Path) -> None:
-    listed = LISTED.read_text(encoding="utf-8").split()
-    assert contents(pure_wheel) == listed, "tools/wheel_contents.sh writes the list"
-    assert contents(wheel) == sorted([*listed, KERNEL] if COMPILED else listed)
+    expected = belonging()
+    assert "sandscore/__init__.py" in expected
+    assert contents(pure_wheel) == expected
+    assert contents(wheel) == sorted([*expected, KERNEL] if COMPILED else expected)
 
 
 def test_the_name_says_where_it_runs(wheel: Path, pure_wheel: Path) -> None:

@@ -50,11 +50,23 @@ def corpora() -> list[tuple[Mentions, Mentions]]:
     return found
 
 
+def ragged_corpora() -> list[tuple[Mentions, Mentions]]:
+    """Some of a hundred documents on either side, in an order of its own; most mentions are found in part."""
+    rng = random.Random(7)
+    return [(ragged(rng), ragged(rng)) for _ in range(6)]
+
+
+def ragged(rng: random.Random) -> Mentions:
+    named = [f"d{number}" for number in range(100) if rng.random() < 0.8]
+    rng.shuffle(named)
+    return [mention(rng, 10) | {"doc": name} for name in named for _ in range(rng.randrange(1, 12))]
+
+
 def lines(mentions: Mentions) -> list[str]:
     return [f"{m['doc']}\t{m['start']}\t{m['end_inclusive']}\tNIL\t1.0\t{m['type']}" for m in mentions]
 
 
-CORPORA = corpora()
+CORPORA = [*corpora(), *ragged_corpora()]
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +85,18 @@ def test_every_row_is_nelevals(by: str, answers: dict[str, list[dict[str, Any]]]
         rows = evaluate(neleval_profile.NelevalScorer, gold, predictions, by=by).details["rows"]
         ours = {name: as_answered(row) for name, row in rows.items()}
         assert ours == answer["rows"]
+
+
+def test_the_order_of_documents_is_in_the_last_bits() -> None:
+    """So that the ragged corpora above can tell a wrong order from a right one."""
+    differing = set()
+    for gold, predictions in ragged_corpora():
+        sorted_sides = (sorted(side, key=lambda m: m["doc"]) for side in (gold, predictions))
+        here = evaluate(neleval_profile.NelevalScorer, gold, predictions, by="type").details["rows"]
+        there = evaluate(neleval_profile.NelevalScorer, *sorted_sides, by="type").details["rows"]
+        assert {name: pytest.approx(row) for name, row in there.items()} == here
+        differing |= {name.partition("=")[2] for name in here if here[name] != there[name]}
+    assert {"<macro>", "<micro>"} <= differing
 
 
 def as_answered(row: dict[str, Any]) -> dict[str, Any]:

@@ -7,8 +7,8 @@ import pytest
 from queue_samples import CHALLENGE, WRONG_PLACE, hand_in, opened, queue, with_home
 
 from sandscore.base.errors import ParticipantFault
-from sandscore.queue.homes.sqlite import sqlite_submitting
-from sandscore.queue.homes.sqlite.sqlite_submitting import refusal
+from sandscore.queue.homes.sqlite import sqlite_admin
+from sandscore.queue.new_submission import refusal
 from sandscore.records.challenge import Quota
 
 NOW = datetime.datetime(2026, 11, 18, 15, 30, tzinfo=datetime.UTC)
@@ -44,7 +44,7 @@ def test_local_time_zones_do_not_move_midnight() -> None:
 
 
 def test_invalid_and_cancelled_submissions_cost_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_submitting, "utc_now", lambda: NOW)
+    monkeypatch.setattr(sqlite_admin, "utc_now", lambda: NOW)
     workspace = queue(tmp_path, f"{CHALLENGE}[quota]\nday = 2\n")
     first, second = hand_in(workspace), hand_in(workspace, WRONG_PLACE)
     with pytest.raises(ParticipantFault, match="opens at 2026-11-19T00:00:00Z"):

@@ -1,4 +1,4 @@
-"""What the schema cannot say: annotations against the note's text, against each other, and files against the notes.
+"""Checks that the schema cannot state: annotations against the note's text and each other, files against the notes.
 
 Why an annotation's text does not stand where it says: the usual miscounts, tried one by one.
 """

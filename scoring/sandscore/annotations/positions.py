@@ -1,4 +1,4 @@
-"""Where in a file its annotations stand."""
+"""Positions of annotations in their file."""
 
 from array import array
 from bisect import bisect_right

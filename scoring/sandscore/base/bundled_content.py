@@ -1,4 +1,4 @@
-"""Where the bundled schemas and the example challenge live: inside the wheel, else in the checkout."""
+"""The bundled schemas and the example challenge: inside the wheel, else in the checkout."""
 
 from functools import cache
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What an organiser should hear of, although the work goes on."""
+"""Messages that an organiser should hear although the work goes on."""
 
 import sys
 

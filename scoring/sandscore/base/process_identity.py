@@ -1,4 +1,4 @@
-"""Who made or holds something: a process, named so that another process of the machine can tell whether it is there."""
+"""The identity of a process that made or holds something, so that another can tell whether it is still there."""
 
 import os
 from functools import cache

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sandscore import api
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.cli.options import format_option
-from sandscore.cli.running_options import limits_from, memory_option
+from sandscore.cli.running_options import memory_option
 
 if TYPE_CHECKING:
     from sandscore.containers.hostile.hostile_set import AttackVerdict
-    from sandscore.records.run_record import RunLimits
+    from sandscore.records.run_record import Hardening, RunLimits
 
 
 @click.command("attack")
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--only", multiple=True, metavar="CASE", help="Only this case; repeatable.")
 @format_option
 def command(
-    challenge: Path | None, hardening: str | None, memory: int | None, only: tuple[str, ...], output_format: str
+    challenge: Path | None, hardening: "Hardening | None", memory: int | None, only: tuple[str, ...], output_format: str
 ) -> int:
     """Fire hostile submissions at this machine's engine, under the limits that runs have here.
 
@@ -48,9 +49,9 @@ def command(
     return OrganiserFault.exit_code if failed else 0
 
 
-def _limits(challenge: Path | None, hardening: str | None, memory: int | None) -> "RunLimits":
+def _limits(challenge: Path | None, hardening: "Hardening | None", memory: int | None) -> "RunLimits":
     if challenge is None:
-        return limits_from(hardening or "strict", None, memory)
+        return api.limits_of(hardening or "strict", memory=memory)
     if hardening is not None or memory is not None:
         raise UsageFault("--challenge says hardening and memory; leave the other options out")
     from sandscore.queue.challenge_limits import limits_of

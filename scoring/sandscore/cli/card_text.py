@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
+import click
+
 from sandscore.cli.problem_text import printable
 from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
 from sandscore.scoring.card_building import pieces
+from sandscore.scoring.scoring_flow import Scored
 
 
 def ratio(value: float | None) -> str:
@@ -64,3 +67,12 @@ def as_json(card: Scorecard) -> Iterator[str]:
 
 
 FORMATS: dict[str, Callable[[Scorecard], Iterable[str]]] = {"text": as_text, "json": as_json}
+
+
+def print_scored(scored: Scored, output_format: str) -> None:
+    """The card, or for people what another scorer would have printed."""
+    if scored.table is not None and output_format == "text":
+        click.echo(scored.table)
+        return
+    for piece in FORMATS[output_format](scored.card):
+        click.echo(piece, nl=False)

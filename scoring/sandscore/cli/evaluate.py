@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
+from sandscore import api
 from sandscore.cli.options import format_option
-from sandscore.cli.running_options import RunOptions, execute, run_options
+from sandscore.cli.running_options import following, run_options
 
 
 @click.command("evaluate")
@@ -26,17 +27,21 @@ def command(task: str, image: str, gold: str, output: Path, output_format: str, 
       sandscore evaluate date --image sandscore-example/date-good --notes gold/example/notes.json \\
           --gold gold/example/date.json -o result
     """
-    from sandscore.cli.run import exit_code, report
-    from sandscore.cli.score import command as score
-    from sandscore.containers.run_folder import PREDICTIONS, RECORD
+    from sandscore.cli.card_text import print_scored
+    from sandscore.cli.run_text import report
+    from sandscore.cli.scoring_watch import watch
 
-    chosen = RunOptions(**options)
-    record = execute(task, "image", image, chosen, output)
-    report(record)
-    if failed := exit_code(record):
-        return failed
-    pinned = record.image.digest or record.image.id if record.image else image
-    files = ["--gold", gold, "--predictions", str(output / PREDICTIONS), "--notes", chosen.notes]
-    told = ["--image", pinned, "--run", str(output / RECORD), "-o", str(output / "card.json")]
-    scored: int = score.main([task, *files, *told, "--format", output_format], standalone_mode=False)
-    return scored
+    done = api.run_to_folder(api.RunRequest(task=task, kind="image", reference=image, **options), output, following)
+    report(done.record)
+    if done.exit_code:
+        return done.exit_code
+    request = api.ScoreRequest(
+        task=task,
+        gold=gold,
+        predictions=str(done.predictions),
+        notes=options["notes"],
+        image=done.image or image,
+        run=str(done.record_file),
+    )
+    print_scored(api.score_to_files(request, api.ScoreFiles(card=str(output / "card.json")), watch()), output_format)
+    return 0

@@ -1,4 +1,4 @@
-"""What validation found, for people and for programs."""
+"""The problems that validation found, for people and for programs."""
 
 import json
 from collections.abc import Iterable

@@ -41,8 +41,8 @@ def command(
     Example:
       sandscore rank leaderboard/cards/date-*.json -o board.json
     """
+    from sandscore.api.output_files import write
     from sandscore.cli.progress import bar
-    from sandscore.cli.score import write
     from sandscore.ranking.board_building import rank
     from sandscore.ranking.board_exports import EXPORTS, as_json
     from sandscore.ranking.card_reading import read_cards

@@ -1,16 +1,14 @@
 """``sandscore run``: an annotator over notes."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import click
 
+from sandscore import api
 from sandscore.base.errors import UsageFault
 from sandscore.cli.options import format_option
-from sandscore.cli.running_options import RunOptions, execute, run_options
-
-if TYPE_CHECKING:
-    from sandscore.records.run_record import RunRecord
+from sandscore.cli.running_options import following, run_options
 
 
 @click.command("run")
@@ -42,65 +40,17 @@ def command(
       sandscore run date --command "python3 submissions/template/server.py" \\
           --notes gold/example/notes.json -o run
     """
-    given = [(kind, value) for kind, value in (("image", image), ("url", url), ("command", local)) if value is not None]
+    named: tuple[tuple[Literal["image", "url", "command"], str | None], ...]
+    named = ("image", image), ("url", url), ("command", local)
+    given = [(kind, value) for kind, value in named if value is not None]
     if len(given) != 1:
         raise UsageFault("name what to run: exactly one of --image, --url and --command")
     kind, reference = given[0]
     if kind != "image" and options["protocol"] == "batch":
         raise UsageFault("--protocol batch needs --image")
-    record = execute(task, kind, reference, RunOptions(**options), output)
-    click.echo(FORMATS[output_format](record, output))
-    report(record)
-    return exit_code(record)
+    from sandscore.cli.run_text import FORMATS, report
 
-
-def exit_code(record: "RunRecord") -> int:
-    """A check that was asked for and failed is the participant's fault, as an invalid answer is."""
-    checks = [check for check in (record.determinism, record.robustness) if check is not None]
-    return record.outcome.exit_code or (0 if all(check.passed for check in checks) else 65)
-
-
-def report(record: "RunRecord") -> None:
-    """Warnings and the reason of an end, for the person at the terminal."""
-    if record.kind != "image":
-        click.echo(f"sandscore: this run was not isolated ({record.isolation})", err=True)
-    for warning in record.warnings:
-        click.echo(f"sandscore: {warning}", err=True)
-    if record.reason is not None:
-        click.echo(f"sandscore: {record.outcome}: {record.reason}", err=True)
-
-
-def _as_text(record: "RunRecord", folder: Path) -> str:
-    lines = [f"outcome       {record.outcome}", f"notes         {record.notes}"]
-    if record.notes_per_second is not None:
-        lines.append(f"speed         {record.notes_per_second:.1f} notes/s")
-    if record.latency is not None:
-        lines.append(f"seconds/note  {record.latency.p50:.4f} median, {record.latency.most:.4f} at most")
-    if record.peak_memory_bytes is not None:
-        lines.append(f"memory        {record.peak_memory_bytes / 2**20:.0f} MB at most")
-    lines.append(f"isolation     {record.isolation}")
-    for name in ("determinism", "robustness"):
-        check = getattr(record, name)
-        if check is not None:
-            where = f", first at note {check.note}" if check.note else ""
-            lines.append(f"{name:14}" + ("passed" if check.passed else f"FAILED: {check.detail}{where}"))
-    lines.append(f"limits        {_limits(record)}")
-    lines.append(f"results       {folder}")
-    return "\n".join(lines)
-
-
-def _limits(record: "RunRecord") -> str:
-    limits = record.limits
-    time = f"{limits.total_seconds:g} s, {limits.note_seconds:g} s a note and more for long ones"
-    if record.kind != "image":
-        return f"{time}; nothing else is limited"
-    room = f"{limits.memory_bytes >> 20} MB, {limits.cpus:g} CPU, {limits.processes} processes"
-    return f"{limits.hardening}; {room}, {time}"
-
-
-def _as_json(record: "RunRecord", folder: Path) -> str:
-    written: str = record.model_dump_json(indent=2)
-    return written
-
-
-FORMATS = {"text": _as_text, "json": _as_json}
+    done = api.run_to_folder(api.RunRequest(task=task, kind=kind, reference=reference, **options), output, following)
+    click.echo(FORMATS[output_format](done.record, output))
+    report(done.record)
+    return done.exit_code

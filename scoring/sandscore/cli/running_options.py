@@ -1,38 +1,19 @@
-"""The options that say what is run and how, shared by ``run`` and ``evaluate``."""
+"""The options that say what is run and how, shared by ``run`` and ``evaluate``, and what surrounds a run."""
 
 import re
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 
 from sandscore.base.errors import UsageFault
 from sandscore.cli.progress import bar
 
-if TYPE_CHECKING:
-    from sandscore.records.run_record import RunLimits
-
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _SIZE = re.compile(r"([0-9]+)([kmg]?)b?", re.IGNORECASE)
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30}
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """The options as they were given."""
-
-    notes: str
-    hardening: str
-    protocol: str
-    concurrency: int
-    time_limit: float | None
-    memory: int | None
-    check_determinism: bool
-    check_robustness: bool
 
 
 def _size(_context: click.Context, _parameter: click.Parameter, written: str | None) -> int | None:
@@ -78,55 +59,16 @@ def run_options(command: _Command) -> _Command:
     return command
 
 
-def limits_from(hardening: str, time_limit: float | None, memory: int | None) -> "RunLimits":
-    """The profile's limits with what was asked for otherwise."""
-    from sandscore.containers.container_limits import preset
-    from sandscore.records.run_record import RunLimits
-
-    changed = {"total_seconds": time_limit, "memory_bytes": memory}
-    try:
-        given = {key: value for key, value in changed.items() if value is not None}
-        return RunLimits(**preset(hardening).model_dump() | given)  # type: ignore[arg-type]
-    except ValueError:
-        raise UsageFault("the memory must be at least 6m") from None
-
-
 @contextmanager
-def ended_gently() -> Iterator[None]:
-    """A termination signal unwinds as an interrupt does, so that no container stays behind."""
+def following(notes: int) -> Iterator[Callable[[int], object]]:
+    """A bar over the notes as they are answered; a termination signal unwinds, so that no container stays behind."""
 
     def unwind(number: int, _frame: object) -> NoReturn:
         raise SystemExit(128 + number)
 
     before = signal.signal(signal.SIGTERM, unwind)
     try:
-        yield
+        with bar("annotating", notes) as step:
+            yield step
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def execute(task_name: str, kind: str, reference: str, options: RunOptions, folder: Path) -> Any:
-    """Do the run, write its folder and return its record; a bar shows the notes as they are answered."""
-    from sandscore.containers.annotation_run import RunJob, run
-    from sandscore.containers.run_context import Annotator
-    from sandscore.containers.run_folder import clear, write_run
-    from sandscore.containers.sent_notes import read_notes
-    from sandscore.task_table.task import find_task
-
-    task = find_task(task_name)
-    notes, digest = read_notes(options.notes)
-    job = RunJob(
-        task=task,
-        annotator=Annotator(kind, reference, options.protocol),  # type: ignore[arg-type]
-        notes=notes,
-        notes_sha256=digest,
-        limits=limits_from(options.hardening, options.time_limit, options.memory),
-        concurrency=options.concurrency,
-        check_determinism=options.check_determinism,
-        check_robustness=options.check_robustness,
-    )
-    clear(folder)
-    with ended_gently(), bar("annotating", len(notes)) as step:
-        finished = run(job, lambda _done, _total: step(1))
-    write_run(folder, task, notes, finished)
-    return finished.record

@@ -1,4 +1,4 @@
-"""What a container writes: counted as it comes, its end kept, cut off when there is too much of it."""
+"""The output of a container: counted as it comes, its end kept, cut off when there is too much of it."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator

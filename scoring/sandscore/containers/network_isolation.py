@@ -1,4 +1,4 @@
-"""What stands between a container and everything else, and the one door left open to us.
+"""Networks that stand between a container and everything else, and the one door left open to us.
 
 Best is a container without any network, entered by us alone. Where this process may not do that, the container
 gets an internal network of its own, on which the host refuses connections as far as we may tell it to.

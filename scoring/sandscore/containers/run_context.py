@@ -1,4 +1,4 @@
-"""What is run and under which conditions, and what one start of it showed."""
+"""The context of a run: image, notes and conditions, and what one start of it showed."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal

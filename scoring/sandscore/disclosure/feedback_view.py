@@ -1,4 +1,4 @@
-"""What a team is told of a score, as the phase's feedback mode has it."""
+"""A score as a team is told of it, as the phase's feedback mode has it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a team may be told about its predictions on hidden data: code, place, count, and its own value.
+"""Reasons that a team may be told about its predictions on hidden data: code, place, count, and its own value.
 
 A validator's sentence may go on to say where a text stands in the note, or how long the note is: that is cut off.
 """

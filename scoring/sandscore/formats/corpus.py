@@ -1,4 +1,4 @@
-"""What every format is read into and written from, and the record of what was lost on the way."""
+"""The corpus that every format is read into and written from, and the record of what was lost on the way."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which types of a foreign format stand for which task and label: the defaults, and an organiser's own map.
+"""Maps of a foreign format's types to task and label: the defaults, and an organiser's own.
 
 Types of foreign formats to tasks and labels, and back.
 """

@@ -1,4 +1,4 @@
-"""What confidence is worth: precision and recall over the predictions at least as sure as each confidence."""
+"""The worth of confidence: precision and recall over the predictions at least as sure as each confidence."""
 
 import math
 from bisect import bisect_left

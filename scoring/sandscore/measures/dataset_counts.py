@@ -1,4 +1,4 @@
-"""What is counted in a data set's parts, added up.
+"""Counts of a whole data set: those of its parts, added up.
 
 A data set in parts of some notes each: every count adds up over notes, and a part fits the processor's cache.
 """

@@ -1,4 +1,4 @@
-"""What a score card says beside its measures: kinds of error, and leaking notes."""
+"""Kinds of error, and leaking notes: the part of a score card beside its measures."""
 
 import heapq
 

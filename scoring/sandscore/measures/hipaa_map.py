@@ -1,4 +1,4 @@
-"""Which labels HIPAA protects: data with a version, bundled or an organiser's own."""
+"""The labels that HIPAA protects: data with a version, bundled or an organiser's own."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who overlaps whom, and how many of them can be paired one to one.
+"""Overlaps between two sides, and the most pairs of them that can be made one to one.
 
 Both sides are sorted once and swept from left to right, so the work grows with the number of overlapping
 pairs and not with the product of the two sides.

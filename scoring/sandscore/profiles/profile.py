@@ -1,4 +1,4 @@
-"""A profile: another scorer's rules, what it is given and what it gives back.
+"""The interface of a profile: the input it is given and the result it gives back.
 
 Where an original scorer dies of its input, we stop too and say what it dies of.
 """

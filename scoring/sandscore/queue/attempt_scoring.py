@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sandscore.annotations.input_files import Loaded
-from sandscore.base.errors import OrganiserFault
+from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.synced_files import Drafts
 from sandscore.disclosure.feedback_view import view_of
 from sandscore.disclosure.team_reasons import public_problems, reason_of
@@ -15,7 +14,8 @@ from sandscore.queue.gold_cache import References
 from sandscore.queue.workspace import Workspace, write_synced
 from sandscore.ranking.card_reading import RankedCard, file_content
 from sandscore.ranking.challenge_reading import rules_for
-from sandscore.scoring.card_building import Identity, Question, dumped, score
+from sandscore.scoring.card_building import Identity, Question, dumped
+from sandscore.scoring.scoring_flow import InvalidPredictions, score_beside
 from sandscore.task_table.task import find_task
 
 if TYPE_CHECKING:
@@ -37,16 +37,16 @@ class Scorer:
         task, folder = find_task(job["task"]), Path(job["folder"])
         gold, notes = self._workspace.gold(task.id, job["phase"]), self._workspace.notes(job["phase"])
         reference = self._references.find(task, gold, notes)
-        _refuse_faults_of_ours(reference.loaded)
-        loaded = reference.load(folder / PREDICTIONS, complete=self._workspace.settings.complete)
-        if loaded.findings["predictions"].counts:
-            problems = public_problems(loaded.findings["predictions"])
-            drafts.write(folder / PROBLEMS, json.dumps(problems, indent=1).encode())
-            if loaded.faulty("predictions"):
-                return {"end": "invalid", "reason": reason_of(problems)}
-        self._keep_gold(gold, task.id, loaded.sha256["gold"])
         question = Question(task, (), self._map() if task.hipaa else None, _identity(job, folder, notes.parent.name))
-        card = score(question, loaded)
+        complete = self._workspace.settings.complete
+        try:
+            scored = score_beside(question, reference, folder / PREDICTIONS, complete=complete)
+        except InvalidPredictions as fault:
+            return {"end": "invalid", "reason": reason_of(_told(fault.found, folder, drafts))}
+        if (found := scored.loaded.findings["predictions"]).counts:
+            _told(found, folder, drafts)
+        self._keep_gold(gold, task.id, scored.loaded.sha256["gold"])
+        card = scored.card
         drafts.write(folder / card_name(job["version"]), dumped(card))
         return {"end": "scored", "feedback": self._feedback(card, job["phase"])} | summary(card)
 
@@ -76,10 +76,11 @@ def summary(card: "Scorecard") -> dict[str, Any]:
     return {"scores": {name: one.f1 for name, one in card.measures.items()}, "signature": card.signature}
 
 
-def _refuse_faults_of_ours(loaded: Loaded) -> None:
-    for role in ("gold", "notes"):
-        if loaded.faulty(role):
-            raise OrganiserFault(f"{role} not valid; sandscore validate says where")
+def _told(found: ProblemCollector, folder: Path, drafts: Drafts) -> dict[str, Any]:
+    """What the team may know of the problems, written beside its predictions."""
+    problems = public_problems(found)
+    drafts.write(folder / PROBLEMS, json.dumps(problems, indent=1).encode())
+    return problems
 
 
 def _identity(job: dict[str, Any], folder: Path, dataset: str) -> Identity:

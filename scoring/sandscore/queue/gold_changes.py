@@ -1,4 +1,4 @@
-"""Which annotations differ between the gold a submission was scored with and the gold of today, and who had them.
+"""Annotations that differ between the gold a submission was scored with and the gold of today, and who had them.
 
 Done in the process that sees gold; what comes out names notes, places and labels, but no text.
 """

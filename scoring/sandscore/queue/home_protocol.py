@@ -1,4 +1,4 @@
-"""What every home of the queue does. The worker knows nothing else of it.
+"""The protocol of a queue's home: all that the worker knows of it.
 
 The queue alone is the truth: whatever a worker holds in memory or on its disk can be lost at any moment.
 

@@ -1,4 +1,4 @@
-"""What an organiser decides about the queue itself: the content of ``settings.json``."""
+"""An organiser's settings of the queue itself: the content of ``settings.json``."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Which cards may stand on one board: one task, profile, version and map; one gold and one set of notes a data set."""
+"""Cards that may stand on one board: one task, profile, version and map; one gold and one set of notes a data set."""
 
 from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise

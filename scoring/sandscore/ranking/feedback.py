@@ -1,5 +1,5 @@
-"""What participants may see while a phase runs. What is hidden is left out, never masked: neither counts, intervals,
-tests, cards and their hashes, nor run times, nor the order that exact scores would give."""
+"""The part of a board that participants see while a phase runs. What is hidden is left out, never masked: neither
+counts, intervals, tests, cards and their hashes, nor run times, nor the order that exact scores would give."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Who is separated from whom: adjusted p-values of all pairs, rank sets, tie groups.
+"""Tests of all pairs: adjusted p-values, rank sets, tie groups.
 
 Adjusted p-values for many tests at once, as step-down (Holm 1979) and step-up (Benjamini & Hochberg 1995).
 

@@ -1,4 +1,4 @@
-"""How many patients separate two systems: the challenge's own test, on simulated systems and the gold's patients.
+"""Numbers of patients that separate two systems: the challenge's own test, on simulated systems and gold's patients.
 
 Patients are drawn from gold with replacement. Both systems are imagined with precision equal to recall: each finds an
 annotation with its own probability, and makes as many false positives as it misses. ``overlap`` is the share of the

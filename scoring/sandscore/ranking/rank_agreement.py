@@ -1,4 +1,4 @@
-"""How often the resamples agree with the published order, and with each other about who is ahead."""
+"""Agreement of the resamples with the published order, and with each other about who is ahead."""
 
 from collections.abc import Sequence
 

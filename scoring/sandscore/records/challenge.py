@@ -1,4 +1,4 @@
-"""What an organiser decides before the first submission arrives: the content of ``challenge.toml``."""
+"""An organiser's decisions before the first submission arrives: the content of ``challenge.toml``."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""What validation found, as data."""
+"""A problem that validation found, as data."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What is known about one run of an annotator: how it ended, under which limits, how long it took."""
+"""The record of one run of an annotator: how it ended, under which limits, how long it took."""
 
 from enum import StrEnum
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""What travels through a queue: submissions, claims, verdicts and notices, whichever home the queue has."""
+"""Records that travel through a queue: submissions, claims, verdicts and notices, whichever home the queue has."""
 
 from collections.abc import Mapping
 from enum import IntFlag, StrEnum

@@ -1,4 +1,4 @@
-"""What the pages of a site show: the overview, one page a board, one page a submission."""
+"""The pages of a site: the overview, one page a board, one page a submission."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""What the page of one submission shows."""
+"""The page of one submission."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""What the kernel writes into: as large as the largest block needs, and used for one block after another."""
+"""The arrays that the kernel writes into: as large as the largest block needs, and used for one block after another."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which queue is meant: a folder, or a Synapse evaluation queue with a folder of local state."""
+"""The queue that is meant: a folder, or a Synapse evaluation queue with a folder of local state."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

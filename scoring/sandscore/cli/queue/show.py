@@ -33,7 +33,7 @@ def command(words: tuple[str, ...], team_view: bool, output_format: str, **where
 
 async def _found(place: Place, home: "QueueHome", submission_id: str, team_view: bool) -> dict[str, Any]:
     from sandscore.cli.queue.submission_text import record
-    from sandscore.queue.team_view import team_view as view
+    from sandscore.queue.attempt_files import team_view as view
 
     one = next((one for one in await home.submissions() if one.id == submission_id), None)
     if one is None:

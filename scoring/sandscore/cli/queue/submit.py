@@ -39,9 +39,10 @@ def command(
       sandscore queue submit demo/queue --task date --team "Tidewater Text Lab" \\
           --predictions submissions/date-good/predictions.json
     """
+    from sandscore.queue.homes.sqlite.sqlite_admin import submit
     from sandscore.queue.homes.sqlite.sqlite_database import Database
-    from sandscore.queue.homes.sqlite.sqlite_submitting import NewSubmission, submit
     from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
+    from sandscore.queue.new_submission import NewSubmission
     from sandscore.queue.workspace import open_workspace
 
     workspace = open_workspace(folder)

@@ -1,4 +1,4 @@
-"""What a worker shows while it works: a live table for people, lines for logs, JSON for programs."""
+"""The display of a worker at work: a live table for people, lines for logs, JSON for programs."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the i2b2 2014 script makes of its counts, and how it prints that."""
+"""The report of the i2b2 2014 script: the numbers it makes of its counts, and how it prints them."""
 
 from collections.abc import Sequence
 from math import isnan, nan

@@ -1,4 +1,4 @@
-"""What the NLP Sandbox client makes of a file: two dictionaries, in which later entries replace earlier ones.
+"""A file as the NLP Sandbox client holds it: two dictionaries, in which later entries replace earlier ones.
 
 Nothing is validated, on purpose: whatever the client's own operations die of, these die of too.
 """

@@ -1,4 +1,4 @@
-"""Where the words of many texts stand, at once: rule by rule where a rule may apply, in one pass elsewhere."""
+"""Places of the words of many texts, at once: rule by rule where a rule may apply, in one pass elsewhere."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

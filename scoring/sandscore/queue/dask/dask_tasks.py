@@ -1,4 +1,4 @@
-"""What a Dask worker is asked to do. Jobs are references: paths, digests, numbers; answers are too.
+"""Tasks of a Dask worker. Jobs are references: paths, digests, numbers; answers are too.
 
 A task may be carried out twice (its first worker was only thought dead), so each carries out its run in a folder of
 its own and says which; what it was asked for is taken from the answer that arrived, and the rest is thrown away.

@@ -1,4 +1,4 @@
-"""How many submissions a job holds, and how long it waits for a queue that cannot be had."""
+"""The number of submissions a job holds, and its patience with a queue that cannot be had."""
 
 from sandscore.base.clock import uptime
 from sandscore.base.diagnostics import warn

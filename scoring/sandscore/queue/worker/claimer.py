@@ -1,4 +1,4 @@
-"""What a worker claims next: the oldest there is, several at a time where there is room for them."""
+"""The claimer of a worker: it takes the oldest there is, several at a time where there is room for them."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

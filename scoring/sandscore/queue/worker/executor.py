@@ -1,4 +1,4 @@
-"""Who does the work of an attempt. Running and scoring are done by different processes, always."""
+"""The executor of an attempt's work. Running and scoring are done by different processes, always."""
 
 import signal
 from collections.abc import Mapping

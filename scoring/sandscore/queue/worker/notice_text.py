@@ -1,4 +1,4 @@
-"""What teams are told, in sentences. Nothing here comes from gold or notes but what the feedback mode lets out."""
+"""Notices to teams, in sentences. Nothing here comes from gold or notes but what the feedback mode lets out."""
 
 from collections.abc import Mapping
 

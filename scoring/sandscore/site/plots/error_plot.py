@@ -1,4 +1,4 @@
-"""Where points were lost: how many errors there are of each kind."""
+"""The plot of lost points: how many errors there are of each kind."""
 
 from collections.abc import Sequence
 from functools import cache

@@ -1,4 +1,4 @@
-"""Where each row may really stand: its set of places, and how often it comes first or among the first."""
+"""The plot of each row's places: its rank set, and how often it comes first or among the first."""
 
 import math
 from collections.abc import Sequence

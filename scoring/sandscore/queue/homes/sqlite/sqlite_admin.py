@@ -1,16 +1,49 @@
-"""What organisers do to the queue, and what is read from it."""
+"""Orders to the queue from outside a claim: submitted, called back, tried again, read."""
 
 import json
+import secrets
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sandscore.base.clock import utc_now, written
+from sandscore.base.clock import read, stamped, utc_now, written
+from sandscore.base.errors import ParticipantFault
 from sandscore.queue.homes.sqlite.sqlite_database import Database
 from sandscore.queue.homes.sqlite.sqlite_rows import as_json, seconds_left, submission_of
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
-from sandscore.records.submission import CANCELLED, Status, Submission, Version
+from sandscore.queue.new_submission import NewSubmission, checked, keep_file, quota_of, refusal
+from sandscore.queue.workspace import Workspace
+from sandscore.records.submission import CANCELLED, Status, Submission, SubmissionKind, Version
+
+
+def submit(database: Database, journal: SubmissionJournal, workspace: Workspace, entry: NewSubmission) -> str:
+    """The id of the new submission, once it is on disk."""
+    phase = checked(workspace, entry)
+    kept = None if entry.predictions is None else keep_file(workspace, entry.predictions)
+    row = {
+        "id": secrets.token_hex(6),
+        "team": entry.team,
+        "task": entry.task,
+        "phase": phase,
+        "kind": SubmissionKind.PREDICTIONS if entry.image is None else SubmissionKind.IMAGE,
+        "image": entry.image,
+        "file": kept,
+        "submitter": entry.submitter,
+    }
+    with database.writing() as connection:
+        now = utc_now()
+        quota, within = quota_of(workspace.challenge, phase)
+        counted = connection.execute(
+            "SELECT created FROM submission WHERE team=? AND (? IS NULL OR phase=?) "
+            "AND status NOT IN ('INVALID', 'REJECTED') AND NOT needs_organiser",
+            (entry.team, within, within),
+        )
+        refused = refusal(quota, [read(found[0]) for found in counted], now)
+        if refused is not None:
+            raise ParticipantFault(refused)
+        journal.submitted(connection, row | {"created": stamped(now)})
+    return str(row["id"])
 
 
 class SqliteAdmin:

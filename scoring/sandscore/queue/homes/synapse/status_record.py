@@ -1,4 +1,4 @@
-"""What stands beside a status for people and views: within Synapse's limits, scores always as floating point.
+"""Annotations beside a status for people and views: within Synapse's limits, scores always as floating point.
 
 What our queue keeps about a submission beside its status: one private annotation, written whole each time.
 """

@@ -1,4 +1,4 @@
-"""Whether a configuration can serve a queue on Synapse, and what an organiser should mend: for ``doctor``."""
+"""Checks whether a configuration can serve a queue on Synapse, and what an organiser should mend: for ``doctor``."""
 
 import asyncio
 import tempfile

@@ -1,4 +1,4 @@
-"""What organisers, and the writer of the board, do to a status."""
+"""Changes of a status by organisers and by the writer of the board."""
 
 from collections.abc import Mapping
 

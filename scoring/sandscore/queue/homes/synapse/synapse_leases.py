@@ -1,4 +1,4 @@
-"""When a claim of somebody else's has run out, judged without comparing clocks of two machines."""
+"""Leases of others' claims: whether one has run out, judged without comparing clocks of two machines."""
 
 import datetime
 

@@ -1,4 +1,4 @@
-"""What an organiser decides about the Synapse side of a queue: ``synapse.json`` in the worker's local state."""
+"""An organiser's options for the Synapse side of a queue: ``synapse.json`` in the worker's local state."""
 
 from pathlib import Path
 from typing import Annotated

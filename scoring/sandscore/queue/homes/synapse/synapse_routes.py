@@ -1,4 +1,4 @@
-"""Which task and phase a submission of this queue is for."""
+"""Routes from a submission to its task and phase."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""``queue submit``: checked, kept, counted against the quota, and from then on never lost.
+"""A submission as a team hands it in: checked, its file kept, counted against the quota, whichever home takes it.
 
 How many submissions a team may make, counted as Synapse does: all but INVALID and REJECTED, days from 00:00 UTC.
 """
@@ -13,13 +13,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from sandscore.base.byte_sources import opened
-from sandscore.base.clock import DAY, read, stamped, utc_now, written
+from sandscore.base.clock import DAY, written
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, UsageFault
-from sandscore.queue.homes.sqlite.sqlite_database import Database
-from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
 from sandscore.queue.workspace import Workspace
 from sandscore.records.challenge import Challenge, Quota
-from sandscore.records.submission import SubmissionKind
 from sandscore.task_table.task import find_task
 
 
@@ -69,35 +66,6 @@ class NewSubmission(Struct, frozen=True):
     submitter: str | None = None
 
 
-def submit(database: Database, journal: SubmissionJournal, workspace: Workspace, entry: NewSubmission) -> str:
-    """The id of the new submission, once it is on disk."""
-    phase = _checked(workspace, entry)
-    kept = None if entry.predictions is None else keep_file(workspace, entry.predictions)
-    row = {
-        "id": secrets.token_hex(6),
-        "team": entry.team,
-        "task": entry.task,
-        "phase": phase,
-        "kind": SubmissionKind.PREDICTIONS if entry.image is None else SubmissionKind.IMAGE,
-        "image": entry.image,
-        "file": kept,
-        "submitter": entry.submitter,
-    }
-    with database.writing() as connection:
-        now = utc_now()
-        quota, within = quota_of(workspace.challenge, phase)
-        counted = connection.execute(
-            "SELECT created FROM submission WHERE team=? AND (? IS NULL OR phase=?) "
-            "AND status NOT IN ('INVALID', 'REJECTED') AND NOT needs_organiser",
-            (entry.team, within, within),
-        )
-        refused = refusal(quota, [read(found[0]) for found in counted], now)
-        if refused is not None:
-            raise ParticipantFault(refused)
-        journal.submitted(connection, row | {"created": stamped(now)})
-    return str(row["id"])
-
-
 def keep_file(workspace: Workspace, given: Path) -> str:
     """A copy, unpacked, under the SHA-256 of its bytes."""
     most = workspace.settings.most_bytes
@@ -121,7 +89,8 @@ def keep_file(workspace: Workspace, given: Path) -> str:
     return digest
 
 
-def _checked(workspace: Workspace, entry: NewSubmission) -> str | None:
+def checked(workspace: Workspace, entry: NewSubmission) -> str | None:
+    """The phase that it is for; refused where it is not as it must be."""
     if (entry.image is None) == (entry.predictions is None):
         raise UsageFault("submit exactly one of --image and --predictions")
     if entry.image is not None and not _IMAGE.fullmatch(entry.image):

@@ -1,0 +1,98 @@
+"""Running as a call: an annotator over notes, its predictions and the record of its run."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from msgspec import Struct
+
+from sandscore.base.errors import UsageFault
+from sandscore.containers.annotation_run import RunJob
+from sandscore.containers.annotation_run import run as run_job
+from sandscore.containers.container_limits import preset
+from sandscore.containers.run_context import Annotator, Kind
+from sandscore.containers.run_folder import PREDICTIONS, RECORD, clear, write_run
+from sandscore.containers.sent_notes import read_notes
+from sandscore.records.run_record import Hardening, Protocol, RunLimits, RunRecord
+from sandscore.task_table.task import find_task
+
+Following = Callable[[int], AbstractContextManager[Callable[[int], object]]]
+"""Told how many notes there are; its value is called with each step's size."""
+
+
+class RunRequest(Struct, frozen=True, kw_only=True):
+    """What is run over which notes, how it is spoken to, and what it may use."""
+
+    task: str
+    kind: Kind
+    reference: str
+    notes: str | Path
+    protocol: Protocol = "service"
+    hardening: Hardening = "strict"
+    concurrency: int = 4
+    time_limit: float | None = None
+    memory: int | None = None
+    check_determinism: bool = False
+    check_robustness: bool = False
+
+
+class RunFiles(Struct, frozen=True):
+    """A run that is over: its record, and where it and the predictions lie."""
+
+    record: RunRecord
+    folder: Path
+
+    @property
+    def predictions(self) -> Path:
+        return self.folder / PREDICTIONS
+
+    @property
+    def record_file(self) -> Path:
+        return self.folder / RECORD
+
+    @property
+    def image(self) -> str | None:
+        """What a registry calls the image, else its id."""
+        image = self.record.image
+        return (image.digest or image.id) if image else None
+
+    @property
+    def exit_code(self) -> int:
+        """A check that was asked for and failed is the participant's fault, as an invalid answer is."""
+        checks = [check for check in (self.record.determinism, self.record.robustness) if check is not None]
+        return self.record.outcome.exit_code or (0 if all(check.passed for check in checks) else 65)
+
+
+def _unfollowed(_notes: int) -> AbstractContextManager[Callable[[int], object]]:
+    return nullcontext(lambda _: None)
+
+
+def run_to_folder(request: RunRequest, folder: Path, following: Following = _unfollowed) -> RunFiles:
+    """Does the run and writes its folder: predictions, record and log."""
+    task = find_task(request.task)
+    notes, digest = read_notes(request.notes)
+    job = RunJob(
+        task=task,
+        annotator=Annotator(request.kind, request.reference, request.protocol),
+        notes=notes,
+        notes_sha256=digest,
+        limits=limits_of(request.hardening, request.time_limit, request.memory),
+        concurrency=request.concurrency,
+        check_determinism=request.check_determinism,
+        check_robustness=request.check_robustness,
+    )
+    clear(folder)
+    with following(len(notes)) as step:
+        finished = run_job(job, lambda _done, _total: step(1))
+    write_run(folder, task, notes, finished)
+    return RunFiles(finished.record, folder)
+
+
+def limits_of(hardening: Hardening, time_limit: float | None = None, memory: int | None = None) -> RunLimits:
+    """The limits of a hardening, with what was asked for otherwise."""
+    changed = {"total_seconds": time_limit, "memory_bytes": memory}
+    try:
+        given = {key: value for key, value in changed.items() if value is not None}
+        return RunLimits(**preset(hardening).model_dump() | given)
+    except ValueError:
+        raise UsageFault("the memory must be at least 6m") from None

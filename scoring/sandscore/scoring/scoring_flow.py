@@ -1,0 +1,138 @@
+"""The scoring flow: files are loaded, refused where they are not valid, scored, and made a card.
+
+The command line, the library and the queue all score through here, by our own rules or by those of another scorer.
+Nothing is printed: who wants to be told of problems while the flow goes on says so with ``Watch``.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from sandscore.annotations.input_files import Inputs, Loaded, load_files
+from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.annotations.record_reader import Progress, quiet
+from sandscore.base.errors import OrganiserFault, ParticipantFault
+from sandscore.records.problem import Problem
+from sandscore.records.scorecard import Scorecard
+from sandscore.scoring.card_building import Question, score
+
+if TYPE_CHECKING:
+    from sandscore.annotations.reference_data import Reference
+    from sandscore.profiles.profile import ProfileInput
+    from sandscore.profiles.profile_registry import Profile
+
+
+class InvalidPredictions(ParticipantFault):
+    """Predictions that are not valid, with every problem that was found in them; nothing was scored."""
+
+    def __init__(self, sentence: str, found: ProblemCollector) -> None:
+        super().__init__(sentence)
+        self.found = found
+        self.problems: Sequence[Problem] = found.problems
+
+
+class Scored(Struct, frozen=True):
+    """A card and the files it was made of; for another scorer's rules what that was given, and what it prints."""
+
+    card: Scorecard
+    loaded: Loaded
+    given: "ProfileInput | None" = None
+    table: str | None = None
+
+
+def _silently(_paths: Iterable[str | Path]) -> AbstractContextManager[Progress]:
+    return nullcontext(quiet)
+
+
+def _untold(_what: object) -> None:
+    """Nobody listens."""
+
+
+class Watch(Struct, frozen=True):
+    """Whoever follows the flow: told of bytes as they are read, of problems before anything is refused, of warnings."""
+
+    reading: Callable[[Iterable[str | Path]], AbstractContextManager[Progress]] = _silently
+    problems: Callable[[Iterable[ProblemCollector]], object] = _untold
+    warning: Callable[[str], object] = _untold
+
+
+UNWATCHED = Watch()
+
+
+def score_files(
+    question: Question,
+    profile: "Profile | None",
+    inputs: Inputs,
+    *,
+    complete: bool = False,
+    strict: bool = False,
+    jobs: int = 1,
+    watch: Watch = UNWATCHED,
+) -> Scored:
+    """Loads the files, refuses what is not valid, and scores.
+
+    Another scorer's profile goes on with predictions and gold that we would refuse, unless this is ``strict``.
+    """
+    with _readable_twice(inputs) if profile is not None else nullcontext(inputs) as readable:
+        with watch.reading(readable.given.values()) as progress:
+            loaded = load_files(question.task, readable, complete=complete, jobs=jobs, progress=progress)
+        watch.problems(loaded.findings.values())
+        if profile is None:
+            return score_loaded(question, loaded, jobs)
+        if strict:
+            _refuse_faulty(loaded)
+        return _score_as_the_original(profile, question, readable, loaded)
+
+
+def score_beside(question: Question, reference: "Reference", predictions: Path, *, complete: bool = False) -> Scored:
+    """The same for predictions beside gold and notes that were read before."""
+    for role in ("gold", "notes"):
+        if reference.loaded.faulty(role):
+            raise OrganiserFault(f"{role} not valid; sandscore validate says where")
+    return score_loaded(question, reference.load(predictions, complete=complete))
+
+
+def score_loaded(question: Question, loaded: Loaded, jobs: int = 1) -> Scored:
+    """The same for files that were loaded: by our own rules."""
+    _refuse_faulty(loaded)
+    return Scored(score(question, loaded, jobs), loaded)
+
+
+def _score_as_the_original(profile: "Profile", question: Question, inputs: Inputs, loaded: Loaded) -> Scored:
+    """The original goes on where we would stop; without the notes nobody knows what there is to score."""
+    from sandscore.scoring.profile_cards import as_the_original_reads, score_as
+
+    if loaded.faulty("notes"):
+        raise OrganiserFault("the notes are not valid; nothing was scored")
+    given = as_the_original_reads(question.task, inputs, loaded)
+    card, result = score_as(profile, question, given, loaded)
+    return Scored(card, loaded, given, result.table.rstrip("\n"))
+
+
+def _refuse_faulty(loaded: Loaded) -> None:
+    """Faults of the organiser come before those of the participant."""
+    if loaded.faulty("gold", "notes"):
+        raise OrganiserFault("gold or notes are not valid; nothing was scored")
+    if loaded.faulty("predictions"):
+        raise InvalidPredictions("the predictions are not valid; nothing was scored", loaded.findings["predictions"])
+
+
+@contextmanager
+def _readable_twice(inputs: Inputs) -> Iterator[Inputs]:
+    """The inputs, with what comes through a pipe kept in a file of its own until the end."""
+    role = next((role for role, path in inputs.given.items() if str(path) == "-"), None)
+    if role is None:
+        yield inputs
+        return
+    import tempfile
+
+    from sandscore.base.byte_sources import opened
+
+    with tempfile.TemporaryDirectory(prefix="sandscore-") as folder:
+        file = Path(folder) / "standard-input"
+        with opened("-") as source:
+            file.write_bytes(source.data)
+        yield Inputs(**{**inputs.given, role: file})

@@ -1,0 +1,232 @@
+"""``make mutate``: small faults planted in the package, one at a time, and whether the tests of their room notice.
+
+    python tools/mutate.py                       # ten places in every room
+    python tools/mutate.py ranking --places 30   # more of one room
+    python tools/mutate.py ranking --seed 2      # other places
+
+The places are drawn by a seed, so that a survivor can be looked at again. A room is a package of sandscore; its tests
+are the folder of that name under tests/, without those that need an engine, a browser or an original scorer.
+"""
+
+import argparse
+import ast
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = Path("scoring/sandscore")
+SEED = 20261118
+PLACES = 10
+PATIENCE = 300.0
+"""Seconds; a fault that makes a test hang is noticed."""
+TESTS_OF = {"queue": "submission_queue", "site": "board_site"}
+"""Folders of tests that cannot be called as their room is: these names are modules of the standard library."""
+MARKED = "not engine and not browser and not peer"
+COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<", ast.Eq: "!=", ast.NotEq: "==",
+    ast.In: "not in", ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is",
+}  # fmt: skip
+
+
+class Plant(msgspec.Struct, frozen=True):
+    """A fault: the text from ``begin`` to ``end`` of a file, in bytes, becomes ``instead``."""
+
+    file: str
+    line: int
+    begin: int
+    end: int
+    was: str
+    instead: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {' '.join(self.was.split())} -> {' '.join(self.instead.split())}"
+
+
+class Places(ast.NodeVisitor):
+    """Everything in a module where a fault can be planted."""
+
+    def __init__(self, file: str, source: str) -> None:
+        self.file, self.source, self.plants = file, source.encode(), list[Plant]()
+        sizes = [len(line) for line in self.source.splitlines(keepends=True)]
+        self.starts = [sum(sizes[:number]) for number in range(len(sizes) + 1)]
+        self.visit(ast.parse(source))
+
+    def plant(self, node: ast.expr, instead: str) -> None:
+        end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
+        begin, end = self.starts[node.lineno - 1] + node.col_offset, self.starts[end_line - 1] + end_column
+        was = self.source[begin:end].decode()
+        self.plants.append(Plant(self.file, node.lineno, begin, end, was, instead))
+
+    def text(self, node: ast.expr) -> str:
+        return ast.unparse(node)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        if len(node.ops) == 1:
+            sides = self.text(node.left), self.text(node.comparators[0])
+            self.plant(node, f"({sides[0]} {COMPARISONS[type(node.ops[0])]} {sides[1]})")
+        self.generic_visit(node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        word = " or " if isinstance(node.op, ast.And) else " and "
+        self.plant(node, "(" + word.join(f"({self.text(value)})" for value in node.values) + ")")
+        self.generic_visit(node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
+        if isinstance(node.op, ast.Not):
+            self.plant(node, f"({self.text(node.operand)})")
+        self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        signs: dict[type[ast.operator], str] = {ast.Add: "-", ast.Sub: "+"}
+        if (sign := signs.get(type(node.op))) and not any(map(_is_text, (node.left, node.right))):
+            self.plant(node, f"({self.text(node.left)} {sign} ({self.text(node.right)}))")
+        self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> None:
+        if self.text(node.test) == "TYPE_CHECKING":
+            return
+        if node.orelse:
+            self.plant(node.test, f"(not ({self.text(node.test)}))")
+        self.generic_visit(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
+        self.plant(node, f"({self.text(node.orelse)} if {self.text(node.test)} else {self.text(node.body)})")
+        self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, bool):
+            self.plant(node, str(not node.value))
+        elif isinstance(node.value, int):
+            self.plant(node, str(node.value + 1))
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        """Neither types nor decorators: mypy and the verbs' help watch over those."""
+        for part in (*node.args.defaults, *(d for d in node.args.kw_defaults if d), *node.body):
+            self.visit(part)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self.visit_FunctionDef(node)  # type: ignore[arg-type]
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value:
+            self.visit(node.value)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+        """Positions inside a formatted text are not those of the file."""
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def rooms() -> list[str]:
+    """The packages of sandscore, and ``__init__`` files aside nothing else."""
+    return sorted(path.parent.name for path in (ROOT / PACKAGE).glob("*/__init__.py"))
+
+
+def places_in(room: str) -> list[Plant]:
+    """Every place of a room, in the order of its files."""
+    files = sorted((ROOT / PACKAGE / room).rglob("*.py"))
+    found = (Places(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")).plants for path in files)
+    return [plant for plants in found for plant in plants]
+
+
+def drawn(room: str, number: int, seed: int) -> list[Plant]:
+    """So many places of a room, always the same ones for one seed."""
+    places = places_in(room)
+    chance = random.Random(f"{seed}:{room}")
+    return chance.sample(places, min(number, len(places)))
+
+
+def tests_of(room: str) -> Path:
+    return Path("tests") / TESTS_OF.get(room, room)
+
+
+def copy_of_the_checkout(folder: Path) -> Path:
+    """What git knows or would take, and the compiled kernel."""
+    git = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(git, capture_output=True, text=True, check=True, cwd=ROOT).stdout.splitlines()
+    for name in listed + [path.relative_to(ROOT).as_posix() for path in (ROOT / PACKAGE).rglob("*.so")]:
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    return folder
+
+
+class Grounds:
+    """A copy of the checkout in which faults are planted."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = copy_of_the_checkout(folder)
+
+    def notices(self, plant: Plant, tests: Sequence[Path]) -> bool:
+        """Whether one of the tests fails with the fault in place."""
+        path = self.folder / plant.file
+        whole = path.read_bytes()
+        path.write_bytes(whole[: plant.begin] + plant.instead.encode() + whole[plant.end :])
+        try:
+            return not self.passes(self.nearest_first(plant, tests))
+        finally:
+            path.write_bytes(whole)
+
+    def passes(self, tests: Sequence[Path]) -> bool:
+        words = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=no", "-m", MARKED]
+        environment = os.environ | {"PYTHONPATH": str(self.folder / "scoring"), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, *words, *map(str, tests)]
+        try:
+            ran = subprocess.run(
+                command, cwd=self.folder, env=environment, timeout=PATIENCE, check=False,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return False
+        return ran.returncode == 0
+
+    def nearest_first(self, plant: Plant, tests: Sequence[Path]) -> list[Path]:
+        """Test files that name the module come first, so that most faults are noticed within seconds."""
+        name = Path(plant.file).stem
+        files = [path for given in tests for path in _files(self.folder, given)]
+        return sorted(files, key=lambda path: name not in (self.folder / path).read_text(encoding="utf-8"))
+
+
+def _files(folder: Path, given: Path) -> Iterator[Path]:
+    if (folder / given).is_file():
+        yield given
+    else:
+        yield from (path.relative_to(folder) for path in sorted((folder / given).rglob("test_*.py")))
+
+
+def survivors(room: str, number: int, seed: int) -> Iterator[Plant]:
+    """The faults of a room that its tests do not notice."""
+    with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
+        grounds, tests = Grounds(Path(folder)), [tests_of(room)]
+        if not grounds.passes(list(_files(grounds.folder, tests[0]))):
+            raise SystemExit(f"{tests[0]} does not pass as it is")
+        for plant in drawn(room, number, seed):
+            noticed = grounds.notices(plant, tests)
+            print("noticed " if noticed else "SURVIVES", plant, flush=True)
+            if not noticed:
+                yield plant
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("rooms", nargs="*", default=rooms(), help="packages of sandscore; all of them if none is named")
+    parser.add_argument("--places", type=int, default=PLACES)
+    parser.add_argument("--seed", type=int, default=SEED)
+    asked = parser.parse_args()
+    left = {room: len(list(survivors(room, asked.places, asked.seed))) for room in asked.rooms}
+    print(*(f"{room}: {number} of {asked.places} survive" for room, number in left.items()), sep="\n")
+    return int(any(left.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
