@@ -1,6 +1,5 @@
 """Of several workers one makes the boards; the others see that it is done."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,17 +7,18 @@ import pytest
 from queue_samples import hand_in, queue, with_home
 
 from sandscore.cli.main import run
+from sandscore.queue.children.child_messages import BoardsAnswer, BoardsRequest
 from sandscore.queue.children.child_process import Child
 from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
 from sandscore.queue.worker.board_refresh import Follower
 
 
-def publisher(jobs: list[Mapping[str, Any]]) -> Any:
+def publisher(jobs: list[BoardsRequest]) -> Any:
     """A child that notes what it is asked for."""
 
-    async def ask(_: Child, job: Mapping[str, Any], _seconds: float) -> dict[str, Any]:
+    async def ask(_: Child[BoardsAnswer], job: BoardsRequest, _seconds: float) -> BoardsAnswer:
         jobs.append(job)
-        return {"end": "published", "boards": [], "feedback": {}, "warnings": []}
+        return BoardsAnswer((), {}, ())
 
     return ask
 
@@ -27,7 +27,7 @@ def test_what_another_has_published_is_not_published_again(tmp_path: Path, monke
     workspace = queue(tmp_path)
     hand_in(workspace)
     assert run(["queue", "work", str(workspace.root), "--once"]) == 0
-    asked: list[Mapping[str, Any]] = []
+    asked: list[BoardsRequest] = []
     monkeypatch.setattr(Child, "ask", publisher(asked))
 
     async def two(home: EmbeddedHome) -> None:

@@ -1,9 +1,7 @@
 """What a team is told of predictions on hidden data: code, place, count and its own value; nothing of note or gold."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from queue_samples import annotations, hand_in, queue, with_home
@@ -14,11 +12,18 @@ from sandscore.cli.main import run
 from sandscore.containers.answers import Answers, RefusedAnswer
 from sandscore.containers.sent_notes import SentNote
 from sandscore.disclosure.team_reasons import LISTED, public_problems, reason_of, told, without_clues
+from sandscore.queue.children.child_messages import (
+    RunAnswer,
+    RunnerAnswer,
+    RunnerRequest,
+    SweepAnswer,
+    SweepRequest,
+)
 from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
 from sandscore.queue.worker.executor import LocalHands
 from sandscore.queue.worker.queue_worker import Worker, WorkPlan
 from sandscore.records.problem import Problem
-from sandscore.records.run_record import RunLimits
+from sandscore.records.run_record import Outcome, RunLimits
 from sandscore.task_table.task import find_task
 
 SECRET = "Zo\u00eb Vandermeulen was seen in the Brackwater clinic on 10/26/2020 by Dr. Ngo."
@@ -141,8 +146,10 @@ def test_a_refused_answer_of_an_image_tells_its_team_nothing_of_the_note(
     submission_id = hand_in(workspace, image="sha256:" + "0" * 64)
 
     class Runs(LocalHands):
-        async def run(self, job: Mapping[str, Any]) -> dict[str, Any]:
-            return {"end": "invalid_output", "reason": str(refused.value)} if "image" in job else {"end": "swept"}
+        async def run(self, job: RunnerRequest) -> RunnerAnswer:
+            if isinstance(job, SweepRequest):
+                return SweepAnswer(0)
+            return RunAnswer(Outcome.INVALID_OUTPUT, str(refused.value))
 
     async def work(home: EmbeddedHome) -> None:
         await Worker(home, workspace, WorkPlan(once=True), lambda: Runs(workspace.root)).run()

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from queue_samples import HALF, RIGHT, hand_in, queue, with_home
@@ -14,6 +13,7 @@ from sandscore.base.process_identity import gone, own_name
 from sandscore.cli.main import run
 from sandscore.queue.board_making import BoardGroup, shown
 from sandscore.queue.challenge_limits import limits_of
+from sandscore.queue.children.child_messages import ScoredSubmission
 from sandscore.records.board import BoardRules
 from sandscore.records.challenge import Limits
 
@@ -45,8 +45,8 @@ def test_a_process_is_gone_only_when_that_is_certain() -> None:
     assert not gone("nonsense")
 
 
-def scored(name: str, team: str, score: float | None, created: str) -> dict[str, Any]:
-    return {"id": name, "team": team, "score": score, "created": created, "version": 1, "waiting": False, "card": ""}
+def scored(name: str, team: str, score: float | None, created: str) -> ScoredSubmission:
+    return ScoredSubmission(name, team, "date", None, 1, created, score, False, "")
 
 
 def test_a_board_shows_all_or_each_teams_best() -> None:
@@ -57,8 +57,8 @@ def test_a_board_shows_all_or_each_teams_best() -> None:
         scored("b1", "B", None, "1"),
     ]
     group = BoardGroup("date", None, BoardRules(), members)
-    assert [one["id"] for one in shown(group, 4)] == ["a1", "a2", "a3", "b1"]
-    assert [one["id"] for one in shown(group, 3)] == ["a2", "b1"]
+    assert [one.id for one in shown(group, 4)] == ["a1", "a2", "a3", "b1"]
+    assert [one.id for one in shown(group, 3)] == ["a2", "b1"]
 
 
 def test_the_ladder_tells_each_submission_what_was_known_when_it_came(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from queue_samples import hand_in, queue
 
 from sandscore.base.errors import InfrastructureFault
+from sandscore.queue.children.child_messages import BATCH_ANSWERS, BatchAnswer, BatchRequest, GoldAnswer, GoldRequest
 from sandscore.queue.children.child_process import Child, runner_environment, scorer_environment
 
 SECRETS = ("SYNAPSE_AUTH_TOKEN", "SANDSCORE_SALT", "SANDSCORE_SMTP_PASSWORD", "AWS_SECRET_ACCESS_KEY", "GOLD")
@@ -29,7 +30,7 @@ def test_a_living_scorer_has_no_token_in_its_environment(tmp_path: Path, monkeyp
     workspace = queue(tmp_path)
 
     async def environment() -> bytes:
-        child = Child("scorer", (str(workspace.root),), scorer_environment())
+        child = Child("scorer", (str(workspace.root),), scorer_environment(), BATCH_ANSWERS)
         process = await child._started()
         seen = Path(f"/proc/{process.pid}/environ").read_bytes()
         await child.stop()
@@ -64,10 +65,10 @@ def test_a_child_does_not_even_know_the_others_code(module: str, never: tuple[st
 def test_a_child_that_dies_is_our_fault_and_is_replaced(tmp_path: Path) -> None:
     workspace = queue(tmp_path)
     submission_id = hand_in(workspace)
-    job = {"jobs": [{"compare": True, "task": "date", "phase": None, "before": "0" * 12, "folders": {}}]}
+    job = BatchRequest((GoldRequest("date", None, "0" * 12, {}),))
 
-    async def twice() -> dict[str, object]:
-        child = Child("scorer", (str(workspace.root),), scorer_environment())
+    async def twice() -> object:
+        child = Child("scorer", (str(workspace.root),), scorer_environment(), BATCH_ANSWERS)
         process = await child._started()
         os.kill(process.pid, 9)
         with pytest.raises(InfrastructureFault, match="ended without an answer"):
@@ -76,7 +77,7 @@ def test_a_child_that_dies_is_our_fault_and_is_replaced(tmp_path: Path) -> None:
         await child.stop()
         return answer
 
-    assert asyncio.run(twice()) == {"answers": [{"end": "compared", "changes": None}]}
+    assert asyncio.run(twice()) == BatchAnswer((GoldAnswer(None),))
     assert submission_id
 
 
@@ -84,9 +85,10 @@ def test_a_child_ends_with_its_parent(tmp_path: Path) -> None:
     workspace = queue(tmp_path)
     program = (
         "import asyncio, os, sys\n"
+        "from sandscore.queue.children.child_messages import BATCH_ANSWERS\n"
         "from sandscore.queue.children.child_process import Child\n"
         "async def main():\n"
-        "    child = Child('scorer', (sys.argv[1],), dict(os.environ))\n"
+        "    child = Child('scorer', (sys.argv[1],), dict(os.environ), BATCH_ANSWERS)\n"
         "    print((await child._started()).pid, flush=True)\n"
         "    os.kill(os.getpid(), 9)\n"
         "asyncio.run(main())\n"

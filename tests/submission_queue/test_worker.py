@@ -2,44 +2,58 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from queue_samples import HALF, WRONG_PLACE, hand_in, queue
+from queue_samples import HALF, WRONG_PLACE, annotations, hand_in, queue
 
 from sandscore.base.errors import InfrastructureFault
+from sandscore.queue.children.child_messages import (
+    Blame,
+    FaultAnswer,
+    RunAnswer,
+    RunnerAnswer,
+    RunnerRequest,
+    RunRequest,
+    ScorerAnswer,
+    ScorerRequest,
+    SweepAnswer,
+    SweepRequest,
+    as_line,
+)
 from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
 from sandscore.queue.worker.executor import LocalHands
 from sandscore.queue.worker.queue_worker import Worker, WorkPlan
 from sandscore.queue.workspace import Workspace
+from sandscore.records.run_record import Outcome
 from sandscore.records.submission import Submission
 
 IMAGE = "sha256:" + "0" * 64
+FINISHED, CRASHED = RunAnswer(Outcome.FINISHED), RunAnswer(Outcome.CRASHED, "x")
 
 
 class Hands:
     """Runs end as told; scoring is real."""
 
-    def __init__(self, workspace: Workspace, *ends: dict[str, Any] | Exception, slow: float = 0.0) -> None:
+    def __init__(self, workspace: Workspace, *ends: RunnerAnswer | Exception, slow: float = 0.0) -> None:
         self._real, self._ends, self._slow = LocalHands(workspace.root), list(ends), slow
-        self.running, self.jobs = asyncio.Event(), list[Mapping[str, Any]]()
+        self.running, self.jobs = asyncio.Event(), list[RunRequest]()
 
-    async def run(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        if job.get("sweep"):
-            return {"end": "swept"}
+    async def run(self, job: RunnerRequest) -> RunnerAnswer:
+        if isinstance(job, SweepRequest):
+            return SweepAnswer(0)
         self.jobs.append(job)
         self.running.set()
         await asyncio.sleep(self._slow)
         end = self._ends.pop(0)
         if isinstance(end, Exception):
             raise end
-        if end["end"] == "finished":
-            (Path(job["folder"]) / "predictions.json").write_bytes(end["predictions"])
+        if end == FINISHED:
+            (Path(job.folder) / "predictions.json").write_bytes(annotations(HALF))
         return end
 
-    async def score(self, job: Mapping[str, Any]) -> dict[str, Any]:
+    async def score(self, job: ScorerRequest) -> ScorerAnswer:
         return await self._real.score(job)
 
     async def close(self) -> None:
@@ -59,7 +73,7 @@ async def working(workspace: Workspace, hands: Hands, plan: WorkPlan, meanwhile:
     return found
 
 
-def drained(workspace: Workspace, *ends: dict[str, Any] | Exception) -> list[Submission]:
+def drained(workspace: Workspace, *ends: RunnerAnswer | Exception) -> list[Submission]:
     async def work() -> list[Submission]:
         return await working(workspace, Hands(workspace, *ends), WorkPlan(once=True))
 
@@ -72,14 +86,18 @@ def drained(workspace: Workspace, *ends: dict[str, Any] | Exception) -> list[Sub
 def test_the_fault_of_an_image_makes_it_invalid(tmp_path: Path, outcome: str) -> None:
     workspace = queue(tmp_path)
     hand_in(workspace, image=IMAGE)
-    [one] = drained(workspace, {"end": outcome, "reason": "so it was"})
+    [one] = drained(workspace, RunAnswer(Outcome(outcome), "so it was"))
     assert (one.status, one.reason, one.attempt) == ("INVALID", f"{outcome}: so it was", 1)
 
 
 @pytest.mark.parametrize(
     "end",
-    [{"end": "infrastructure", "reason": "no engine answers"}, InfrastructureFault("the child died")],
-    ids=["as a run says it", "as a process says it"],
+    [
+        RunAnswer(Outcome.INFRASTRUCTURE, "no engine answers"),
+        FaultAnswer(Blame.INFRASTRUCTURE, "no engine answers"),
+        InfrastructureFault("the child died"),
+    ],
+    ids=["as a run says it", "as a process says it", "as its end says it"],
 )
 def test_our_own_fault_is_tried_again_and_then_needs_an_organiser(tmp_path: Path, end: Any) -> None:
     workspace = queue(tmp_path, most_failures=3, first_wait_seconds=0.01)
@@ -100,11 +118,9 @@ def test_gold_that_went_bad_is_not_the_teams_fault(tmp_path: Path) -> None:
 
 
 def test_predictions_of_a_run_are_scored(tmp_path: Path) -> None:
-    from queue_samples import annotations
-
     workspace = queue(tmp_path)
     hand_in(workspace, image=IMAGE)
-    [one] = drained(workspace, {"end": "finished", "reason": None, "predictions": annotations(HALF)})
+    [one] = drained(workspace, FINISHED)
     assert (one.status, one.scores["instance_strict"]) == ("SCORED", 0.8)
 
 
@@ -113,13 +129,15 @@ def test_a_run_is_told_of_notes_but_not_of_gold(tmp_path: Path) -> None:
     hand_in(workspace, image=IMAGE)
 
     async def work() -> Hands:
-        hands = Hands(workspace, {"end": "crashed", "reason": "x"})
+        hands = Hands(workspace, CRASHED)
         await working(workspace, hands, WorkPlan(once=True))
         return hands
 
     [job] = asyncio.run(work()).jobs
-    assert set(job) == {"task", "image", "notes", "folder", "protocol", "concurrency", "limits"}
-    assert str(workspace.gold("date", None)) not in json.dumps(job)
+    assert set(job.__struct_fields__) == {
+        *("task", "image", "notes", "folder", "protocol", "concurrency", "limits", "part")
+    }
+    assert str(workspace.gold("date", None)) not in as_line(job).decode()
 
 
 def test_a_stop_lets_what_is_under_way_finish(tmp_path: Path) -> None:
@@ -128,7 +146,7 @@ def test_a_stop_lets_what_is_under_way_finish(tmp_path: Path) -> None:
     hand_in(workspace, WRONG_PLACE, image="sha256:" + "1" * 64)
 
     async def work() -> list[Submission]:
-        hands = Hands(workspace, {"end": "crashed", "reason": "x"}, slow=0.3)
+        hands = Hands(workspace, CRASHED, slow=0.3)
 
         async def stop(worker: Worker, _: EmbeddedHome) -> None:
             await hands.running.wait()
@@ -144,7 +162,7 @@ def test_a_second_stop_hands_back_at_once_and_costs_nothing(tmp_path: Path) -> N
     hand_in(workspace, image=IMAGE)
 
     async def work() -> list[Submission]:
-        hands = Hands(workspace, {"end": "crashed", "reason": "x"}, slow=30)
+        hands = Hands(workspace, CRASHED, slow=30)
 
         async def stop(worker: Worker, _: EmbeddedHome) -> None:
             await hands.running.wait()
@@ -163,7 +181,7 @@ def test_a_cancel_ends_the_run(tmp_path: Path) -> None:
     submission_id = hand_in(workspace, image=IMAGE)
 
     async def work() -> list[Submission]:
-        hands = Hands(workspace, {"end": "crashed", "reason": "x"}, slow=30)
+        hands = Hands(workspace, CRASHED, slow=30)
 
         async def cancel(_: Worker, home: EmbeddedHome) -> None:
             await hands.running.wait()
@@ -180,9 +198,7 @@ def test_work_outlasts_its_lease_as_long_as_it_beats(tmp_path: Path) -> None:
     hand_in(workspace, image=IMAGE)
 
     async def work() -> list[Submission]:
-        return await working(
-            workspace, Hands(workspace, {"end": "crashed", "reason": "x"}, slow=1.5), WorkPlan(jobs=3, once=True)
-        )
+        return await working(workspace, Hands(workspace, CRASHED, slow=1.5), WorkPlan(jobs=3, once=True))
 
     [one] = asyncio.run(work())
     assert (one.status, one.attempt) == ("INVALID", 1)

@@ -10,6 +10,7 @@ from sandscore.disclosure.feedback_view import view_of
 from sandscore.disclosure.team_reasons import public_problems, reason_of
 from sandscore.measures.hipaa_map import HipaaMap, load_hipaa_map
 from sandscore.queue.attempt_files import PREDICTIONS, PROBLEMS, RUN, card_name
+from sandscore.queue.children.child_messages import Blame, FaultAnswer, ScoreAnswer, ScoreRequest
 from sandscore.queue.gold_cache import References
 from sandscore.queue.workspace import Workspace, write_synced
 from sandscore.ranking.card_reading import RankedCard, file_content
@@ -32,25 +33,26 @@ class Scorer:
         self._rules: dict[tuple[str, str | None], BoardRules] = {}
         self._hipaa: HipaaMap | None = None
 
-    def score(self, job: dict[str, Any], drafts: Drafts) -> dict[str, Any]:
-        """A job names the attempt's folder, and what the card says about its maker. Files go to ``drafts``."""
-        task, folder = find_task(job["task"]), Path(job["folder"])
-        gold, notes = self._workspace.gold(task.id, job["phase"]), self._workspace.notes(job["phase"])
+    def score(self, job: ScoreRequest, drafts: Drafts) -> ScoreAnswer | FaultAnswer:
+        """F1 by measure and what the team may be told. Files go to ``drafts``."""
+        task, folder = find_task(job.task), Path(job.folder)
+        gold, notes = self._workspace.gold(task.id, job.phase), self._workspace.notes(job.phase)
         reference = self._references.find(task, gold, notes)
         question = Question(task, (), self._map() if task.hipaa else None, _identity(job, folder, notes.parent.name))
         complete = self._workspace.settings.complete
         try:
             scored = score_beside(question, reference, folder / PREDICTIONS, complete=complete)
         except InvalidPredictions as fault:
-            return {"end": "invalid", "reason": reason_of(_told(fault.found, folder, drafts))}
+            return FaultAnswer(Blame.PARTICIPANT, reason_of(_told(fault.found, folder, drafts)))
         if (found := scored.loaded.findings["predictions"]).counts:
             _told(found, folder, drafts)
         self._keep_gold(gold, task.id, scored.loaded.sha256["gold"])
         card = scored.card
-        drafts.write(folder / card_name(job["version"]), dumped(card))
-        return {"end": "scored", "feedback": self._feedback(card, job["phase"])} | summary(card)
+        drafts.write(folder / card_name(job.version), dumped(card))
+        scores = {name: one.f1 for name, one in card.measures.items()}
+        return ScoreAnswer(scores, card.signature, self._feedback(card, job.phase))
 
-    def _feedback(self, card: "Scorecard", phase: str | None) -> dict[str, Any] | None:
+    def _feedback(self, card: "Scorecard", phase: str | None) -> dict[str, object] | None:
         key = card.task, phase
         if key not in self._rules:
             self._rules[key], _ = rules_for(self._workspace.challenge, *key)
@@ -71,11 +73,6 @@ class Scorer:
             write_synced(copy, file_content(gold))
 
 
-def summary(card: "Scorecard") -> dict[str, Any]:
-    """F1 by measure, for the organiser's list."""
-    return {"scores": {name: one.f1 for name, one in card.measures.items()}, "signature": card.signature}
-
-
 def _told(found: ProblemCollector, folder: Path, drafts: Drafts) -> dict[str, Any]:
     """What the team may know of the problems, written beside its predictions."""
     problems = public_problems(found)
@@ -83,7 +80,7 @@ def _told(found: ProblemCollector, folder: Path, drafts: Drafts) -> dict[str, An
     return problems
 
 
-def _identity(job: dict[str, Any], folder: Path, dataset: str) -> Identity:
+def _identity(job: ScoreRequest, folder: Path, dataset: str) -> Identity:
     run = folder / RUN
     facts = json.loads(run.read_bytes()) if run.exists() else None
-    return Identity(job["team"], job["submission"], job["image"], dataset, job["created"], facts)
+    return Identity(job.team, job.submission, job.image, dataset, job.created, facts)

@@ -6,7 +6,6 @@ import os
 import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,6 +13,7 @@ from msgspec.structs import replace
 from sandscore import __version__
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.disclosure.feedback_view import view_of
+from sandscore.queue.children.child_messages import BoardsAnswer, ScoredSubmission
 from sandscore.queue.workspace import CHALLENGE, SCRATCH, Workspace, read_salt
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
@@ -26,9 +26,6 @@ from sandscore.scoring.card_building import dumped, published
 from sandscore.site.publication import PublicationSettings, publish
 from sandscore.site.site_folder import file_name, write_file
 
-Scored = dict[str, Any]
-"""A scored submission: id, team, version, created, headline score, the organiser's card, and whether its team waits."""
-
 
 class BoardGroup(Struct, frozen=True):
     """The submissions that one board is made of."""
@@ -36,16 +33,16 @@ class BoardGroup(Struct, frozen=True):
     task: str
     phase: str | None
     rules: BoardRules
-    members: Sequence[Scored]
+    members: Sequence[ScoredSubmission]
 
     @property
     def slug(self) -> str:
         return file_name("-".join(part for part in (self.task, self.phase) if part))
 
 
-def rebuild(workspace: Workspace, submissions: Sequence[Scored]) -> dict[str, Any]:
+def rebuild(workspace: Workspace, submissions: Sequence[ScoredSubmission]) -> BoardsAnswer:
     """Boards whose cards changed, then the site. Says what teams may now be told, and what went wrong."""
-    feedback: dict[str, Any] = {}
+    feedback: dict[str, dict[str, object]] = {}
     warnings: list[str] = []
     for group in groups(workspace, submissions):
         feedback |= waiting_views(group)
@@ -58,30 +55,29 @@ def rebuild(workspace: Workspace, submissions: Sequence[Scored]) -> dict[str, An
     boards = list(versions(workspace))
     if boards:
         _publish(workspace, boards)
-    told = [str(board) for board in boards]
-    return {"end": "published", "boards": told, "feedback": feedback, "warnings": warnings}
+    return BoardsAnswer(tuple(str(board) for board in boards), feedback, tuple(warnings))
 
 
-def groups(workspace: Workspace, submissions: Sequence[Scored]) -> Iterator[BoardGroup]:
+def groups(workspace: Workspace, submissions: Sequence[ScoredSubmission]) -> Iterator[BoardGroup]:
     """One for each task and phase that has been scored."""
-    keys = dict.fromkeys((one["task"], one["phase"]) for one in submissions)
+    keys = dict.fromkeys((one.task, one.phase) for one in submissions)
     for task, phase in sorted(keys, key=lambda key: (key[0], key[1] or "")):
-        members = [one for one in submissions if (one["task"], one["phase"]) == (task, phase)]
+        members = [one for one in submissions if (one.task, one.phase) == (task, phase)]
         rules, _ = rules_for(workspace.challenge, task, phase)
         yield BoardGroup(task, phase, rules, members)
 
 
-def waiting_views(group: BoardGroup) -> dict[str, Any]:
+def waiting_views(group: BoardGroup) -> dict[str, dict[str, object]]:
     """What teams are told that wait: for the Ladder, from all of a team's submissions in the order they came."""
-    told: dict[str, Any] = {}
-    waiting = {one["team"] for one in group.members if one["waiting"]}
+    told: dict[str, dict[str, object]] = {}
+    waiting = {one.team for one in group.members if one.waiting}
     for team in sorted(waiting):
         state: LadderState | None = None
-        mine = [one for one in group.members if one["team"] == team]
-        for one in sorted(mine, key=lambda one: (one["created"], one["id"])):
-            view, state = view_of(read_card(Path(one["card"])), group.rules, state)
-            if one["waiting"]:
-                told[one["id"]] = view
+        mine = [one for one in group.members if one.team == team]
+        for one in sorted(mine, key=lambda one: (one.created, one.id)):
+            view, state = view_of(read_card(Path(one.card)), group.rules, state)
+            if one.waiting:
+                told[one.id] = view
     return told
 
 
@@ -95,13 +91,13 @@ def versions(workspace: Workspace) -> Iterator[Path]:
         yield current
 
 
-def shown(group: BoardGroup, most: int) -> list[Scored]:
+def shown(group: BoardGroup, most: int) -> list[ScoredSubmission]:
     """All of them, or each team's best where they are too many to be compared with one another."""
     if len(group.members) <= most:
         return list(group.members)
-    best: dict[str, Scored] = {}
-    for one in sorted(group.members, key=lambda one: (-(one["score"] or 0.0), one["created"], one["id"])):
-        best.setdefault(one["team"], one)
+    best: dict[str, ScoredSubmission] = {}
+    for one in sorted(group.members, key=lambda one: (-(one.score or 0.0), one.created, one.id)):
+        best.setdefault(one.team, one)
     return list(best.values())[:most]
 
 
@@ -132,12 +128,12 @@ def _board(workspace: Workspace, group: BoardGroup) -> None:
     write_file(stamped, stamp.encode())
 
 
-def _public_entry(workspace: Workspace, one: Scored) -> RankedCard:
+def _public_entry(workspace: Workspace, one: ScoredSubmission) -> RankedCard:
     """The published card of a submission, made if it is not there, and where it lies as seen from the board."""
-    place = workspace.cards / f"{one['id']}.v{one['version']}.json"
+    place = workspace.cards / f"{one.id}.v{one.version}.json"
     if not place.exists():
         workspace.cards.mkdir(exist_ok=True)
-        card = read_card(Path(one["card"])).card
+        card = read_card(Path(one.card)).card
         write_file(place, dumped(published(card, read_salt(workspace.salt))))
     entry = read_card(place)
     return replace(entry, listed=Path(os.path.relpath(place, workspace.boards)).as_posix())
@@ -154,8 +150,8 @@ def _keep_older(place: Path, board: Board) -> None:
     place.replace(place.with_name(f"{place.stem}.v{number}.json"))
 
 
-def _stamp(workspace: Workspace, members: Sequence[Scored]) -> str:
+def _stamp(workspace: Workspace, members: Sequence[ScoredSubmission]) -> str:
     """What the board depends on."""
-    names = sorted(f"{one['id']}.v{one['version']}" for one in members)
+    names = sorted(f"{one.id}.v{one.version}" for one in members)
     rules = (workspace.root / CHALLENGE).read_bytes()
     return hashlib.sha256("\n".join([__version__, *names]).encode() + b"\n" + rules).hexdigest()

@@ -5,12 +5,12 @@ Done in the process that sees gold; what comes out names notes, places and label
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from sandscore.annotations.columns import Columns
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.queue.attempt_files import PREDICTIONS
+from sandscore.queue.children.child_messages import GoldAnswer, GoldChange, GoldRequest
 from sandscore.queue.workspace import Workspace
 from sandscore.task_table.task import find_task
 
@@ -18,27 +18,24 @@ Place = tuple[str, int, int, str | None]
 """Note, start, length, label."""
 
 
-def changes(workspace: Workspace, job: dict[str, Any]) -> dict[str, Any]:
+def changes(workspace: Workspace, job: GoldRequest) -> GoldAnswer:
     """What changed in gold since ``before`` (12 hex), and which of it each of the folders' predictions holds."""
-    task, phase = find_task(job["task"]), job["phase"]
-    old = workspace.gold_seen / f"{task.id}.{job['before']}.json"
+    task, phase = find_task(job.task), job.phase
+    old = workspace.gold_seen / f"{task.id}.{job.before}.json"
     if not old.exists():
-        return {"end": "compared", "changes": None}
+        return GoldAnswer(None)
     notes, gold = workspace.notes(phase), workspace.gold(task.id, phase)
     then, now = (_places(task.id, path, notes) for path in (old, gold))
     found = [("removed", place) for place in (then - now).elements()]
     found += [("added", place) for place in (now - then).elements()]
     found.sort(key=lambda one: (one[1][:3], one[0], one[1][3] or ""))
-    records = [
-        {"change": change, "note": note, "start": start, "length": length, "label": label}
-        for change, (note, start, length, label) in found
-    ]
+    records = tuple(GoldChange(change, *place) for change, place in found)
     holders = {
-        submission: [i for i, (_, place) in enumerate(found) if place in held]
-        for submission, folder in job["folders"].items()
+        submission: tuple(i for i, (_, place) in enumerate(found) if place in held)
+        for submission, folder in job.folders.items()
         for held in [_places(task.id, Path(folder) / PREDICTIONS, notes)]
     }
-    return {"end": "compared", "changes": records, "holders": holders}
+    return GoldAnswer(records, holders)
 
 
 def _places(task: str, path: Path, notes: Path) -> Counter[Place]:

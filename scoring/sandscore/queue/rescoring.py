@@ -2,10 +2,9 @@
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -13,6 +12,16 @@ from msgspec.structs import replace
 from sandscore import __version__
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.queue.attempt_files import PREDICTIONS, RUN, card_name
+from sandscore.queue.children.child_messages import (
+    Blame,
+    FaultAnswer,
+    GoldAnswer,
+    GoldChange,
+    GoldRequest,
+    ScoreAnswer,
+    score_request,
+    unfinished,
+)
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.worker.executor import Hands
 from sandscore.queue.workspace import SCRATCH, Workspace, write_synced
@@ -32,7 +41,7 @@ class Rescored(Struct, frozen=True):
     before: RankedCard
     after: RankedCard | None
     folder: Path
-    answer: dict[str, Any]
+    answer: ScoreAnswer | FaultAnswer
 
     @property
     def changed(self) -> bool:
@@ -44,10 +53,53 @@ class Rescored(Struct, frozen=True):
         return self.after is not None and self.after.card.measures != self.before.card.measures
 
 
-class RescoringPlan(Struct, frozen=True):
-    """By task and phase: records for people and programs; and what ``apply`` will write."""
+class NoteChange(Struct, frozen=True):
+    """A note whose counts (tp, fp, fn) of the headline measure differ."""
 
-    groups: list[dict[str, Any]] = field(default_factory=list)
+    note: str
+    before: tuple[int, int, int] | None
+    after: tuple[int, int, int] | None
+
+
+class RescoredMove(Struct, frozen=True):
+    """How far a submission moves, and because of what; ``had``: the numbers of the changed annotations it has."""
+
+    id: str
+    team: str
+    version: int
+    before: float | None
+    after: float | None
+    delta: float | None
+    rank_before: int | float | None
+    rank_after: int | float | None
+    refused: str | None
+    notes: tuple[NoteChange, ...]
+    had: tuple[int, ...]
+
+
+class ChangedGold(Struct, frozen=True):
+    """What has changed since the gold of ``before`` (12 hex); None where that was not kept."""
+
+    before: str
+    changes: tuple[GoldChange, ...] | None
+
+
+class RescoredGroup(Struct, frozen=True):
+    """A task and phase of a plan, for people and programs."""
+
+    task: str
+    phase: str | None
+    headline: str
+    harness: str
+    unchanged: int
+    gold: tuple[ChangedGold, ...]
+    submissions: tuple[RescoredMove, ...]
+
+
+class RescoringPlan(Struct, frozen=True):
+    """By task and phase who moves; and what ``apply`` will write."""
+
+    groups: list[RescoredGroup] = field(default_factory=list)
     rescored: list[Rescored] = field(default_factory=list)
 
 
@@ -83,17 +135,12 @@ class Rescoring:
         done = []
         for one in plan.rescored:
             folder = await self._home.kept(one.submission)
-            if one.after is None or not one.changed or folder is None:
+            if one.after is None or not isinstance(one.answer, ScoreAnswer) or not one.changed or folder is None:
                 continue
             name = card_name(one.submission.version + 1)
             write_synced(folder / name, (one.folder / name).read_bytes())
-            version = Version(
-                one.submission.version + 1,
-                one.answer["scores"],
-                one.answer["feedback"],
-                one.answer["signature"],
-                cause,
-            )
+            made = one.answer
+            version = Version(one.submission.version + 1, made.scores, made.feedback, made.signature, cause)
             if await self._home.add_version(one.submission, version):
                 done.append(one.submission.id)
         return done
@@ -107,46 +154,38 @@ class Rescoring:
         for name in (PREDICTIONS, RUN):
             if (kept / name).exists():
                 shutil.copyfile(kept / name, folder / name)
-        job = {
-            "task": one.task,
-            "phase": one.phase,
-            "submission": one.id,
-            "team": one.team,
-            "image": one.image,
-            "created": one.created,
-            "version": one.version + 1,
-            "folder": str(folder),
-        }
-        answer = await self._hands.score(job)
-        if answer["end"] not in ("scored", "invalid"):
-            raise OrganiserFault(f"{one.id}: {answer['reason']}")
+        answer = await self._hands.score(score_request(one, folder))
+        if isinstance(answer, GoldAnswer) or (
+            isinstance(answer, FaultAnswer) and answer.blame is not Blame.PARTICIPANT
+        ):
+            raise OrganiserFault(f"{one.id}: {unfinished(answer)}")
         before = read_card(kept / card_name(one.version))
-        after = read_card(folder / card_name(one.version + 1)) if answer["end"] == "scored" else None
+        after = read_card(folder / card_name(one.version + 1)) if isinstance(answer, ScoreAnswer) else None
         return Rescored(one, before, after, folder, answer)
 
-    async def _group(self, task: str, phase: str | None, members: Sequence[Rescored]) -> dict[str, Any]:
+    async def _group(self, task: str, phase: str | None, members: Sequence[Rescored]) -> RescoredGroup:
         rules, _ = rules_for(self._workspace.challenge, task, phase)
         ranks = [_ranks(members, rules, new) for new in (False, True)]
         golds = sorted({one.before.signed("gold:") or "" for one in members if one.changed})
-        changes = [await self._changes(task, phase, gold, members) for gold in golds]
-        records = [_record(one, rules, ranks, changes) for one in members if one.changed]
-        return {
-            "task": task,
-            "phase": phase,
-            "headline": rules.headline,
-            "harness": __version__,
-            "unchanged": len(members) - len(records),
-            "gold": [{name: value for name, value in one.items() if name != "holders"} for one in changes],
-            "submissions": records,
-        }
+        compared = {gold: await self._changes(task, phase, gold, members) for gold in golds}
+        holders = [answer.holders for answer in compared.values()]
+        moves = tuple(_move(one, rules, ranks, holders) for one in members if one.changed)
+        return RescoredGroup(
+            task=task,
+            phase=phase,
+            headline=rules.headline,
+            harness=__version__,
+            unchanged=len(members) - len(moves),
+            gold=tuple(ChangedGold(gold, answer.changes) for gold, answer in compared.items()),
+            submissions=moves,
+        )
 
-    async def _changes(self, task: str, phase: str | None, gold: str, members: Sequence[Rescored]) -> dict[str, Any]:
+    async def _changes(self, task: str, phase: str | None, gold: str, members: Sequence[Rescored]) -> GoldAnswer:
         folders = {one.submission.id: str(one.folder) for one in members if one.before.signed("gold:") == gold}
-        job = {"compare": True, "task": task, "phase": phase, "before": gold, "folders": folders}
-        answer = await self._hands.score(job)
-        if answer["end"] != "compared":
-            raise OrganiserFault(answer["reason"])
-        return {"before": gold, "changes": answer["changes"], "holders": answer.get("holders", {})}
+        answer = await self._hands.score(GoldRequest(task, phase, gold, folders))
+        if not isinstance(answer, GoldAnswer):
+            raise OrganiserFault(unfinished(answer))
+        return answer
 
 
 def _groups(rescored: Sequence[Rescored]) -> Iterator[tuple[str, str | None, list[Rescored]]]:
@@ -166,32 +205,33 @@ def _ranks(members: Sequence[Rescored], rules: BoardRules, new: bool) -> dict[st
     return dict(zip(order, number([keys[name] for name in order], rules.numbering), strict=True))
 
 
-def _record(
-    one: Rescored, rules: BoardRules, ranks: Sequence[dict[str, int | float]], changes: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
+def _move(
+    one: Rescored,
+    rules: BoardRules,
+    ranks: Sequence[dict[str, int | float]],
+    holders: Sequence[Mapping[str, tuple[int, ...]]],
+) -> RescoredMove:
     name, headline = one.submission.id, rules.headline
     before = one.before.card.measures[headline].f1
     after = one.after.card.measures[headline].f1 if one.after else None
-    held: list[int] = next((c["holders"].get(name, []) for c in changes if name in c["holders"]), [])
-    return {
-        "id": name,
-        "team": one.submission.team,
-        "version": one.submission.version,
-        "before": before,
-        "after": after,
-        "delta": None if before is None or after is None else after - before,
-        "rank_before": ranks[0].get(name),
-        "rank_after": ranks[1].get(name),
-        "refused": one.answer.get("reason"),
-        "notes": _notes(one, headline),
-        "had": held,
-    }
+    return RescoredMove(
+        id=name,
+        team=one.submission.team,
+        version=one.submission.version,
+        before=before,
+        after=after,
+        delta=None if before is None or after is None else after - before,
+        rank_before=ranks[0].get(name),
+        rank_after=ranks[1].get(name),
+        refused=one.answer.reason if isinstance(one.answer, FaultAnswer) else None,
+        notes=tuple(_note_changes(one, headline)),
+        had=next((held[name] for held in holders if name in held), ()),
+    )
 
 
-def _notes(one: Rescored, headline: str) -> list[dict[str, Any]]:
-    """The notes whose counts of the headline measure differ."""
+def _note_changes(one: Rescored, headline: str) -> Iterator[NoteChange]:
     if one.after is None:
-        return []
+        return
     old, new = one.before.card.per_note, one.after.card.per_note
     pairs = ((note, old.get(note, {}).get(headline), new.get(note, {}).get(headline)) for note in {**old, **new})
-    return [{"note": note, "before": then, "after": now} for note, then, now in pairs if then != now]
+    yield from (NoteChange(note, then, now) for note, then, now in pairs if then != now)

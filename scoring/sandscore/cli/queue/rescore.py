@@ -10,6 +10,7 @@ from sandscore.cli.queue.queue_place import Place, home_options, place_of
 
 if TYPE_CHECKING:
     from sandscore.queue.home_protocol import QueueHome
+    from sandscore.queue.rescoring import RescoredGroup
 
 
 @click.command("rescore")
@@ -40,7 +41,7 @@ def command(words: tuple[str, ...], plan: bool, carry_out: bool, cause: str, out
 
 async def _rescore(
     place: Place, home: "QueueHome", ids: tuple[str, ...], cause: str | None
-) -> tuple[list[dict[str, Any]], list[str] | None]:
+) -> tuple[list["RescoredGroup"], list[str] | None]:
     from sandscore.queue.rescoring import Rescoring
     from sandscore.queue.worker.board_refresh import Follower
     from sandscore.queue.worker.executor import LocalHands

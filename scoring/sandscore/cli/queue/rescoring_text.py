@@ -2,55 +2,62 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from sandscore.cli.problem_text import printable
+
+if TYPE_CHECKING:
+    from sandscore.queue.rescoring import ChangedGold, RescoredGroup, RescoredMove
 
 _SHOWN = 20
 
 
-def as_json(groups: Sequence[dict[str, Any]], written: Sequence[str] | None) -> str:
-    return json.dumps({"groups": list(groups), "written": None if written is None else list(written)}, indent=1)
+def as_json(groups: Sequence["RescoredGroup"], written: Sequence[str] | None) -> str:
+    return json.dumps(
+        {"groups": msgspec.to_builtins(list(groups)), "written": None if written is None else list(written)}, indent=1
+    )
 
 
-def as_text(groups: Sequence[dict[str, Any]], written: Sequence[str] | None) -> str:
+def as_text(groups: Sequence["RescoredGroup"], written: Sequence[str] | None) -> str:
     lines = [line for group in groups for line in _group(group)] or ["nothing is scored yet"]
     if written is not None:
         lines.append(f"{len(written)} new version{'' if len(written) == 1 else 's'} written; the old ones are kept")
     return "\n".join(lines)
 
 
-def _group(group: dict[str, Any]) -> Iterator[str]:
-    phase = f", phase {printable(group['phase'])}" if group["phase"] else ""
-    changed = group["submissions"]
-    yield f"{group['task']}{phase}: {len(changed)} would change, {group['unchanged']} would not"
+def _group(group: "RescoredGroup") -> Iterator[str]:
+    phase = f", phase {printable(group.phase)}" if group.phase else ""
+    changed = group.submissions
+    yield f"{group.task}{phase}: {len(changed)} would change, {group.unchanged} would not"
     for one in changed:
-        yield f"  {one['id']}  {printable(one['team'])}  {group['headline']}: {_move(one)}"
-        if one["notes"]:
-            named = ", ".join(printable(note["note"]) for note in one["notes"][:_SHOWN])
-            yield f"    because of {len(one['notes'])} note(s): {named}{'…' if len(one['notes']) > _SHOWN else ''}"
-        if one["had"]:
-            yield f"    it had {len(one['had'])} of the changed annotations: {', '.join(map(str, one['had'][:_SHOWN]))}"
-    for gold in group["gold"]:
+        yield f"  {one.id}  {printable(one.team)}  {group.headline}: {_move(one)}"
+        if one.notes:
+            named = ", ".join(printable(note.note) for note in one.notes[:_SHOWN])
+            yield f"    because of {len(one.notes)} note(s): {named}{'…' if len(one.notes) > _SHOWN else ''}"
+        if one.had:
+            yield f"    it had {len(one.had)} of the changed annotations: {', '.join(map(str, one.had[:_SHOWN]))}"
+    for gold in group.gold:
         yield from _gold(gold)
 
 
-def _gold(gold: dict[str, Any]) -> Iterator[str]:
-    if gold["changes"] is None:
-        yield f"  the gold of before ({gold['before']}) was not kept: annotations cannot be compared"
+def _gold(gold: "ChangedGold") -> Iterator[str]:
+    if gold.changes is None:
+        yield f"  the gold of before ({gold.before}) was not kept: annotations cannot be compared"
         return
-    yield f"  gold since {gold['before']}: {len(gold['changes'])} annotation(s) changed"
-    for number, one in enumerate(gold["changes"][:_SHOWN]):
-        label = f" {printable(one['label'])}" if one["label"] else ""
-        yield f"    [{number}] {one['change']}: note {printable(one['note'])}, {one['start']}+{one['length']}{label}"
+    yield f"  gold since {gold.before}: {len(gold.changes)} annotation(s) changed"
+    for number, one in enumerate(gold.changes[:_SHOWN]):
+        label = f" {printable(one.label)}" if one.label else ""
+        yield f"    [{number}] {one.change}: note {printable(one.note)}, {one.start}+{one.length}{label}"
 
 
-def _move(one: dict[str, Any]) -> str:
-    if one["refused"]:
-        return f"could not be scored: {printable(one['refused'])}"
-    ranks = f", rank {one['rank_before']} → {one['rank_after']}" if one["rank_before"] and one["rank_after"] else ""
-    delta = "" if one["delta"] is None else f" ({one['delta']:+.4f})"
-    return f"{_shown(one['before'])} → {_shown(one['after'])}{delta}{ranks}"
+def _move(one: "RescoredMove") -> str:
+    if one.refused:
+        return f"could not be scored: {printable(one.refused)}"
+    ranks = f", rank {one.rank_before} → {one.rank_after}" if one.rank_before and one.rank_after else ""
+    delta = "" if one.delta is None else f" ({one.delta:+.4f})"
+    return f"{_shown(one.before)} → {_shown(one.after)}{delta}{ranks}"
 
 
 def _shown(value: float | None) -> str:

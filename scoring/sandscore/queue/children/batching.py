@@ -1,20 +1,21 @@
 """Jobs that wait for the same child are given to it together. One that it dies over costs no other job its turn."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
 
 from msgspec import Struct
 
 from sandscore.base.errors import InfrastructureFault
+from sandscore.queue.children.child_messages import BatchAnswer, BatchRequest, FaultAnswer, ScorerAnswer, ScorerRequest
 from sandscore.queue.children.child_process import Child
+
+ScoringChild = Child[BatchAnswer | FaultAnswer]
 
 _MOST = 16
 
 
 class _Asked(Struct, eq=False):
-    job: Mapping[str, Any]
-    answer: "asyncio.Future[dict[str, Any]]"
+    job: ScorerRequest
+    answer: "asyncio.Future[ScorerAnswer]"
     alone: bool = False
     """The child died over several, and this was one of them."""
 
@@ -22,14 +23,14 @@ class _Asked(Struct, eq=False):
 class Together:
     """One child, and those who wait for it."""
 
-    def __init__(self, child: Child, seconds: float) -> None:
+    def __init__(self, child: ScoringChild, seconds: float) -> None:
         self._child, self._seconds = child, seconds
         self._waiting: list[_Asked] = []
         self._given: list[_Asked] = []
-        self._asking: asyncio.Task[list[dict[str, Any]]] | None = None
+        self._asking: asyncio.Task[tuple[ScorerAnswer, ...]] | None = None
         self._working: asyncio.Task[None] | None = None
 
-    async def ask(self, job: Mapping[str, Any]) -> dict[str, Any]:
+    async def ask(self, job: ScorerRequest) -> ScorerAnswer:
         """The child's answer. Whoever is cancelled while the child has the job leaves when the child is gone."""
         loop = asyncio.get_running_loop()
         asked = _Asked(job, loop.create_future())
@@ -53,23 +54,23 @@ class Together:
     async def _work(self) -> None:
         while self._waiting:
             self._given = self._next()
-            self._asking = asyncio.ensure_future(self._asked_of_child([asked.job for asked in self._given]))
+            self._asking = asyncio.ensure_future(self._asked_of_child(tuple(asked.job for asked in self._given)))
             await asyncio.wait({self._asking})
             self._answer(self._asking)
             self._given = []
 
-    async def _asked_of_child(self, jobs: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        answers = (await self._child.ask({"jobs": jobs}, self._seconds)).get("answers", ())
-        if len(answers) != len(jobs):
+    async def _asked_of_child(self, jobs: tuple[ScorerRequest, ...]) -> tuple[ScorerAnswer, ...]:
+        said = await self._child.ask(BatchRequest(jobs), self._seconds)
+        if not isinstance(said, BatchAnswer) or len(said.answers) != len(jobs):
             raise InfrastructureFault("a child process gave another number of answers than it was asked for")
-        return list(answers)
+        return said.answers
 
     def _next(self) -> list[_Asked]:
         most = next((place for place, asked in enumerate(self._waiting[:_MOST]) if asked.alone), _MOST)
         taken, self._waiting = self._waiting[: most or 1], self._waiting[most or 1 :]
         return taken
 
-    def _answer(self, asking: "asyncio.Task[list[dict[str, Any]]]") -> None:
+    def _answer(self, asking: "asyncio.Task[tuple[ScorerAnswer, ...]]") -> None:
         open_still = [asked for asked in self._given if not asked.answer.done()]
         if asking.cancelled():
             self._waiting[:0] = open_still

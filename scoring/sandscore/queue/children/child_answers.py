@@ -1,66 +1,67 @@
-"""A child's side: one JSON object a line in, one out. It ends when its parent does."""
+"""A child's side of the wire: one request a line in, one answer out. It ends when its parent does."""
 
-import json
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import IO, TypeVar
 
-import msgspec
+from msgspec.json import Decoder
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault, SandscoreError
+from sandscore.queue.children.child_messages import Answer, Blame, FaultAnswer, Request, as_line
 
-Reply = dict[str, Any]
-Work = Callable[[dict[str, Any]], Reply]
+_Asked = TypeVar("_Asked")
+_Request = TypeVar("_Request", bound=Request)
+_Answer = TypeVar("_Answer")
 
 
-def serve(work: Work) -> None:
+def serve(work: Callable[[_Request], Answer], requests: Decoder[_Request]) -> None:
     """Answer every line until there are no more."""
     answers = _own_output()
     for line in sys.stdin.buffer:
-        answers.write(msgspec.json.encode(answered(work, msgspec.json.decode(line))) + b"\n")
+        answers.write(as_line(answered(work, requests.decode(line))))
         answers.flush()
 
 
-def answer_once(work: Work) -> None:
+def answer_once(work: Callable[[_Request], Answer], requests: Decoder[_Request]) -> None:
     """Answer the first line. If the parent goes away meanwhile, this ends as if asked to: it cleans up first."""
     answers = _own_output()
     signal.signal(signal.SIGTERM, _ended)
-    job = json.loads(sys.stdin.buffer.readline())
+    request = requests.decode(sys.stdin.buffer.readline())
     threading.Thread(target=_watch_parent, daemon=True).start()
-    answers.write(json.dumps(answered(work, job)).encode() + b"\n")
+    answers.write(as_line(answered(work, request)))
     answers.flush()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def answered(work: Work, job: dict[str, Any]) -> Reply:
-    """Faults as replies: whose they are, and a sentence."""
+def answered(work: Callable[[_Asked], _Answer], job: _Asked) -> _Answer | FaultAnswer:
+    """Faults as answers: whose they are, and a sentence."""
     try:
         return work(job)
     except ParticipantFault as fault:
-        return {"end": "invalid", "reason": str(fault)}
+        return FaultAnswer(Blame.PARTICIPANT, str(fault))
     except OrganiserFault as fault:
-        return {"end": "organiser", "reason": str(fault)}
+        return FaultAnswer(Blame.ORGANISER, str(fault))
     except SandscoreError as fault:
-        return {"end": "infrastructure", "reason": str(fault)}
+        return FaultAnswer(Blame.INFRASTRUCTURE, str(fault))
     except OSError as fault:
         return refused(fault)
     except MemoryError:
-        return {"end": "infrastructure", "reason": "out of memory"}
+        return FaultAnswer(Blame.INFRASTRUCTURE, "out of memory")
     except Exception as fault:
         if os.environ.get("SANDSCORE_DEBUG"):
             raise
-        return {"end": "infrastructure", "reason": f"a bug of ours ({type(fault).__name__})"}
+        return FaultAnswer(Blame.INFRASTRUCTURE, f"a bug of ours ({type(fault).__name__})")
 
 
-def refused(fault: OSError) -> Reply:
-    """A fault of the operating system as a reply."""
-    return {"end": "infrastructure", "reason": f"the operating system refused: {fault.strerror}"}
+def refused(fault: OSError) -> FaultAnswer:
+    """A fault of the operating system as an answer."""
+    return FaultAnswer(Blame.INFRASTRUCTURE, f"the operating system refused: {fault.strerror}")
 
 
-def _own_output() -> Any:
+def _own_output() -> IO[bytes]:
     """Standard output for answers alone: whatever else is printed goes to standard error."""
     kept = os.dup(1)
     os.dup2(2, 1)

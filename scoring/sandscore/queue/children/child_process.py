@@ -9,11 +9,14 @@ import signal
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Generic, TypeVar
 
-import msgspec
+from msgspec.json import Decoder
 
 from sandscore.base.errors import InfrastructureFault
+from sandscore.queue.children.child_messages import Request, as_line
+
+_Answer = TypeVar("_Answer")
 
 _COMMON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "SANDSCORE_DEBUG")
 _OF_THE_ENGINE = ("HOME", "DOCKER_HOST", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "DOCKER_CONFIG")
@@ -33,29 +36,32 @@ _LINE_LIMIT = 1 << 26
 _GRACE_SECONDS = 10.0
 
 
-class Child:
-    """One process; it is asked one thing at a time."""
+class Child(Generic[_Answer]):
+    """One process; it is asked one thing at a time. What is not among its ``answers`` is no answer."""
 
-    def __init__(self, module: str, arguments: tuple[str, ...], environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, module: str, arguments: tuple[str, ...], environment: Mapping[str, str], answers: Decoder[_Answer]
+    ) -> None:
+        self._answers = answers
         self._command = (sys.executable, "-P", "-m", f"sandscore.queue.children.{module}_process", *arguments)
         self._environment = dict(environment)
         self._process: asyncio.subprocess.Process | None = None
         self._asking = asyncio.Lock()
 
-    async def ask(self, job: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    async def ask(self, request: Request, seconds: float) -> _Answer:
         """The answer; a child that dies, hangs or babbles is an infrastructure fault and is replaced."""
         async with self._asking:
-            return await self._ask(job, seconds)
+            return await self._ask(request, seconds)
 
-    async def _ask(self, job: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    async def _ask(self, request: Request, seconds: float) -> _Answer:
         process = await self._started()
         if process.stdin is None or process.stdout is None:
             raise InfrastructureFault("a child process has no pipes")
         try:
-            process.stdin.write(msgspec.json.encode(job) + b"\n")
+            process.stdin.write(as_line(request))
             await process.stdin.drain()
             line = await asyncio.wait_for(process.stdout.readline(), seconds)
-            answer: dict[str, Any] = msgspec.json.decode(line)
+            answer = self._answers.decode(line)
         except TimeoutError:
             await self.stop()
             raise InfrastructureFault(f"a child process gave no answer within {seconds:g} s") from None

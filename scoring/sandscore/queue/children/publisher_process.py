@@ -5,8 +5,9 @@ from pathlib import Path
 
 from sandscore.queue.board_making import rebuild
 from sandscore.queue.children.child_answers import answer_once
+from sandscore.queue.children.child_messages import BOARDS_REQUESTS
 from sandscore.queue.workspace import open_workspace
 
 if __name__ == "__main__":
     workspace = open_workspace(Path(sys.argv[1]))
-    answer_once(lambda job: rebuild(workspace, job["submissions"]))
+    answer_once(lambda request: rebuild(workspace, request.submissions), BOARDS_REQUESTS)

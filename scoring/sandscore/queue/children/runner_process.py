@@ -1,7 +1,6 @@
 """The process that runs a participant's image. It is told where the notes are; of gold it knows nothing."""
 
 from pathlib import Path
-from typing import Any
 
 from sandscore.containers.annotation_run import RunJob, run
 from sandscore.containers.cleanup import remove_leftovers
@@ -9,34 +8,41 @@ from sandscore.containers.docker_engine import engine
 from sandscore.containers.run_context import Annotator
 from sandscore.containers.run_folder import write_run
 from sandscore.containers.sent_notes import read_notes
-from sandscore.queue.children.child_answers import Reply, answer_once
-from sandscore.records.run_record import RunLimits
+from sandscore.queue.children.child_answers import answer_once
+from sandscore.queue.children.child_messages import (
+    RUNNER_REQUESTS,
+    RunAnswer,
+    RunnerAnswer,
+    RunnerRequest,
+    SweepAnswer,
+    SweepRequest,
+)
 from sandscore.task_table.task import find_task
 
 
-def work(job: dict[str, Any]) -> Reply:
-    """Run an image over the notes, or a ``part`` of them; or (``sweep``) remove what dead runs have left."""
-    if job.get("sweep"):
+def work(job: RunnerRequest) -> RunnerAnswer:
+    """Run an image, or remove what dead runs have left."""
+    if isinstance(job, SweepRequest):
         with engine() as client:
-            return {"end": "swept", "removed": remove_leftovers(client)}
-    task = find_task(job["task"])
-    notes, digest = read_notes(job["notes"])
-    begin, end = job.get("part") or (0, len(notes))
+            return SweepAnswer(remove_leftovers(client))
+    task = find_task(job.task)
+    notes, digest = read_notes(job.notes)
+    begin, end = job.part or (0, len(notes))
     notes = notes[begin:end]
     finished = run(
         RunJob(
             task=task,
-            annotator=Annotator("image", job["image"], job["protocol"]),
+            annotator=Annotator("image", job.image, job.protocol),
             notes=notes,
             notes_sha256=digest,
-            limits=RunLimits.model_validate(job["limits"]),
-            concurrency=job["concurrency"],
+            limits=job.limits,
+            concurrency=job.concurrency,
             pinned=True,
         )
     )
-    write_run(Path(job["folder"]), task, notes, finished)
-    return {"end": str(finished.record.outcome), "reason": finished.record.reason}
+    write_run(Path(job.folder), task, notes, finished)
+    return RunAnswer(finished.record.outcome, finished.record.reason)
 
 
 if __name__ == "__main__":
-    answer_once(work)
+    answer_once(work, RUNNER_REQUESTS)

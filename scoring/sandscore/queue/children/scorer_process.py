@@ -2,11 +2,18 @@
 
 import sys
 from pathlib import Path
-from typing import Any
 
 from sandscore.base.synced_files import Drafts
 from sandscore.queue.attempt_scoring import Scorer
-from sandscore.queue.children.child_answers import Reply, answered, refused, serve
+from sandscore.queue.children.child_answers import answered, refused, serve
+from sandscore.queue.children.child_messages import (
+    BATCH_REQUESTS,
+    BatchAnswer,
+    BatchRequest,
+    ScorerAnswer,
+    ScoreRequest,
+    ScorerRequest,
+)
 from sandscore.queue.gold_changes import changes
 from sandscore.queue.workspace import Workspace, open_workspace
 
@@ -20,19 +27,19 @@ class Desk:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace, self._scorer = workspace, Scorer(workspace)
 
-    def work(self, asked: dict[str, Any]) -> Reply:
+    def work(self, asked: BatchRequest) -> BatchAnswer:
         """Each job's own answer; what was made for it is on disk when it comes."""
         drafts = Drafts()
-        answers = [answered(lambda job: self._one(job, drafts), job) for job in asked["jobs"]]
+        answers = [answered(lambda job: self._one(job, drafts), job) for job in asked.jobs]
         faults = drafts.settle(_LEVELS)
-        for number, job in enumerate(asked["jobs"]):
-            if "folder" in job and (fault := faults.get(Path(job["folder"]))) is not None:
+        for number, job in enumerate(asked.jobs):
+            if isinstance(job, ScoreRequest) and (fault := faults.get(Path(job.folder))) is not None:
                 answers[number] = refused(fault)
-        return {"answers": answers}
+        return BatchAnswer(tuple(answers))
 
-    def _one(self, job: dict[str, Any], drafts: Drafts) -> Reply:
-        return changes(self._workspace, job) if job.get("compare") else self._scorer.score(job, drafts)
+    def _one(self, job: ScorerRequest, drafts: Drafts) -> ScorerAnswer:
+        return self._scorer.score(job, drafts) if isinstance(job, ScoreRequest) else changes(self._workspace, job)
 
 
 if __name__ == "__main__":
-    serve(Desk(open_workspace(Path(sys.argv[1]))).work)
+    serve(Desk(open_workspace(Path(sys.argv[1]))).work, BATCH_REQUESTS)

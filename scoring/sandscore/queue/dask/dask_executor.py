@@ -3,13 +3,24 @@
 import asyncio
 import shutil
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from sandscore.base.errors import InfrastructureFault, UsageFault
 from sandscore.queue.attempt_files import LOG, PREDICTIONS, RUN
-from sandscore.queue.dask.dask_tasks import run_task, score_task
+from sandscore.queue.children.child_messages import (
+    RunAnswer,
+    RunnerAnswer,
+    RunnerRequest,
+    ScorerAnswer,
+    ScorerRequest,
+    SweepAnswer,
+    SweepRequest,
+)
+from sandscore.queue.dask.dask_tasks import ShardAnswer, run_task, score_task
 from sandscore.queue.dask.note_shards import joined, shards_of
 from sandscore.queue.worker.executor import Hands
 from sandscore.records.run_record import Outcome
@@ -17,7 +28,8 @@ from sandscore.records.run_record import Outcome
 _CONNECT_SECONDS = 10.0
 _PAUSE_SECONDS = 1.0
 _KEPT = (PREDICTIONS, LOG, RUN)
-Task = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
+_Request = TypeVar("_Request")
+_Answer = TypeVar("_Answer")
 
 
 class Cluster:
@@ -28,7 +40,9 @@ class Cluster:
         self._client: Any = None
         self._connecting = asyncio.Lock()
 
-    async def ask(self, task: Task, root: Path, job: Mapping[str, Any], resource: str) -> dict[str, Any]:
+    async def ask(
+        self, task: Callable[[str, _Request], Awaitable[_Answer]], root: Path, job: _Request, resource: str
+    ) -> _Answer:
         """The task's answer, however often the cluster has to be asked."""
         from distributed import KilledWorker
         from distributed.client import FutureCancelledError
@@ -39,12 +53,12 @@ class Cluster:
                 future = client.submit(
                     task,
                     str(root),
-                    dict(job),
+                    job,
                     key=f"{resource}-{uuid.uuid4().hex}",
                     resources={resource: 1},
                     pure=False,
                 )
-                answer: dict[str, Any] = await future
+                answer: _Answer = await future
             except KilledWorker:
                 raise InfrastructureFault("several workers died over it") from None
             except (FutureCancelledError, OSError, TimeoutError):
@@ -79,21 +93,19 @@ class DaskHands:
     def __init__(self, cluster: Cluster, root: Path) -> None:
         self._cluster, self._root = cluster, root
 
-    async def run(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        if job.get("sweep"):
-            return {"end": "swept", "removed": 0}
-        folder = Path(job["folder"])
-        shards = await asyncio.to_thread(shards_of, job["notes"])
-        asked = [self._cluster.ask(run_task, self._root, {**job, "part": shard}, "runner") for shard in shards]
+    async def run(self, job: RunnerRequest) -> RunnerAnswer:
+        if isinstance(job, SweepRequest):
+            return SweepAnswer(0)
+        shards = await asyncio.to_thread(shards_of, job.notes)
+        asked = [self._cluster.ask(run_task, self._root, replace(job, part=shard), "runner") for shard in shards]
         answers = await asyncio.gather(*asked)
-        worst = next((answer for answer in answers if answer["end"] != Outcome.FINISHED), None)
-        if worst is not None and "folder" not in worst:
-            return worst
-        taken = [Path(worst["folder"])] if worst else [Path(answer["folder"]) for answer in answers]
-        await asyncio.to_thread(_take, taken, folder)
-        return worst or answers[0]
+        worst = next((answer for answer in answers if not _finished(answer)), None)
+        taken = [Path(answer.folder) for answer in ([worst] if worst else answers) if answer.folder is not None]
+        if taken:
+            await asyncio.to_thread(_take, taken, Path(job.folder))
+        return (worst or answers[0]).ended
 
-    async def score(self, job: Mapping[str, Any]) -> dict[str, Any]:
+    async def score(self, job: ScorerRequest) -> ScorerAnswer:
         return await self._cluster.ask(score_task, self._root, job, "scorer")
 
     async def close(self) -> None:
@@ -108,6 +120,10 @@ async def connected(address: str, root: Path) -> tuple[Callable[[], Hands], Call
         raise UsageFault("--dask needs the package distributed: pip install 'sandscore[dask]'") from None
     cluster = Cluster(address)
     return lambda: DaskHands(cluster, root.resolve()), cluster.close
+
+
+def _finished(answer: ShardAnswer) -> bool:
+    return isinstance(answer.ended, RunAnswer) and answer.ended.outcome is Outcome.FINISHED
 
 
 def _take(folders: list[Path], attempt: Path) -> None:

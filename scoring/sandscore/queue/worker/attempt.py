@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -13,6 +13,15 @@ from sandscore.base.errors import InfrastructureFault, ParticipantFault, Sandsco
 from sandscore.disclosure.team_reasons import without_clues
 from sandscore.queue.attempt_files import PREDICTIONS, RUN
 from sandscore.queue.challenge_limits import limits_of
+from sandscore.queue.children.child_messages import (
+    Blame,
+    FaultAnswer,
+    RunAnswer,
+    RunRequest,
+    ScoreAnswer,
+    score_request,
+    unfinished,
+)
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.worker import notice_text
 from sandscore.queue.worker.executor import Hands
@@ -64,38 +73,34 @@ class Attempts:
             signal = await self._home.advance(claim, Status.VALIDATED)
             if signal is not Signal.GO_ON:
                 raise Interrupted(signal)
-        answer = await self._hands.score(score_job(claim, folder))
-        if answer["end"] == "invalid":
-            return Verdict(Status.INVALID, answer["reason"], folder=folder)
-        if answer["end"] != "scored":
-            raise InfrastructureFault(answer["reason"])
-        return Verdict(
-            Status.SCORED,
-            scores=answer["scores"],
-            feedback=answer["feedback"],
-            signature=answer["signature"],
-            folder=folder,
-        )
+        answer = await self._hands.score(score_request(claim.submission, folder))
+        if isinstance(answer, ScoreAnswer):
+            told, signed = answer.feedback, answer.signature
+            return Verdict(Status.SCORED, scores=answer.scores, feedback=told, signature=signed, folder=folder)
+        if isinstance(answer, FaultAnswer) and answer.blame is Blame.PARTICIPANT:
+            return Verdict(Status.INVALID, answer.reason, folder=folder)
+        raise InfrastructureFault(unfinished(answer))
 
     async def _run(self, claim: Claim, folder: Path) -> None:
         answer = await self._hands.run(self._run_job(claim, folder))
-        if answer["end"] == Outcome.FINISHED:
-            return
-        if answer["end"] in set(Outcome) - {Outcome.INFRASTRUCTURE}:
-            raise ParticipantFault(f"{answer['end']}: {without_clues(str(answer['reason']))}")
-        raise InfrastructureFault(str(answer["reason"]))
+        if not isinstance(answer, RunAnswer):
+            raise InfrastructureFault(unfinished(answer))
+        if answer.outcome.ours:
+            raise InfrastructureFault(str(answer.reason))
+        if answer.outcome is not Outcome.FINISHED:
+            raise ParticipantFault(f"{answer.outcome}: {without_clues(str(answer.reason))}")
 
-    def _run_job(self, claim: Claim, folder: Path) -> dict[str, Any]:
+    def _run_job(self, claim: Claim, folder: Path) -> RunRequest:
         settings = self._workspace.settings
-        return {
-            "task": claim.submission.task,
-            "image": claim.submission.image,
-            "notes": str(self._workspace.notes(claim.submission.phase)),
-            "folder": str(folder),
-            "protocol": settings.protocol,
-            "concurrency": settings.concurrency,
-            "limits": limits_of(self._workspace.challenge.limits).model_dump(),
-        }
+        return RunRequest(
+            task=claim.submission.task,
+            image=claim.submission.image or "",
+            notes=str(self._workspace.notes(claim.submission.phase)),
+            folder=str(folder),
+            protocol=settings.protocol,
+            concurrency=settings.concurrency,
+            limits=limits_of(self._workspace.challenge.limits),
+        )
 
     async def _commit(self, claim: Claim, folder: Path, verdict: Verdict) -> Ending:
         committed = await self._insist(claim, lambda: self._home.commit(claim, verdict))
@@ -145,21 +150,6 @@ class Attempts:
                     return None
                 await asyncio.sleep(pause)
                 waited, pause = waited + pause, 2 * pause
-
-
-def score_job(claim: Claim, folder: Path) -> dict[str, Any]:
-    """References only."""
-    submission = claim.submission
-    return {
-        "task": submission.task,
-        "phase": submission.phase,
-        "submission": submission.id,
-        "team": submission.team,
-        "image": submission.image,
-        "created": submission.created,
-        "version": submission.version + 1,
-        "folder": str(folder),
-    }
 
 
 def sweep(folder: Path) -> None:

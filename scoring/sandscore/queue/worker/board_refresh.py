@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from sandscore import __version__
 from sandscore.base.clock import uptime
@@ -15,6 +14,13 @@ from sandscore.base.errors import InfrastructureFault, SandscoreError
 from sandscore.base.process_identity import boot
 from sandscore.disclosure.feedback_view import outdated
 from sandscore.queue.attempt_files import card_name
+from sandscore.queue.children.child_messages import (
+    BOARDS_ANSWERS,
+    BoardsAnswer,
+    BoardsRequest,
+    ScoredSubmission,
+    unfinished,
+)
 from sandscore.queue.children.child_process import Child, scorer_environment
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.worker import notice_text
@@ -53,23 +59,23 @@ class Follower:
         state = [(one.id, one.version, one.feedback is None) for one in submissions]
         if not submissions or state == self._before or self._published(state):
             return
-        job = {"submissions": [record for one in submissions if (record := await self._record(one)) is not None]}
-        child = Child("publisher", (str(self._workspace.root),), scorer_environment())
+        records = [record for one in submissions if (record := await self._record(one)) is not None]
+        child = Child("publisher", (str(self._workspace.root),), scorer_environment(), BOARDS_ANSWERS)
         try:
-            answer = await child.ask(job, _PATIENCE_SECONDS)
+            answer = await child.ask(BoardsRequest(tuple(records)), _PATIENCE_SECONDS)
         finally:
             await child.stop()
-        if answer["end"] != "published":
-            raise InfrastructureFault(answer["reason"])
-        for warning in answer["warnings"]:
+        if not isinstance(answer, BoardsAnswer):
+            raise InfrastructureFault(unfinished(answer))
+        for warning in answer.warnings:
             warn(warning)
         by_id = {one.id: one for one in submissions}
-        for submission_id, view in answer["feedback"].items():
+        for submission_id, view in answer.feedback.items():
             one = by_id[submission_id]
             await self._home.notify(notice_text.scored(one, one.attempt, view))
             await self._home.publish_feedback(one, view)
-        await self._home.publish([Path(board) for board in answer["boards"]], self._workspace.site)
-        self._before = [(one.id, one.version, False) for one in submissions] if not answer["warnings"] else None
+        await self._home.publish([Path(board) for board in answer.boards], self._workspace.site)
+        self._before = [(one.id, one.version, False) for one in submissions] if not answer.warnings else None
         if self._before is not None:
             (self._workspace.root / _PUBLISHED).write_text(f"{self._digest(self._before)} {uptime()}", encoding="ascii")
 
@@ -86,7 +92,7 @@ class Follower:
         configured = (self._workspace.challenge.model_dump_json(), self._workspace.settings.model_dump_json())
         return hashlib.sha256(repr((boot(), __version__, configured, state)).encode()).hexdigest()
 
-    async def _record(self, one: Submission) -> dict[str, Any] | None:
+    async def _record(self, one: Submission) -> ScoredSubmission | None:
         key = (one.id, one.version)
         if self._kept.get(key) is None:
             self._kept[key] = await self._home.kept(one)
@@ -98,17 +104,17 @@ class Follower:
         if asked not in self._rules:
             self._rules[asked], _ = rules_for(self._workspace.challenge, *asked)
         rules = self._rules[asked]
-        return {
-            "id": one.id,
-            "team": one.team,
-            "task": one.task,
-            "phase": one.phase,
-            "version": one.version,
-            "created": one.created,
-            "score": one.scores.get(rules.headline),
-            "waiting": outdated(one.feedback, rules),
-            "card": str(folder / card_name(one.version)),
-        }
+        return ScoredSubmission(
+            id=one.id,
+            team=one.team,
+            task=one.task,
+            phase=one.phase,
+            version=one.version,
+            created=one.created,
+            score=one.scores.get(rules.headline),
+            waiting=outdated(one.feedback, rules),
+            card=str(folder / card_name(one.version)),
+        )
 
 
 @contextmanager

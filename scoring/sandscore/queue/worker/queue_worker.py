@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from sandscore.base.errors import InfrastructureFault, SandscoreError
 from sandscore.queue.attempt_files import RUN
+from sandscore.queue.children.child_messages import SweepRequest
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.worker.attempt import Attempts, Ending
 from sandscore.queue.worker.backpressure import Reach
@@ -40,7 +41,7 @@ async def tidy(home: QueueHome, workspace: Workspace, hands: Hands) -> None:
             _remove_all_but(await home.kept(one), folders[one.id])
     if any(one.kind is SubmissionKind.IMAGE and not one.status.final for one in submissions):
         try:
-            await hands.run({"sweep": True})
+            await hands.run(SweepRequest())
         except InfrastructureFault:
             return  # no engine just now; every run looks for leftovers too
 

@@ -1,0 +1,200 @@
+"""The messages between a worker and its child processes: what each may be asked, and what it may answer.
+
+They carry paths, digests and numbers: never notes, gold or tokens.
+"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.json import Decoder
+from pydantic import BaseModel
+
+from sandscore.records.run_record import Outcome, Protocol, RunLimits
+from sandscore.records.submission import Submission
+
+
+class _Message(Struct, frozen=True, forbid_unknown_fields=True):
+    """One line of the wire; its tag says which message it is."""
+
+
+class RunRequest(_Message, frozen=True, tag="run"):
+    """Run an image over the notes, or over a ``part`` of them: first and last (exclusive) number."""
+
+    task: str
+    image: str
+    notes: str
+    folder: str
+    protocol: Protocol
+    concurrency: int
+    limits: RunLimits
+    part: tuple[int, int] | None = None
+
+
+class SweepRequest(_Message, frozen=True, tag="sweep"):
+    """Remove what dead runs have left on the engine."""
+
+
+class ScoreRequest(_Message, frozen=True, tag="score"):
+    """Validate and score the predictions in a folder; the rest is what the card says about its maker."""
+
+    task: str
+    phase: str | None
+    submission: str
+    team: str
+    image: str | None
+    created: str
+    version: int
+    folder: str
+
+
+class GoldRequest(_Message, frozen=True, tag="gold"):
+    """What changed in gold since ``before`` (12 hex), and which of it each of the folders' predictions holds."""
+
+    task: str
+    phase: str | None
+    before: str
+    folders: dict[str, str]
+
+
+ScorerRequest = ScoreRequest | GoldRequest
+
+
+class BatchRequest(_Message, frozen=True, tag="batch"):
+    """Several at once for the process that sees gold."""
+
+    jobs: tuple[ScorerRequest, ...]
+
+
+class ScoredSubmission(Struct, frozen=True):
+    """A submission that has a place on a board: ``card`` is the organiser's, ``waiting`` whether its team waits."""
+
+    id: str
+    team: str
+    task: str
+    phase: str | None
+    version: int
+    created: str
+    score: float | None
+    waiting: bool
+    card: str
+
+
+class BoardsRequest(_Message, frozen=True, tag="boards"):
+    """Renew the boards of these submissions, then the site."""
+
+    submissions: tuple[ScoredSubmission, ...]
+
+
+class Blame(StrEnum):
+    """Whose fault it was that a job was not done."""
+
+    PARTICIPANT = "participant"
+    ORGANISER = "organiser"
+    INFRASTRUCTURE = "infrastructure"
+
+
+class FaultAnswer(_Message, frozen=True, tag="fault"):
+    """The job was not done: whose fault that is, and a sentence."""
+
+    blame: Blame
+    reason: str
+
+
+class RunAnswer(_Message, frozen=True, tag="ran"):
+    """How a run ended."""
+
+    outcome: Outcome
+    reason: str | None = None
+
+
+class SweepAnswer(_Message, frozen=True, tag="swept"):
+    """How much was removed."""
+
+    removed: int
+
+
+class ScoreAnswer(_Message, frozen=True, tag="scored"):
+    """F1 by measure for the organiser; what the team may be told, or nothing yet where the board decides it."""
+
+    scores: dict[str, float | None]
+    signature: str
+    feedback: dict[str, object] | None = None
+
+
+class GoldChange(Struct, frozen=True):
+    """One annotation that gold has, or had: its place and label, without its text."""
+
+    change: str
+    note: str
+    start: int
+    length: int
+    label: str | None
+
+
+class GoldAnswer(_Message, frozen=True, tag="compared"):
+    """The changes, None where the gold of before was not kept; for each submission the numbers of those it has."""
+
+    changes: tuple[GoldChange, ...] | None
+    holders: dict[str, tuple[int, ...]] = {}
+
+
+ScorerAnswer = ScoreAnswer | GoldAnswer | FaultAnswer
+
+
+class BatchAnswer(_Message, frozen=True, tag="answers"):
+    """One answer a job, in the order of the jobs."""
+
+    answers: tuple[ScorerAnswer, ...]
+
+
+class BoardsAnswer(_Message, frozen=True, tag="published"):
+    """Boards that are there; by submission what teams may now be told; and what went wrong."""
+
+    boards: tuple[str, ...]
+    feedback: dict[str, dict[str, object]]
+    warnings: tuple[str, ...]
+
+
+RunnerRequest = RunRequest | SweepRequest
+RunnerAnswer = RunAnswer | SweepAnswer | FaultAnswer
+Request = RunnerRequest | BatchRequest | BoardsRequest
+Answer = RunnerAnswer | BatchAnswer | BoardsAnswer
+
+
+def _plain(value: object) -> Any:
+    """Records of people are pydantic's; on the wire they are plain."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    raise NotImplementedError(type(value).__name__)
+
+
+def _record(kind: type, value: Any) -> Any:
+    return kind.model_validate(value) if issubclass(kind, BaseModel) else value
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_plain)
+RUNNER_REQUESTS: Decoder[RunnerRequest] = Decoder(RunnerRequest, dec_hook=_record)
+BATCH_REQUESTS = Decoder(BatchRequest)
+BOARDS_REQUESTS = Decoder(BoardsRequest)
+RUNNER_ANSWERS: Decoder[RunnerAnswer] = Decoder(RunnerAnswer)
+BATCH_ANSWERS: Decoder[BatchAnswer | FaultAnswer] = Decoder(BatchAnswer | FaultAnswer)
+BOARDS_ANSWERS: Decoder[BoardsAnswer | FaultAnswer] = Decoder(BoardsAnswer | FaultAnswer)
+"""What each kind of child is asked, and what it may say: anything else is a ValueError."""
+
+
+def as_line(message: Request | Answer) -> bytes:
+    """The message as it goes over a pipe."""
+    return _ENCODER.encode(message) + b"\n"
+
+
+def score_request(one: Submission, folder: Path) -> ScoreRequest:
+    """To score what lies in a folder as the next version of a submission's score."""
+    return ScoreRequest(one.task, one.phase, one.id, one.team, one.image, one.created, one.version + 1, str(folder))
+
+
+def unfinished(answer: Answer | ScorerAnswer) -> str:
+    """Why an answer is not the one that was hoped for."""
+    return answer.reason if isinstance(answer, FaultAnswer) else "a child process answered another question"
