@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sandscore.base.registry import Registry, Row
-from sandscore.formats.format_registry import FORMATS
+from sandscore.base.registry import Registry, TableRow
+from sandscore.formats import FORMATS
 from sandscore.measures.measure_registry import MEASURES
 from sandscore.profiles.profile_registry import PROFILES
 
@@ -22,7 +22,7 @@ BEGIN, END = "# rows: written by python -m tools.make_rows\n", "# end of rows\n"
 KINDS: tuple[Registry[Any], ...] = (MEASURES, FORMATS, PROFILES)
 
 
-def found_in(package: str, base: type[Row]) -> dict[str, str]:
+def found_in(package: str, base: type[TableRow]) -> dict[str, str]:
     """The rows of a package: classes that give themselves a name."""
     rows: dict[str, str] = {}
     for module in modules_in(package):

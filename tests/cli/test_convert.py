@@ -7,7 +7,7 @@ import pytest
 
 from sandscore.base.bundled_content import example_gold
 from sandscore.cli.main import run
-from sandscore.formats.format_registry import FORMATS
+from sandscore.formats import FORMATS
 
 TEXT = "Ann (\U0001d4b3) seen 3/1 in Boston."
 NOTES = [{"identifier": "7-1", "text": TEXT, "patientId": "7", "type": "t"}]

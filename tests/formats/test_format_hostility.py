@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sandscore.base.errors import MissingFile, ParticipantFault, SandscoreError, UsageFault
 from sandscore.formats import (
+    FORMATS,
     brat_standoff,
     conll_columns,
     i2b2_xml,
@@ -21,7 +22,6 @@ from sandscore.formats import (
 )
 from sandscore.formats.corpus import AnnotatedNote, Corpus, CorpusNote, FormatFiles, LossJournal
 from sandscore.formats.format_files import quoted_name, save, unquoted_name
-from sandscore.formats.format_registry import FORMATS
 
 NOTES = (CorpusNote("a", "x1 y"), CorpusNote("b", ""))
 SEEDS = [

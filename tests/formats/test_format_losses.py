@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.formats import (
+    FORMATS,
     brat_standoff,
     conll_columns,
     conll_writing,
@@ -21,7 +22,6 @@ from sandscore.formats import (
 from sandscore.formats.conversion import Conversion, convert
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, Loss, LossJournal, Mark
 from sandscore.formats.format_files import save
-from sandscore.formats.format_registry import FORMATS
 from sandscore.formats.tag_schemes import Scheme, encode
 from sandscore.formats.type_maps import vocabulary
 from sandscore.records.document import Annotation

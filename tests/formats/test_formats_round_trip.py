@@ -26,6 +26,7 @@ from msgspec.structs import replace
 
 from sandscore.annotations.label_codes import allowed
 from sandscore.formats import (
+    FORMATS,
     brat_standoff,
     conll_columns,
     conll_writing,
@@ -38,7 +39,6 @@ from sandscore.formats import (
 from sandscore.formats.conversion import Conversion, convert
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark
 from sandscore.formats.format_files import save
-from sandscore.formats.format_registry import FORMATS
 from sandscore.formats.tag_schemes import Scheme
 from sandscore.records.document import Annotation
 from sandscore.task_table.task import TASKS

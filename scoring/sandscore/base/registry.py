@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-class Row:
+class TableRow:
     """What every row of every table says of itself."""
 
     name: ClassVar[str]
@@ -30,7 +30,7 @@ class Row:
         return None
 
 
-R = TypeVar("R", bound=Row)
+R = TypeVar("R", bound=TableRow)
 
 
 class Registry(Generic[R]):

@@ -10,7 +10,7 @@ import click
 
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.cli.options import format_option
-from sandscore.formats.format_registry import FORMATS
+from sandscore.formats import FORMATS
 from sandscore.task_table.task import TASKS, Task
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from sandscore.base.registry import Row
+from sandscore.base.registry import TableRow
 from sandscore.formats.corpus import Corpus, CorpusNote, LossJournal, Output
 
 TYPES_ONLY = ("confidence", "dateFormat", "certainty")
 """What a format cannot hold whose annotations have a type and nothing else."""
 
 
-class FileFormat(Row):
+class FileFormat(TableRow):
     """What every format says of itself; ``reads`` and ``writes`` tell the journal what gets lost."""
 
     suffixes: ClassVar[tuple[str, ...]] = ()

@@ -11,7 +11,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
-from sandscore.base.registry import Row, near_miss
+from sandscore.base.registry import TableRow, near_miss
 
 Scalar = bool | int | float | str
 
@@ -73,7 +73,7 @@ class Named(Struct, frozen=True):
         return f"{self.name}({inner})" if inner else self.name
 
 
-class ParameterisedRow(Row):
+class ParameterisedRow(TableRow):
     """A row of a table whose things have parameters: measures and profiles."""
 
     parameters: ClassVar[tuple[Parameter, ...]] = ()
