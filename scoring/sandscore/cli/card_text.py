@@ -35,6 +35,9 @@ def _row(name: str, score: FormulaScore | MeasureScore) -> str:
     counts = "".join(f"{'–' if c is None else c:>7}" for c in (score.tp, score.fp, score.fn))
     macro = score.macro.f1 if score.macro else None
     row = f"{name:28}{counts}{ratio(score.precision):>11}{ratio(score.recall):>8}{ratio(score.f1):>8}{ratio(macro):>10}"
+    if isinstance(score, FormulaScore):
+        parts = ", ".join(f"{name} {number}" for name, number in score.components.items())
+        row = f"{row}  {score.formula} of {parts}; {printable(score.plugin)}"
     if score.reason:
         return f"{row}  ({printable(score.reason)})"
     if score.conditional_accuracy is not None:

@@ -121,7 +121,7 @@ class Scorecard(_Record):
     errors: ErrorKinds | None = None
     note_leak: float | None = None
     confidence: ConfidenceCurve | None = None
-    per_note: Annotated[Mapping[str, dict[str, tuple[int, int, int]]], WrapSerializer(_plainly)]
+    per_note: Annotated[Mapping[str, dict[str, tuple[int, ...]]], WrapSerializer(_plainly)]
     units: dict[str, str]
     run: dict[str, Any] | None = None
     problems: dict[str, int] = Field(default_factory=dict)
