@@ -20,8 +20,8 @@ from typing import Any
 
 from sandscore.base.bundled_content import example_gold
 from sandscore.containers.annotation_run import RunJob, run
-from sandscore.containers.container_limits import preset
-from sandscore.containers.docker_engine import engine
+from sandscore.containers.engines.docker.container_limits import preset
+from sandscore.containers.engines.docker.docker_engine import engine
 from sandscore.containers.hostile.hostile_images import build_image
 from sandscore.containers.participant_template import example
 from sandscore.containers.run_context import Annotator

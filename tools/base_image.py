@@ -5,7 +5,7 @@ from pathlib import Path
 
 from docker.errors import ImageNotFound
 
-from sandscore.containers.docker_engine import engine
+from sandscore.containers.engines.docker.docker_engine import engine
 
 
 def has(name: str) -> bool:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sandscore.base.whole_files import write_file
 from sandscore.site.plots import palette
 from sandscore.site.plots.canvas import Canvas
 from sandscore.site.plots.svg import document
@@ -89,12 +90,12 @@ def main() -> None:
     told = json.loads(sys.stdin.read() if sys.argv[1] == "-" else Path(sys.argv[1]).read_text(encoding="utf-8"))
     ordinary = [row for row in told["results"] if not row["corpus"]]
     label = "CPU seconds against number of notes"
-    (DOCS / "speed.svg").write_text(document(lambda: drawn(ordinary), label), encoding="utf-8")
+    write_file(DOCS / "speed.svg", document(lambda: drawn(ordinary), label).encode())
     page = DOCS / "speed.md"
     before, _, rest = page.read_text(encoding="utf-8").partition(MARKS[0])
     after = rest.partition(MARKS[1])[2]
     tables = f"{table(told)}\n\n{peers(told['peers'])}"
-    page.write_text(f"{before}{MARKS[0]}\n{tables}\n{MARKS[1]}{after}", encoding="utf-8")
+    write_file(page, f"{before}{MARKS[0]}\n{tables}\n{MARKS[1]}{after}".encode())
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import json
 import sys
 
 from sandscore.base.bundled_content import submissions
-from sandscore.containers.docker_engine import engine
+from sandscore.containers.engines.docker.docker_engine import engine
 from sandscore.containers.hostile.hostile_images import build_image
 from sandscore.containers.participant_template import example
 from sandscore.task_table.task import find_task

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base.bundled_content import example_gold, submissions
+from sandscore.base.whole_files import write_file
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
@@ -54,7 +55,7 @@ def board_of(cards: list[Path], task: str, challenge: Challenge, folder: Path) -
     entries = [replace(entry, listed=entry.path) for entry in map(read_card, cards) if entry.card.task == task]
     rules, phase = rules_for(challenge, task, None)
     path = folder / f"{task}.json"
-    path.write_text(as_json(rank(entries, rules, phase)), encoding="utf-8")
+    write_file(path, as_json(rank(entries, rules, phase)).encode())
     return path
 
 
@@ -64,7 +65,7 @@ def make(leaderboard: Path) -> None:
     cards = []
     for manifest in sorted(submissions().glob("*/submission.json")):
         card = leaderboard / "cards" / f"{manifest.parent.name}.json"
-        card.write_bytes(card_of(manifest.parent, json.loads(manifest.read_text(encoding="utf-8"))))
+        write_file(card, card_of(manifest.parent, json.loads(manifest.read_text(encoding="utf-8"))))
         cards.append(card)
     challenge = read_challenge(example_gold() / "challenge.toml")
     with tempfile.TemporaryDirectory() as folder:

@@ -11,6 +11,7 @@ from typing import Any
 
 from tools.make_example.writing import annotation_record, lines_of
 
+from sandscore.base.whole_files import write_file
 from sandscore.task_table.task import find_task
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,7 +37,7 @@ def predictions_of(folder: Path, notes: list[dict[str, Any]]) -> str:
 def main() -> None:
     notes = json.loads(NOTES.read_text(encoding="utf-8"))
     for folder in folders():
-        (folder / "predictions.json").write_bytes(predictions_of(folder, notes).encode())
+        write_file(folder / "predictions.json", predictions_of(folder, notes).encode())
         print(f"wrote {(folder / 'predictions.json').relative_to(ROOT)}")
 
 

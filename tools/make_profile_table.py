@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from sandscore.annotations.input_files import Inputs, load_files
+from sandscore.base.whole_files import write_file
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.profiles.profile_registry import CHALLENGE, find_profile
 from sandscore.records.scorecard import Scorecard
@@ -74,7 +75,7 @@ def card(task_id: str, submission: str, profile_name: str) -> Scorecard:
 
 
 def main() -> None:
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    write_file(PAGE, page(PAGE.read_text(encoding="utf-8")).encode())
     print(f"wrote {PAGE.relative_to(ROOT)}")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from sandscore.base.whole_files import write_file
 from sandscore.records.board import Board
 from sandscore.records.challenge import Challenge
 from sandscore.records.run_record import RunRecord
@@ -34,4 +35,4 @@ def schema_text(name: str) -> str:
 if __name__ == "__main__":
     for schema in PUBLISHED:
         target = Path(__file__).resolve().parent.parent / "schemas" / f"{schema}.schema.json"
-        target.write_text(schema_text(schema), encoding="utf-8")
+        write_file(target, schema_text(schema).encode())

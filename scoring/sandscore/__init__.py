@@ -1,15 +1,86 @@
 """sandscore: runs, validates, scores and ranks annotators of clinical text.
 
-The rooms of the house, in the order data flows through them:
+    >>> import sandscore as ss
+    >>> result = ss.score(
+    ...     "date",
+    ...     gold="gold/example/date.json",
+    ...     predictions="submissions/date-good/predictions.json",
+    ...     notes="gold/example/notes.json",
+    ... )
 
-- ``tasks``       what can be annotated: one row a task
-- ``reading``     files to columns, and everything that is wrong with a file
-- ``measuring``   columns to counts, measures and score cards
-- ``running``     container images to predictions
-- ``ranking``     score cards to boards, with uncertainty
-- ``publishing``  boards to pages
-- ``queueing``    submissions to results, unattended
-- ``cli``         the command line, one module a verb
+What is named here is imported when it is first asked for. The rooms of the house, in the order data flows through them:
+
+- ``base``         nobody's in particular: files, clock, errors
+- ``records``      what travels and is published: cards, boards, challenges, submissions, problems
+- ``task_table``   what can be annotated: one row a task
+- ``annotations``  files to columns, and everything that is wrong with a file
+- ``formats``      other people's file formats
+- ``measures``     columns to counts and measures
+- ``profiles``     other people's scorers
+- ``scoring``      files to score cards
+- ``containers``   container images to predictions
+- ``ranking``      score cards to boards, with uncertainty
+- ``disclosure``   what may leave, to whom
+- ``site``         boards to pages
+- ``queue``        submissions to results, unattended
+- ``api``          what all of this does, as functions
+- ``cli``          the command line, one module a verb
 """
 
 __version__ = "0.1.0"
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sandscore.api import Comparison as Comparison
+    from sandscore.api import Converted as Converted
+    from sandscore.api import InvalidPredictions as InvalidPredictions
+    from sandscore.api import MeasureResult as MeasureResult
+    from sandscore.api import Problems as Problems
+    from sandscore.api import RankedBoard as RankedBoard
+    from sandscore.api import Result as Result
+    from sandscore.api import Run as Run
+    from sandscore.api import SandscoreError as SandscoreError
+    from sandscore.api import compare as compare
+    from sandscore.api import convert as convert
+    from sandscore.api import publish as publish
+    from sandscore.api import rank as rank
+    from sandscore.api import run as run
+    from sandscore.api import score as score
+    from sandscore.api import tasks as tasks
+    from sandscore.api import validate as validate
+    from sandscore.api import verify as verify
+
+__all__ = [
+    "Comparison",
+    "Converted",
+    "InvalidPredictions",
+    "MeasureResult",
+    "Problems",
+    "RankedBoard",
+    "Result",
+    "Run",
+    "SandscoreError",
+    "compare",
+    "convert",
+    "publish",
+    "rank",
+    "run",
+    "score",
+    "tasks",
+    "validate",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sandscore import api
+
+    value: object = getattr(api, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

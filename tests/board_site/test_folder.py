@@ -2,11 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sandscore.base.errors import InfrastructureFault, UsageFault
-from sandscore.site.site_folder import MANIFEST, write_file, write_site
+from sandscore.site.site_folder import MANIFEST, write_page, write_site
 
 PAGES = {"a/leaf.html": b"leaf", "index.html": b"index"}
 
@@ -64,14 +65,14 @@ def test_a_broken_list_is_said(tmp_path: Path, content: str) -> None:
 
 def test_a_failure_halfway_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_site(tmp_path, PAGES)
-    whole = Path.write_bytes
+    whole = Path.open
 
-    def full_disk(path: Path, data: bytes) -> int:
+    def full_disk(path: Path, mode: str = "r") -> Any:
         if path.name.startswith(".index"):
             raise OSError(28, "No space left on device")
-        return whole(path, data)
+        return whole(path, mode)
 
-    monkeypatch.setattr(Path, "write_bytes", full_disk)
+    monkeypatch.setattr(Path, "open", full_disk)
     with pytest.raises(InfrastructureFault, match="No space left"):
         write_site(tmp_path, {"a/leaf.html": b"new leaf", "index.html": b"new index"})
     assert {name: (tmp_path / name).read_bytes() for name in PAGES} == PAGES
@@ -96,7 +97,7 @@ def test_leaves_are_in_place_before_the_pages_that_link_to_them(
 def test_a_folder_where_a_file_belongs_is_said(tmp_path: Path) -> None:
     (tmp_path / "report.html").mkdir()
     with pytest.raises(UsageFault, match="a file stands where a folder is needed"):
-        write_file(tmp_path / "report.html", b"report")
+        write_page(tmp_path / "report.html", b"report")
     assert list(tmp_path.iterdir()) == [tmp_path / "report.html"]
 
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
+from sandscore.base.terminal_text import in_attribute, on_page
 from sandscore.site import page_text
 
 
@@ -22,27 +23,27 @@ from sandscore.site import page_text
     ],
 )
 def test_shown(text: str, expected: str) -> None:
-    assert page_text.shown(text) == expected
+    assert on_page(text) == expected
 
 
 def test_a_note_keeps_its_lines() -> None:
-    assert page_text.shown("one\ntwo\u200b", "\n\t") == Markup(
+    assert on_page("one\ntwo\u200b", "\n\t") == Markup(
         'one\ntwo<span class="odd" title="zero width space">U+200B</span>'
     )
-    assert "U+000A" in page_text.shown("one\ntwo")
+    assert "U+000A" in on_page("one\ntwo")
 
 
 @given(st.text())
 def test_nothing_unseen_gets_through(text: str) -> None:
-    for made in (page_text.shown(text), page_text.plain(text)):
+    for made in (on_page(text), in_attribute(text)):
         assert all(c.isprintable() or c.isspace() for c in made)
         assert not set(made) & set("\u200b\u202a\u202e\u2066\u2028\ufeff\x00\n")
 
 
 @given(st.text())
 def test_no_text_becomes_markup(text: str) -> None:
-    assert page_text.shown(text.replace("\x00", "")).striptags().count("<") <= text.count("<")
-    assert "<" not in page_text.shown(text).replace('<span class="odd"', "").replace("</span>", "")
+    assert on_page(text.replace("\x00", "")).striptags().count("<") <= text.count("<")
+    assert "<" not in on_page(text).replace('<span class="odd"', "").replace("</span>", "")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from python_images import PythonImages
 
-from sandscore.containers.docker_engine import engine
+from sandscore.containers.engines.docker.docker_engine import engine
 from sandscore.containers.hostile.hostile_images import HostileImages, hostile_images
 from sandscore.containers.sent_notes import SentNote
 from sandscore.records.run_record import MIB, RunLimits

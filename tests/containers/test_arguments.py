@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sandscore.containers.container_limits import container_arguments, preset, seccomp_profile
+from sandscore.containers.engines.docker.container_limits import container_arguments, preset, seccomp_profile
 from sandscore.records.run_record import Hardening, ImageFacts, RunLimits
 
 

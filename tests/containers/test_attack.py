@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sandscore.base.errors import UsageFault
-from sandscore.containers import container_limits
+from sandscore.containers.engines.docker import container_limits
 from sandscore.containers.hostile.hostile_images import HostileImages
 from sandscore.containers.hostile.hostile_set import CASES, Case, attack, choose, fire
 from sandscore.records.run_record import RunLimits
@@ -37,7 +37,7 @@ def test_the_hunts_find_what_is_open(small: RunLimits, monkeypatch: pytest.Monke
         }
 
     contained = container_limits.container_arguments
-    monkeypatch.setattr("sandscore.containers.sandbox.container_arguments", opened)
+    monkeypatch.setattr("sandscore.containers.engines.sandbox.container_arguments", opened)
     names = ("reaches-targets", "docker-socket", "writes-outside", "gold-hunt")
     verdicts = attack(small, cases=choose(names))
     told = {verdict.case.name: " ".join(verdict.complaints) for verdict in verdicts}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sandscore.base.errors import UsageFault
-from sandscore.containers.image_store import find_image, require_pinned
+from sandscore.containers.engines.docker.image_store import find_image, require_pinned
 from sandscore.records.run_record import Outcome, RunFault, RunLimits
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sandscore.containers.cleanup import BRIDGE, EXPIRES, OWNER, RUN, labels, remove_leftovers
+from sandscore.containers.engines.docker.cleanup import BRIDGE, EXPIRES, OWNER, RUN, labels, remove_leftovers
 
 if TYPE_CHECKING:
     from docker import DockerClient

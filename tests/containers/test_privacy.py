@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sandscore.containers.annotation_run import Run, RunJob, run
+from sandscore.containers.annotation_run import FinishedRun, RunJob, run
 from sandscore.containers.answers import Answers
 from sandscore.containers.run_context import Annotator, Kind
 from sandscore.containers.sent_notes import SentNote
@@ -90,11 +90,11 @@ def watched_processes() -> Iterator[list[str]]:
         thread.join()
 
 
-def go(kind: Kind, reference: str, limits: RunLimits) -> Run:
+def go(kind: Kind, reference: str, limits: RunLimits) -> FinishedRun:
     return run(RunJob(DATE, Annotator(kind, reference), NOTES, "0" * 64, limits))
 
 
-def assert_says_nothing(done: Run) -> None:
+def assert_says_nothing(done: FinishedRun) -> None:
     shown = done.record.model_dump_json() + done.log
     for word in ("Quillfeather", "QUILLFEATHER", "Tarrington"):
         assert word not in shown
@@ -156,7 +156,7 @@ def test_a_note_with_half_a_character_is_still_sent() -> None:
 
 def test_the_harness_keeps_its_own_environment_to_itself() -> None:
     """What a container is told is written down in one place, and nothing of ours is in it."""
-    from sandscore.containers.container_limits import container_arguments, preset
+    from sandscore.containers.engines.docker.container_limits import container_arguments, preset
     from sandscore.records.run_record import ImageFacts
 
     facts = ImageFacts(reference="x", id="sha256:0", size_bytes=1)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandscore.containers.note_redaction import printable, redact
+from sandscore.base.terminal_text import plain_lines
+from sandscore.containers.note_redaction import redact
 
 NOTE = "The patient was seen by Dr. Olivia Smith\non 14 Mar 2021; MRN 100000000000000000000042, K\u00f6ln."
 
@@ -53,7 +54,7 @@ def test_repetitive_logs_and_notes_cost_no_more_than_others() -> None:
 
 
 def test_printable_says_nothing_to_a_terminal() -> None:
-    assert printable(b"\x1b[31mred\x07\r\nline\ttab \xff \xc3\xa4") == "\ufffd[31mred\ufffd\nline\ttab \ufffd \xe4"
+    assert plain_lines(b"\x1b[31mred\x07\r\nline\ttab \xff \xc3\xa4") == "\ufffd[31mred\ufffd\nline\ttab \ufffd \xe4"
 
 
 @settings(deadline=None)

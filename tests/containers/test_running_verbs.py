@@ -8,7 +8,7 @@ import pytest
 from cli.running import sandscore
 
 from sandscore.containers import host_checks
-from sandscore.containers.annotation_run import Run
+from sandscore.containers.annotation_run import FinishedRun
 from sandscore.records.run_record import Outcome, RunLimits, RunRecord
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +38,7 @@ def test_an_answer_that_is_refused_is_kept(tmp_path: Path) -> None:
     (tmp_path / "annotate.py").write_text(wrong, encoding="utf-8")
     folder = tmp_path / "r"
     folder.mkdir()
-    for earlier in ("predictions.json", ".predictions.json.partial"):
+    for earlier in ("predictions.json", ".predictions.json.1.a0.part"):
         (folder / earlier).write_text("of an earlier run", encoding="utf-8")
     ran = sandscore("run", "date", "--command", f"{sys.executable} {server}", "--notes", NOTES, "-o", folder)
     assert ran.code == 65
@@ -166,13 +166,13 @@ def test_attack_takes_the_limits_of_a_challenge(client: object, monkeypatch: pyt
 
 @pytest.mark.engine
 def test_an_attack_that_is_not_contained_is_said(client: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    def deceived(_job: object) -> Run:
+    def deceived(_job: object) -> FinishedRun:
         limits = RunLimits()
         record = RunRecord(
             sandscore="0", task="date", protocol="service", kind="image", isolation="", limits=limits, concurrency=1,
             notes=1, notes_sha256="0", outcome=Outcome.TIMED_OUT, reason="because",
         )  # fmt: skip
-        return Run(record, None, "ESCAPED: out of the box\n")
+        return FinishedRun(record, None, "ESCAPED: out of the box\n")
 
     monkeypatch.setattr("sandscore.containers.hostile.hostile_set.run", deceived)
     ran = sandscore("attack", "--only", "redirect", "--format", "json")

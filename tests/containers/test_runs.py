@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sandscore.containers.annotation_run import Run, RunJob, run
-from sandscore.containers.container_limits import preset
+from sandscore.containers.annotation_run import FinishedRun, RunJob, run
+from sandscore.containers.engines.docker.container_limits import preset
 from sandscore.containers.local_process import local_process
 from sandscore.containers.run_context import Annotator, Isolation, Kind
 from sandscore.containers.run_folder import predictions, write_run
@@ -37,7 +37,7 @@ print("no newline at the end", end="")
 """
 
 
-def go(kind: Kind, reference: str, notes: Sequence[SentNote], limits: RunLimits, **how: Any) -> Run:
+def go(kind: Kind, reference: str, notes: Sequence[SentNote], limits: RunLimits, **how: Any) -> FinishedRun:
     annotator = Annotator(kind, reference, how.pop("protocol", "service"), how.pop("isolation", "best"))
     return run(RunJob(DATE, annotator, notes, "0" * 64, limits, **how))
 
@@ -135,7 +135,7 @@ def test_an_engine_whose_name_spaces_are_not_ours(
     plain: str, small: RunLimits, notes: list[SentNote], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As for a harness in a container of its own: it falls back to a network for the submission alone."""
-    monkeypatch.setattr("sandscore.containers.network_isolation.open_namespace", lambda _: None)
+    monkeypatch.setattr("sandscore.containers.engines.docker.network_isolation.open_namespace", lambda _: None)
     done = go("image", plain, notes, small)
     assert done.record.outcome is Outcome.FINISHED, done.record.reason
     assert done.record.isolation == "own internal network, host cut off"

@@ -25,7 +25,8 @@ def imported(tree: ast.Module) -> set[str]:
     return found & PATHS.keys()
 
 
-IMPORTERS: dict[str, set[str]] = {name: {n for n, tree in TREES.items() if name in imported(tree)} for name in TREES}
+IMPORTED = {name: imported(tree) for name, tree in TREES.items()}
+IMPORTERS = {name: {other for other, found in IMPORTED.items() if name in found} for name in TREES}
 
 
 def lines(name: str) -> int:

@@ -87,13 +87,16 @@ def test_every_row_is_nelevals(by: str, answers: dict[str, list[dict[str, Any]]]
         assert ours == answer["rows"]
 
 
+def by_name(side: Mentions) -> Mentions:
+    return sorted(side, key=lambda m: str(m["doc"]))
+
+
 def test_the_order_of_documents_is_in_the_last_bits() -> None:
     """So that the ragged corpora above can tell a wrong order from a right one."""
     differing = set()
     for gold, predictions in ragged_corpora():
-        sorted_gold, sorted_found = (sorted(side, key=lambda m: m["doc"]) for side in (gold, predictions))
         here = evaluate(neleval_profile.NelevalScorer, gold, predictions, by="type").details["rows"]
-        there = evaluate(neleval_profile.NelevalScorer, sorted_gold, sorted_found, by="type").details["rows"]
+        there = evaluate(neleval_profile.NelevalScorer, by_name(gold), by_name(predictions), by="type").details["rows"]
         assert {name: pytest.approx(row) for name, row in there.items()} == here
         differing |= {name.partition("=")[2] for name in here if here[name] != there[name]}
     assert {"<macro>", "<micro>"} <= differing

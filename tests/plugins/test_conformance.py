@@ -27,7 +27,7 @@ class Firsts(DocumentMeasure):
 def suites(*words: str, beside: Path = PACKAGE) -> subprocess.CompletedProcess[str]:
     """The suites as a plug-in's author runs them, away from this checkout's own settings."""
     path = os.pathsep.join(map(str, (ROOT / "scoring", beside)))
-    command = ["pytest", "-q", "-p", "no:cacheprovider", "-p", "sandscore.conformance.options"]
+    command = ["pytest", "-q", "-p", "no:cacheprovider", "-p", "sandscore.conformance.kind_option"]
     return subprocess.run(
         [sys.executable, "-m", *command, "--pyargs", "sandscore.conformance", *words],
         capture_output=True, text=True, check=False, cwd=beside, env=os.environ | {"PYTHONPATH": path},

@@ -12,7 +12,7 @@ import pytest
 from sandscore.profiles.nlpsandbox.nlpsandbox_matching import ClientComparison, compare_columns, compare_entries
 from sandscore.profiles.nlpsandbox.nlpsandbox_profile import read_sides
 from sandscore.profiles.nlpsandbox.nlpsandbox_sides import RELEASES, columns
-from sandscore.profiles.nlpsandbox.nlpsandbox_words import treebank_words, words_by_rules
+from sandscore.profiles.nlpsandbox.nlpsandbox_words import TextWords, treebank_words, words_by_rules
 from sandscore.profiles.nlpsandbox.penn_treebank import place_words, tokenise, tokens_by_rules
 from sandscore.profiles.profile import ProfileInput
 from sandscore.task_table.task import find_task
@@ -38,9 +38,9 @@ def test_a_text_that_no_rule_looks_at_is_cut_at_white_space() -> None:
     assert 500 < sum(tokens_by_rules(t) == t.split() for t in texts) < 9_000
 
 
-def by_text(texts: list[str], words: Any) -> list[set[tuple[int, int]]]:
+def by_text(texts: list[str], words: TextWords) -> list[set[tuple[int, int]]]:
     found: list[set[tuple[int, int]]] = [set() for _ in texts]
-    for number, offset, length in zip(*(column.tolist() for column in words[:3]), strict=True):
+    for number, offset, length in zip(words.text.tolist(), words.offset.tolist(), words.length.tolist(), strict=True):
         found[number].add((offset, length))
     return found
 

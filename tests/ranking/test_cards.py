@@ -24,16 +24,22 @@ def text(change: Callable[[str], str]) -> bytes:
 
 BAD = {
     "empty": (b"", "not JSON"),
-    "cut short": (text(lambda t: t[:-9]), "not JSON: line 1"),
+    "cut short": (text(lambda t: t[:-9]), "not JSON: line 1, column"),
     "not UTF-8": (text(lambda t: t).replace(b"team a", b"team \xff"), "not JSON"),
     "a list": (b"[]", "not a score card"),
-    "NaN": (text(lambda t: t.replace('"note_leak": null', '"note_leak": NaN')), "NaN is not JSON"),
-    "a key twice": (text(lambda t: t.replace('"notes": 2', '"notes": 2, "notes": 2')), "stands twice"),
+    "NaN": (text(lambda t: t.replace('"note_leak": null', '"note_leak": NaN')), "NaN is not a JSON number"),
+    "a key twice": (text(lambda t: t.replace('"notes": 2', '"notes": 2, "notes": 2')), "duplicate key"),
     "nested without end": (b'{"a":' * 100_000, "not JSON"),
     "a number of five thousand digits": (text(lambda t: t.replace('"tp": 3', '"tp": ' + "3" * 5_000)), "not JSON"),
     "a lone surrogate": (text(lambda t: t.replace("team a", "\\ud800")), "not a score card"),
-    "a count in quotes": (text(lambda t: t.replace("[2, 1, 0]", '["2", 1, 0]')), "per_note/note-0/instance_strict/0"),
-    "a negative count": (text(lambda t: t.replace("[2, 1, 0]", "[2, 1, -0.5]")), "per_note/note-0/instance_strict/2"),
+    "a count in quotes": (
+        text(lambda t: t.replace("[2, 1, 0]", '["2", 1, 0]')),
+        "/per_note/note-0/instance_strict/0: ",
+    ),
+    "a negative count": (
+        text(lambda t: t.replace("[2, 1, 0]", "[2, 1, -0.5]")),
+        "/per_note/note-0/instance_strict/2: ",
+    ),
     "negative counts that cancel": (
         text(lambda t: t.replace("[2, 1, 0]", "[4, 1, 0]").replace("[1, 0, 1]", "[-1, 0, 1]")),
         "whole numbers from 0",

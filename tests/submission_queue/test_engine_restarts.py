@@ -16,10 +16,10 @@ import pytest
 from private_engine import PrivateEngine
 from queue_samples import CHALLENGE, RIGHT, hand_in, opened, queue, with_home
 
-from sandscore.containers.cleanup import RUN
-from sandscore.containers.docker_engine import engine
+from sandscore.containers.engines.docker.cleanup import RUN
+from sandscore.containers.engines.docker.docker_engine import engine
+from sandscore.containers.engines.sandbox import ended_by_itself
 from sandscore.containers.hostile.hostile_images import build_image, hostile_images
-from sandscore.containers.sandbox import ended_by_itself
 
 if TYPE_CHECKING:
     from docker import DockerClient

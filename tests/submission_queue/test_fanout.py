@@ -14,7 +14,7 @@ import pytest
 from dask_cluster import Cluster
 from queue_samples import CHALLENGE, HALF, RIGHT, hand_in, opened, queue, with_home
 
-from sandscore.containers.docker_engine import engine
+from sandscore.containers.engines.docker.docker_engine import engine
 from sandscore.containers.hostile.hostile_images import hostile_images
 from sandscore.queue.dask import dask_executor as fanout
 from sandscore.queue.dask.note_shards import cut, shards_of

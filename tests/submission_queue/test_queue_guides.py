@@ -13,7 +13,8 @@ import pytest
 
 from sandscore.base.bundled_content import example_gold, submissions
 from sandscore.cli.main import run
-from sandscore.cli.queue import VERBS, QueueGroup
+from sandscore.cli.queue import VERBS
+from sandscore.cli.queue import command as queue
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"^(<!-- engine -->\n)?```sh\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -83,9 +84,8 @@ def test_the_participants_guide_with_an_engine(workplace: Path, base_image: None
 
 
 def test_every_example_in_help_runs(workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    group = QueueGroup("queue")
-    context = click.Context(group)
-    commands = {name: group.get_command(context, name) for name in VERBS}
+    context = click.Context(queue)
+    commands = {name: queue.get_command(context, name) for name in VERBS}
     submission_id = ""
     for name in ("init", "submit", "list", "show", "cancel", "requeue", "work", "rescore", "export"):
         command = commands.pop(name)

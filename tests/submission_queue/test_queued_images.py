@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from queue_samples import CHALLENGE, hand_in, queue, with_home
 
-from sandscore.containers.docker_engine import engine
+from sandscore.containers.engines.docker.docker_engine import engine
 from sandscore.containers.hostile.hostile_images import hostile_images
 from sandscore.queue.workspace import Workspace
 from sandscore.records.submission import Submission

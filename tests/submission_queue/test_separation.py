@@ -48,10 +48,23 @@ def test_a_living_scorer_has_no_token_in_its_environment(tmp_path: Path, monkeyp
             "runner",
             ("sandscore.queue.attempt_scoring", "sandscore.measures", "sandscore.queue.homes.synapse", "synapseclient"),
         ),
-        ("scorer", ("sandscore.containers.docker_engine", "docker", "synapseclient", "sandscore.queue.homes.synapse")),
+        (
+            "scorer",
+            (
+                "sandscore.containers.engines.docker.docker_engine",
+                "docker",
+                "synapseclient",
+                "sandscore.queue.homes.synapse",
+            ),
+        ),
         (
             "publisher",
-            ("sandscore.containers.docker_engine", "docker", "synapseclient", "sandscore.queue.homes.synapse"),
+            (
+                "sandscore.containers.engines.docker.docker_engine",
+                "docker",
+                "synapseclient",
+                "sandscore.queue.homes.synapse",
+            ),
         ),
     ],
 )

@@ -82,9 +82,9 @@ def test_an_error_without_a_reason_is_survived(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ('{"poll": 3}', "synapse.json: poll: Extra inputs"),
-        ('{"logs": "folder"}', "synapse.json: logs: "),
-        ("{", "synapse.json: the whole file"),
+        ('{"poll": 3}', "synapse.json is not the Synapse options of a queue: /poll: unknown key"),
+        ('{"logs": "folder"}', "of a queue: /logs: "),
+        ("{", "of a queue: it is not JSON: line 1, column 2: "),
         ('{"task": "phi"}', "no gold for the task 'phi'"),
         ('{"phase": "final"}', "must name the phase of this queue"),
     ],

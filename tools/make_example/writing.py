@@ -8,6 +8,7 @@ from typing import Any
 
 from tools.make_example.notes import Note, make_notes
 
+from sandscore.base.whole_files import write_file
 from sandscore.task_table.task import Task, find_task
 
 EXAMPLE_TASKS = ("date", "person-name", "address")
@@ -32,9 +33,9 @@ def write_example(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     sums = ""
     for name, text in sorted(texts.items()):
-        (folder / name).write_bytes(text.encode())
+        write_file(folder / name, text.encode())
         sums += f"{hashlib.sha256(text.encode()).hexdigest()}  {name}\n"
-    (folder / CHECKSUMS).write_bytes(sums.encode())
+    write_file(folder / CHECKSUMS, sums.encode())
 
 
 def _note_record(note: Note) -> dict[str, Any]:

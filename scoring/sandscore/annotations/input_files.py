@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -14,7 +13,7 @@ from sandscore.annotations.label_codes import renumber, vocabulary
 from sandscore.annotations.note_loader import NotesLoader
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.annotations.record_reader import Progress, quiet
-from sandscore.base.byte_sources import BadStream, Source, opened
+from sandscore.base.byte_sources import BadStream, InputFile, Source, opened
 from sandscore.base.errors import UsageFault
 from sandscore.base.forked_work import beside
 from sandscore.base.memory import keep_freed_memory
@@ -25,12 +24,12 @@ from sandscore.task_table.task import Task
 class Inputs(Struct, frozen=True):
     """Where a command's inputs are; ``-`` is standard input."""
 
-    gold: str | Path | None = None
-    predictions: str | Path | None = None
-    notes: str | Path | None = None
+    gold: InputFile | None = None
+    predictions: InputFile | None = None
+    notes: InputFile | None = None
 
     @property
-    def given(self) -> dict[str, str | Path]:
+    def given(self) -> dict[str, InputFile]:
         """By role, in the order they are read: notes name the data set, else gold does."""
         named = {"notes": self.notes, "gold": self.gold, "predictions": self.predictions}
         given = {role: path for role, path in named.items() if path is not None}

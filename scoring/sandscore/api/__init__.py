@@ -2,25 +2,87 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from sandscore.annotations.reading_watch import ReadingWatch as ReadingWatch
+    from sandscore.api.comparison_calls import compare as compare
+    from sandscore.api.conversion_calls import Converted as Converted
+    from sandscore.api.conversion_calls import LossyConversion as LossyConversion
+    from sandscore.api.conversion_calls import convert as convert
+    from sandscore.api.host_calls import attack as attack
+    from sandscore.api.host_calls import built_image as built_image
+    from sandscore.api.host_calls import examine_host as examine_host
+    from sandscore.api.publication_calls import publish as publish
+    from sandscore.api.ranking_calls import PowerAnswer as PowerAnswer
+    from sandscore.api.ranking_calls import RankingPlan as RankingPlan
+    from sandscore.api.ranking_calls import board_text as board_text
+    from sandscore.api.ranking_calls import patients_for as patients_for
+    from sandscore.api.ranking_calls import rank as rank
+    from sandscore.api.ranking_calls import rank_to_file as rank_to_file
+    from sandscore.api.ranking_calls import verify as verify
+    from sandscore.api.results import Comparison as Comparison
+    from sandscore.api.results import MeasureResult as MeasureResult
     from sandscore.api.results import Problems as Problems
+    from sandscore.api.results import RankedBoard as RankedBoard
     from sandscore.api.results import Result as Result
+    from sandscore.api.results import Run as Run
     from sandscore.api.running_calls import RunFiles as RunFiles
-    from sandscore.api.running_calls import RunRequest as RunRequest
-    from sandscore.api.running_calls import limits_of as limits_of
+    from sandscore.api.running_calls import RunPlan as RunPlan
+    from sandscore.api.running_calls import run as run
     from sandscore.api.running_calls import run_to_folder as run_to_folder
     from sandscore.api.scoring_calls import ScoreFiles as ScoreFiles
-    from sandscore.api.scoring_calls import ScoreRequest as ScoreRequest
+    from sandscore.api.scoring_calls import ScoringPlan as ScoringPlan
+    from sandscore.api.scoring_calls import score as score
     from sandscore.api.scoring_calls import score_to_files as score_to_files
+    from sandscore.api.validation_calls import validate as validate
+    from sandscore.api.validation_calls import validate_file as validate_file
+    from sandscore.base.errors import SandscoreError as SandscoreError
+    from sandscore.containers.host_checks import Finding as Finding
+    from sandscore.containers.hostile.hostile_set import AttackVerdict as AttackVerdict
+    from sandscore.containers.participant_template import write_starting_point as write_starting_point
+    from sandscore.formats import FORMATS as FORMATS
+    from sandscore.formats.corpus import Loss as Loss
+    from sandscore.ranking.power_planning import PowerPlan as PowerPlan
+    from sandscore.ranking.verification import Verified as Verified
     from sandscore.scoring.scoring_flow import InvalidPredictions as InvalidPredictions
-    from sandscore.scoring.scoring_flow import Watch as Watch
+    from sandscore.site.site_folder import Written as Written
+    from sandscore.task_table.task import Task as Task
 
 _HOMES = {
-    "sandscore.api.results": ("Problems", "Result"),
-    "sandscore.api.running_calls": ("RunFiles", "RunRequest", "limits_of", "run_to_folder"),
-    "sandscore.api.scoring_calls": ("ScoreFiles", "ScoreRequest", "score_to_files"),
-    "sandscore.scoring.scoring_flow": ("InvalidPredictions", "Watch"),
+    "sandscore.annotations.reading_watch": ("ReadingWatch",),
+    "sandscore.api.comparison_calls": ("compare",),
+    "sandscore.api.conversion_calls": ("Converted", "LossyConversion", "convert"),
+    "sandscore.api.host_calls": ("attack", "built_image", "examine_host"),
+    "sandscore.api.publication_calls": ("publish",),
+    "sandscore.api.ranking_calls": (
+        *("PowerAnswer", "RankingPlan", "board_text", "patients_for", "rank", "rank_to_file", "verify"),
+    ),
+    "sandscore.api.results": ("Comparison", "MeasureResult", "Problems", "RankedBoard", "Result", "Run"),
+    "sandscore.api.running_calls": ("RunFiles", "RunPlan", "run", "run_to_folder"),
+    "sandscore.api.scoring_calls": ("ScoreFiles", "ScoringPlan", "score", "score_to_files"),
+    "sandscore.api.validation_calls": ("validate", "validate_file"),
+    "sandscore.base.errors": ("SandscoreError",),
+    "sandscore.containers.host_checks": ("Finding",),
+    "sandscore.containers.hostile.hostile_set": ("AttackVerdict",),
+    "sandscore.containers.participant_template": ("write_starting_point",),
+    "sandscore.formats": ("FORMATS",),
+    "sandscore.formats.corpus": ("Loss",),
+    "sandscore.ranking.power_planning": ("PowerPlan",),
+    "sandscore.ranking.verification": ("Verified",),
+    "sandscore.scoring.scoring_flow": ("InvalidPredictions",),
+    "sandscore.site.site_folder": ("Written",),
+    "sandscore.task_table.task": ("Task",),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def tasks() -> "list[Task]":
+    """What can be annotated: for each task its JSON array, its label and its measures.
+
+    >>> [task.id for task in ss.tasks()][:3]
+    ['date', 'person-name', 'address']
+    """
+    from sandscore.task_table.task import TASKS
+
+    return list(TASKS.values())
 
 
 def __getattr__(name: str) -> object:
@@ -31,3 +93,7 @@ def __getattr__(name: str) -> object:
     value: object = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULE_OF})

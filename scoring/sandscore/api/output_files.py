@@ -1,20 +1,13 @@
 """Files that a command names with ``-o``: written whole or not at all."""
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from sandscore.base.errors import UsageFault
+from sandscore.base.whole_files import told, write_file
 
 
 def write(path: str | Path, pieces: Iterable[bytes]) -> None:
-    """Write a whole file or none."""
-    target = Path(path)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            file.writelines(pieces)
-        part.replace(target)
-    except OSError as fault:
-        part.unlink(missing_ok=True)
-        raise UsageFault(f"cannot write {path}: {fault.strerror}") from None
+    """Write a whole file or none; a place that cannot be written to was named wrongly."""
+    with told(path, "cannot write {where}: {why}", fault=UsageFault):
+        write_file(Path(path), pieces)

@@ -1,17 +1,73 @@
-"""The values that the library's functions return."""
+"""The values that the library's functions return.
 
+Each has a plain ``repr`` for a terminal, a small table for a notebook, and ``to_dict()``.
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import overload
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
+from msgspec import Struct
+
+from sandscore.api.output_files import write
+from sandscore.api.value_views import (
+    IntervalBar,
+    ValueView,
+    as_html,
+    as_text,
+    count_text,
+    interval_text,
+    ratio_text,
+)
+from sandscore.base.errors import UsageFault
+from sandscore.base.terminal_text import UNDEFINED
 from sandscore.records.problem import Problem
-from sandscore.records.scorecard import Scorecard
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sandscore.ranking.card_comparison import CardDifference, NoteDifference
+    from sandscore.records.board import Board, Row
+    from sandscore.records.counts import Counts
+    from sandscore.records.run_record import RunRecord
+    from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
+
+HEADLINE = "instance_strict"
+Interval = tuple[float, float] | None
+_SHOWN_ROWS = 20
+_QUICK_UNITS = 5_000
+"""Patients up to which looking at a result computes its intervals."""
 
 
-class Problems(Sequence[Problem]):
-    """What is wrong with a file, in its order; ``counts`` also counts what is too much to be listed."""
+class _Value(ABC):
+    """Something that can be looked at."""
 
-    def __init__(self, found: Sequence[Problem], counts: Mapping[str, int]) -> None:
-        self._found, self.counts = found, counts
+    @abstractmethod
+    def _view(self) -> ValueView:
+        """What a reader sees first."""
+
+    def __repr__(self) -> str:
+        return as_text(self._view())
+
+    def _repr_html_(self) -> str:
+        return as_html(self._view())
+
+
+class Problems(_Value, Sequence[Problem]):
+    """Everything that is wrong with an input, in its order.
+
+    At most 10,000 problems of each code are listed; ``counts`` counts them all. ``remarks`` say what was understood
+    in a way that might have been meant otherwise.
+
+    >>> problems = ss.validate("date", {"101-01": [{"start": 0, "length": 5, "text": "May"}]})
+    >>> problems.ok, [problem.code for problem in problems.errors]
+    (False, ['text-mismatch'])
+    """
+
+    def __init__(self, found: Sequence[Problem], counts: Mapping[str, int], remarks: Sequence[str] = ()) -> None:
+        self._found, self.counts, self.remarks = tuple(found), dict(sorted(counts.items())), tuple(remarks)
 
     @overload
     def __getitem__(self, place: int) -> Problem: ...
@@ -23,34 +79,407 @@ class Problems(Sequence[Problem]):
     def __len__(self) -> int:
         return len(self._found)
 
-    def __iter__(self) -> Iterator[Problem]:
-        return iter(self._found)
-
     @property
     def errors(self) -> list[Problem]:
+        """What keeps the input from being scored."""
         return [problem for problem in self._found if problem.severity == "error"]
 
     @property
     def warnings(self) -> list[Problem]:
+        """What is scored, but hardly meant."""
         return [problem for problem in self._found if problem.severity == "warning"]
 
     @property
     def ok(self) -> bool:
+        """Whether there are no errors."""
         return not self.errors
 
+    def to_dict(self) -> dict[str, Any]:
+        """What ``sandscore validate --format json`` prints."""
+        from msgspec.structs import asdict
 
-class Result:
-    """A score card and what was found in the predictions."""
+        return {"problems": [asdict(problem) for problem in self._found], "counts": self.counts}
 
-    def __init__(self, card: Scorecard, problems: Problems) -> None:
-        self.card, self.problems = card, problems
+    def to_pandas(self) -> "pd.DataFrame":
+        """A row a problem."""
+        return _pandas().DataFrame(self.to_dict()["problems"], columns=[*Problem.__struct_fields__])
+
+    def save(self, path: str | Path) -> None:
+        """Write the problems as JSON."""
+        _save_json(path, self.to_dict())
+
+    def _view(self) -> ValueView:
+        ordered = sorted(self._found, key=lambda problem: problem.severity)[:_SHOWN_ROWS]
+        rows = [(p.severity, p.code, p.pointer, p.message) for p in ordered]
+        left = sum(self.counts.values()) - len(rows)
+        said = ", ".join(f"{code} {count:,}" for code, count in self.counts.items())
+        verdict = "valid" if self.ok else "not valid"
+        title = f"{verdict}{f', with warnings: {said}' if self.ok and said else f': {said}' if said else ''}"
+        more = [*([f"… and {left:,} more"] if left > 0 else []), *self.remarks]
+        return ValueView(title, ("severity", "code", "place", "problem"), rows, remarks=more, texts=4)
+
+
+class MeasureResult(_Value):
+    """One measure of a result: counts, ratios and, when asked for, the interval of F1.
+
+    >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes)
+    >>> token = result["token"]
+    >>> token.tp, token.fp, token.fn
+    (1077, 32, 75)
+    """
+
+    def __init__(self, name: str, score: "FormulaScore | MeasureScore", result: "Result") -> None:
+        self.name, self.score, self._result = name, score, result
+
+    @property
+    def tp(self) -> int | None:
+        return self.score.tp
+
+    @property
+    def fp(self) -> int | None:
+        return self.score.fp
+
+    @property
+    def fn(self) -> int | None:
+        return self.score.fn
+
+    @property
+    def precision(self) -> float | None:
+        return self.score.precision
+
+    @property
+    def recall(self) -> float | None:
+        return self.score.recall
 
     @property
     def f1(self) -> float | None:
-        return self.card.measures["instance_strict"].f1
+        return self.score.f1
+
+    @property
+    def interval(self) -> Interval:
+        """95 % over patients; None where too many resamples leave F1 undefined, or a measure has no counts."""
+        found = self._result.intervals(self.name).get(self.name)
+        if found is None or not str(getattr(self.score, "formula", "")).startswith("sum("):
+            return found
+        units = len(set(self._result.card.units.values()))
+        return found[0] * units, found[1] * units
+
+    def _view(self) -> ValueView:
+        return self._result._view_of([self.name])
+
+
+class Result(_Value):
+    """A score card, with intervals that are computed when they are asked for.
+
+    ``result[measure]`` is one of its measures; ``f1`` and ``interval`` are those of ``instance_strict``.
+    ``problems`` are those of the predictions, ``remarks`` say what was understood in a way that might have been
+    meant otherwise.
+
+    >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes)
+    >>> round(result.f1, 3), round(result["token"].recall, 3)
+    (0.934, 0.935)
+    >>> low, high = result.interval
+    >>> low < result.f1 < high
+    True
+    """
+
+    def __init__(self, card: "Scorecard", problems: Problems, remarks: Sequence[str] = ()) -> None:
+        self.card, self.problems, self.remarks = card, problems, tuple(remarks)
+        self._intervals: dict[str, dict[str, Interval]] = {}
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of its measures."""
+        return tuple(self.card.measures)
+
+    def __getitem__(self, measure: str) -> MeasureResult:
+        if measure not in self.card.measures:
+            raise UsageFault(f"the result has no measure {measure!r}; it has {', '.join(self.measures)}")
+        return MeasureResult(measure, self.card.measures[measure], self)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
+
+    def __len__(self) -> int:
+        return len(self.measures)
+
+    @property
+    def f1(self) -> float | None:
+        """F1 of ``instance_strict``; None where there is nothing to divide by."""
+        return self[HEADLINE].f1
+
+    @property
+    def interval(self) -> Interval:
+        """The interval of that: 95 % over patients, 10,000 resamples, the seed a board of this card has."""
+        return self[HEADLINE].interval
+
+    def intervals(self, measure: str = HEADLINE) -> dict[str, Interval]:
+        """All intervals of the board on which this card stands alone; its headline is the usual one if it has it."""
+        from sandscore.ranking.card_comparison import card_intervals
+        from sandscore.ranking.card_reading import ranked_measures
+
+        counted = ranked_measures(self.card)
+        headline = HEADLINE if HEADLINE in counted else measure
+        if headline not in counted:
+            return {}
+        if headline not in self._intervals:
+            self._intervals[headline] = card_intervals(self.card, headline)
+        return self._intervals[headline]
+
+    @cached_property
+    def patients(self) -> int:
+        """How many patients (or notes, where no patient is known) an interval rests on."""
+        return len(set(self.card.units.values()))
 
     @property
     def card_bytes(self) -> bytes:
+        """The card as ``sandscore score -o`` writes it."""
         from sandscore.scoring.card_building import dumped
 
         return dumped(self.card)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The card as plain values."""
+        import msgspec
+
+        plain: dict[str, Any] = msgspec.json.decode(self.card_bytes)
+        return plain
+
+    def save(self, path: str | Path) -> None:
+        """Write the card: what ``sandscore score -o`` writes."""
+        from sandscore.scoring.card_building import pieces
+
+        write(path, pieces(self.card))
+
+    def _view(self) -> ValueView:
+        return self._view_of(self.measures)
+
+    def _view_of(self, measures: Sequence[str]) -> ValueView:
+        """Some of its measures, for people."""
+        card = self.card
+        quick = self.patients <= _QUICK_UNITS
+        intervals = {name: self[name].interval if quick else None for name in measures}
+        rows = [
+            (
+                name,
+                *(count_text(count) for count in (score.tp, score.fp, score.fn)),
+                *(ratio_text(ratio) for ratio in (score.precision, score.recall, score.f1)),
+                interval_text(intervals[name]),
+            )
+            for name, score in card.measures.items()
+            if name in intervals
+        ]
+        bars = [IntervalBar(score.f1, intervals[name]) for name, score in card.measures.items() if name in intervals]
+        title = (
+            f"{card.submission or card.team or card.task}: task {card.task}, profile {card.profile}, "
+            f"{card.notes:,} notes, "
+            f"{card.gold_annotations:,} annotations in gold, {card.predicted_annotations:,} predicted"
+        )
+        said = [*card.warnings, *self.remarks]
+        if self.problems:
+            counts = ", ".join(f"{code} {count:,}" for code, count in self.problems.counts.items())
+            said.append(f"problems of the predictions: {counts}")
+        if not quick:
+            said.append(f"{self.patients:,} patients: intervals are computed when asked for (result.interval)")
+        heads = ("measure", "tp", "fp", "fn", "precision", "recall", "F1", "95 % interval")
+        return ValueView(title, heads, rows, bars, said)
+
+
+class LabelDifference(Struct, frozen=True):
+    """A label on which two cards differ, and what each counts there.
+
+    >>> comparison = ss.compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json")
+    >>> most = comparison.gains[0]
+    >>> most.label, most.fewer_errors > 0
+    ('MM/DD/YYYY', True)
+    """
+
+    label: str
+    a: "Counts"
+    b: "Counts"
+
+    @property
+    def fewer_errors(self) -> int:
+        """How many errors the first has less than the second."""
+        return self.b.fp + self.b.fn - self.a.fp - self.a.fn
+
+
+class Comparison(_Value):
+    """How far the first of two cards is ahead of the second on the same notes.
+
+    ``difference`` is F1 of a less F1 of b, with its 95 % interval over patients and the p of a paired randomisation
+    test: the numbers of a board of these two. ``notes`` are those that differ; ``gains`` are the labels on which a
+    makes fewer errors than b, ``losses`` those on which it makes more.
+
+    >>> comparison = ss.compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json")
+    >>> comparison.difference > 0, comparison.p < 0.05
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        measure: str,
+        cards: "tuple[Scorecard, Scorecard]",
+        differs: "CardDifference",
+        notes: "Sequence[NoteDifference]",
+        labels: Sequence[LabelDifference],
+    ) -> None:
+        self.measure, self.cards = measure, cards
+        self.difference, self.interval, self.p, self.patients = (
+            differs.difference,
+            differs.interval,
+            differs.p,
+            differs.units,
+        )
+        self.notes, self.labels = tuple(notes), tuple(labels)
+
+    @property
+    def f1(self) -> tuple[float | None, float | None]:
+        """F1 of a and of b."""
+        a, b = (card.measures[self.measure].f1 for card in self.cards)
+        return a, b
+
+    @property
+    def gains(self) -> list[LabelDifference]:
+        """Labels on which a makes fewer errors, the most first."""
+        return sorted((c for c in self.labels if c.fewer_errors > 0), key=lambda change: -change.fewer_errors)
+
+    @property
+    def losses(self) -> list[LabelDifference]:
+        """Labels on which a makes more errors, the most first."""
+        return sorted((c for c in self.labels if c.fewer_errors < 0), key=lambda change: change.fewer_errors)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as plain values."""
+        import msgspec
+
+        plain: dict[str, Any] = {
+            "measure": self.measure,
+            "f1": list(self.f1),
+            "difference": self.difference,
+            "interval": None if self.interval is None else list(self.interval),
+            "p": self.p,
+            "patients": self.patients,
+            "notes": msgspec.to_builtins(self.notes),
+            "labels": msgspec.to_builtins(self.labels),
+        }
+        return plain
+
+    def save(self, path: str | Path) -> None:
+        """Write the comparison as JSON."""
+        _save_json(path, self.to_dict())
+
+    def _view(self) -> ValueView:
+        ahead = UNDEFINED if self.difference is None else f"{self.difference:+.3f}"
+        p = UNDEFINED if self.p is None else f"{self.p:.2g}"
+        row = (self.measure, *map(ratio_text, self.f1), ahead, interval_text(self.interval, "+"), p)
+        said = [f"{len(self.notes):,} of {self.cards[0].notes:,} notes differ; {self.patients:,} patients"]
+        for word, changes in (("gains", self.gains), ("losses", self.losses)):
+            named = "; ".join(f"{c.label} {-c.fewer_errors:+,} errors" for c in changes[:_SHOWN_ROWS])
+            said += [f"{word} by label: {named}"] if named else []
+        names = [card.submission or card.team or word for card, word in zip(self.cards, "ab", strict=True)]
+        heads = ("measure", "F1 of a", "F1 of b", "a - b", "95 % interval", "p")
+        bars = [IntervalBar(self.difference, self.interval, least=-1)]
+        return ValueView(f"a: {names[0]}, b: {names[1]}", heads, [row], bars, said)
+
+
+class RankedBoard(_Value):
+    """A board: submissions in order, best first, with everything a stranger needs to recompute them.
+
+    >>> ranked = ss.rank(["leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json"])
+    >>> [row.submission for row in ranked.board.rows]
+    ['date-good', 'date-weak']
+    """
+
+    def __init__(self, board: "Board") -> None:
+        self.board = board
+
+    def __len__(self) -> int:
+        return len(self.board.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The board as plain values."""
+        return self.board.model_dump(mode="json")
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """A row a submission."""
+        from sandscore.ranking.board_exports import records
+
+        return _pandas().DataFrame(records(self.board))
+
+    def save(self, path: str | Path) -> None:
+        """Write the board: what ``sandscore rank -o`` writes."""
+        from sandscore.ranking.board_exports import as_json
+
+        write(path, [as_json(self.board).encode()])
+
+    def _view(self) -> ValueView:
+        shown = self.board.rows[:_SHOWN_ROWS]
+        scores = [row.measures.get(self.board.headline) for row in shown]
+        rows = [
+            (
+                _place_text(row),
+                row.submission,
+                row.team or "",
+                ratio_text(score.f1 if score else None),
+                interval_text(score.f1_ci if score else None),
+            )
+            for row, score in zip(shown, scores, strict=True)
+        ]
+        bars = [IntervalBar(score.f1 if score else None, score.f1_ci if score else None) for score in scores]
+        left = len(self.board.rows) - len(shown)
+        said = [*([f"… and {left:,} more"] if left else []), *self.board.warnings]
+        heads = ("rank", "submission", "team", "F1", "95 % interval")
+        title = f"task {self.board.task}, ranked by {self.board.headline}, {self.board.units:,} units"
+        return ValueView(title, heads, rows, bars, said, texts=3)
+
+
+class Run(_Value):
+    """A run that is over: what the annotator answered (None where it did not get that far), and its record.
+
+    >>> done = ss.run("date", annotate=lambda note: [], notes=notes)
+    >>> done.record.outcome.value, done.record.notes
+    ('finished', 72)
+    """
+
+    def __init__(self, predictions: bytes | None, record: "RunRecord") -> None:
+        self.predictions, self.record = predictions, record
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as plain values."""
+        return self.record.model_dump(mode="json")
+
+    def save(self, path: str | Path) -> None:
+        """Write the predictions."""
+        if self.predictions is None:
+            raise UsageFault(f"the run has no predictions to write: it ended as {self.record.outcome.value}")
+        write(path, [self.predictions])
+
+    def _view(self) -> ValueView:
+        record = self.record
+        seconds = record.seconds.total
+        title = f"task {record.task}: {record.outcome.value}, {record.notes:,} notes"
+        title += "" if seconds is None else f", {seconds:.1f} seconds"
+        size = "no predictions" if self.predictions is None else f"{len(self.predictions):,} bytes of predictions"
+        return ValueView(title, (), [], remarks=[size, *([record.reason] if record.reason else []), *record.warnings])
+
+
+def _place_text(row: "Row") -> str:
+    rank = UNDEFINED if row.rank is None else f"{row.rank:g}"
+    return (
+        rank if row.rank_set is None or row.rank_set[0] == row.rank_set[1] else "{} ({}–{})".format(rank, *row.rank_set)
+    )
+
+
+def _pandas() -> Any:
+    try:
+        import pandas as pd
+    except ImportError:
+        raise UsageFault("to_pandas() needs pandas: pip install 'sandscore[reports]'") from None
+    return pd
+
+
+def _save_json(path: str | Path, value: Mapping[str, Any]) -> None:
+    import json
+
+    write(path, [(json.dumps(value, indent=2) + "\n").encode()])

@@ -1,26 +1,31 @@
 """Running as a call: an annotator over notes, its predictions and the record of its run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
+from sandscore.api.memory_inputs import given
+from sandscore.api.results import Run
+from sandscore.api.span_reading import SpanReader
 from sandscore.base.errors import UsageFault
 from sandscore.containers.annotation_run import RunJob
 from sandscore.containers.annotation_run import run as run_job
-from sandscore.containers.container_limits import preset
+from sandscore.containers.engines.docker.container_limits import preset
+from sandscore.containers.python_annotator import run_in_python
 from sandscore.containers.run_context import Annotator, Kind
-from sandscore.containers.run_folder import PREDICTIONS, RECORD, clear, write_run
-from sandscore.containers.sent_notes import read_notes
+from sandscore.containers.run_folder import PREDICTIONS, RECORD, clear, predictions, write_run
+from sandscore.containers.sent_notes import SentNote, read_notes
 from sandscore.records.run_record import Hardening, Protocol, RunLimits, RunRecord
-from sandscore.task_table.task import find_task
+from sandscore.task_table.task import Task, find_task
 
 Following = Callable[[int], AbstractContextManager[Callable[[int], object]]]
 """Told how many notes there are; its value is called with each step's size."""
 
 
-class RunRequest(Struct, frozen=True, kw_only=True):
+class RunPlan(Struct, frozen=True, kw_only=True):
     """What is run over which notes, how it is spoken to, and what it may use."""
 
     task: str
@@ -67,7 +72,58 @@ def _unfollowed(_notes: int) -> AbstractContextManager[Callable[[int], object]]:
     return nullcontext(lambda _: None)
 
 
-def run_to_folder(request: RunRequest, folder: Path, following: Following = _unfollowed) -> RunFiles:
+def run(
+    task: str,
+    *,
+    image: str | None = None,
+    command: str | None = None,
+    url: str | None = None,
+    annotate: Callable[[Mapping[str, str]], Any] | None = None,
+    notes: Any,
+    limits: RunLimits | None = None,
+    engine: str | None = None,
+) -> Run:
+    """An annotator over notes: its predictions, and the record of how the run went.
+
+    Name one of an ``image``, which is isolated and limited; a local ``command`` that serves on the port in $PORT; the
+    ``url`` of a server; or a function that is given a note (a dict with ``identifier`` and ``text``) and returns its
+    spans. Only images are isolated. However a run of the first three ends, it ends in a record.
+
+    >>> def years(note):
+    ...     import re
+    ...     return [{"start": found.start(), "end": found.end()} for found in re.finditer("[0-9]{4}", note["text"])]
+    >>> done = ss.run("date", annotate=years, notes=notes)
+    >>> str(done.record.outcome)
+    'finished'
+    """
+    if engine not in (None, "docker"):
+        raise UsageFault(f"unknown engine '{engine}'; there is docker")
+    kinds: tuple[tuple[Kind, str | None], ...] = ("image", image), ("url", url), ("command", command)
+    named = [(kind, reference) for kind, reference in kinds if reference is not None]
+    if len(named) + (annotate is not None) != 1:
+        raise UsageFault("name what to run: exactly one of image, command, url and annotate")
+    row, (sent, digest) = find_task(task), read_notes(given(notes, "notes", find_task(task)))
+    limits = limits or preset("strict")
+    if annotate is not None:
+        done = run_in_python(row, sent, digest, _in_our_form(row, annotate), limits)
+    else:
+        done = run_job(RunJob(row, Annotator(*named[0]), sent, digest, limits))
+    answered = b"".join(predictions(row, sent, done.answers)) if done.answers is not None else None
+    return Run(answered, done.record)
+
+
+def _in_our_form(
+    task: Task, annotate: Callable[[Mapping[str, str]], Any]
+) -> Callable[[SentNote], list[dict[str, Any]]]:
+    reader = SpanReader.of(task, "predictions")
+
+    def annotations(note: SentNote) -> list[dict[str, Any]]:
+        return reader.annotations(annotate(note.record()), note.name, note.text, texts=True)
+
+    return annotations
+
+
+def run_to_folder(request: RunPlan, folder: Path, following: Following = _unfollowed) -> RunFiles:
     """Does the run and writes its folder: predictions, record and log."""
     task = find_task(request.task)
     notes, digest = read_notes(request.notes)

@@ -1,30 +1,36 @@
 """Scoring as a call: predictions against gold to a score card, for a notebook or into files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from sandscore.annotations.input_files import Inputs
+from sandscore.annotations.reading_watch import UNWATCHED, ReadingWatch
 from sandscore.api.output_files import write
-from sandscore.base.errors import UsageFault
+from sandscore.base.byte_sources import InputFile
+from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.measures.measure_registry import measures_for
 from sandscore.profiles.profile_registry import Profile, find_profile
 from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import Identity, Question, pieces, published
-from sandscore.scoring.scoring_flow import UNWATCHED, Scored, Watch, score_files
+from sandscore.scoring.scoring_flow import InvalidPredictions, Scored, score_files
 from sandscore.task_table.task import find_task
 
+if TYPE_CHECKING:
+    from sandscore.api.results import Problems, Result, Run
+    from sandscore.records.run_record import RunRecord
 
-class ScoreRequest(Struct, frozen=True, kw_only=True):
+
+class ScoringPlan(Struct, frozen=True, kw_only=True):
     """What to score, by whose rules, and what the card says of it."""
 
     task: str
-    gold: Any
-    predictions: Any
-    notes: Any = None
+    gold: InputFile
+    predictions: InputFile
+    notes: InputFile | None = None
     complete: bool = False
     strict: bool = False
     jobs: int = 1
@@ -36,7 +42,8 @@ class ScoreRequest(Struct, frozen=True, kw_only=True):
     image: str | None = None
     dataset: str | None = None
     created: str | None = None
-    run: Any = None
+    run: "Run | RunRecord | Mapping[str, Any] | str | Path | None" = None
+    """What came of the run that made the predictions, its record, or where run.json lies."""
 
 
 class ScoreFiles(Struct, frozen=True, kw_only=True):
@@ -51,14 +58,85 @@ class ScoreFiles(Struct, frozen=True, kw_only=True):
     """A challenge.toml, whose licence may let the report show notes."""
 
 
+def score(  # noqa: PLR0913 (named, one for each option)
+    task: str,
+    *,
+    gold: Any,
+    predictions: Any,
+    notes: Any = None,
+    measures: Sequence[str] = (),
+    profile: str = "challenge",
+    complete: bool = False,
+    hipaa_map: str | Path | None = None,
+    jobs: int = 1,
+    strict: bool = True,
+    team: str | None = None,
+    submission: str | None = None,
+    image: str | None = None,
+    dataset: str | None = None,
+    created: str | None = None,
+    run: "Run | RunRecord | Mapping[str, Any] | str | Path | None" = None,
+) -> "Result":
+    """Predictions against gold, to a score card.
+
+    Predictions that are not valid are refused: ``InvalidPredictions`` names what is wrong with them. The profile of
+    another scorer goes on with them where ``strict`` is false, with a warning. ``team`` and what follows it is copied
+    to the card.
+
+    >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes)
+    >>> round(result.f1, 3)
+    0.934
+    """
+    from sandscore.api.memory_inputs import given_inputs
+    from sandscore.api.results import Result
+    from sandscore.api.validation_calls import problems_of
+
+    given = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes)
+    request = ScoringPlan(
+        task=task,
+        gold=given.inputs.gold or "",
+        predictions=given.inputs.predictions or "",
+        notes=given.inputs.notes,
+        complete=complete,
+        strict=strict,
+        jobs=jobs,
+        profile=profile,
+        measures=tuple(measures),
+        hipaa_map=hipaa_map,
+        team=team,
+        submission=submission,
+        image=image,
+        dataset=dataset,
+        created=created,
+        run=run,
+    )
+    try:
+        scored = _understood(request).scored(UNWATCHED)
+    except InvalidPredictions as fault:
+        fault.problems = problems_of(fault.found, given.remarks)
+        raise
+    problems = problems_of(scored.loaded.findings["predictions"], given.remarks)
+    if not problems.ok:
+        _warn_of(problems)
+    return Result(scored.card, problems, given.remarks)
+
+
+def _warn_of(problems: "Problems") -> None:
+    import warnings
+
+    first = problems.errors[0]
+    said = f"the predictions are not valid, the profile went on: {first.pointer}: {first.code}: {first.message}"
+    warnings.warn(said, stacklevel=3)
+
+
 class _Scoring(Struct, frozen=True):
     """A request that was understood."""
 
-    request: ScoreRequest
+    request: ScoringPlan
     question: Question
     profile: Profile | None
 
-    def scored(self, watch: Watch) -> Scored:
+    def scored(self, watch: ReadingWatch) -> Scored:
         asked = self.request
         inputs = Inputs(asked.gold, asked.predictions, asked.notes)
         return score_files(
@@ -72,7 +150,7 @@ class _Scoring(Struct, frozen=True):
         )
 
 
-def score_to_files(request: ScoreRequest, files: ScoreFiles, watch: Watch = UNWATCHED) -> Scored:
+def score_to_files(request: ScoringPlan, files: ScoreFiles, watch: ReadingWatch = UNWATCHED) -> Scored:
     """Scores, and writes what was asked for; the card in the value is the one that was written."""
     scoring = _understood(request)
     write_errors = _error_files(scoring, files)
@@ -87,7 +165,7 @@ def score_to_files(request: ScoreRequest, files: ScoreFiles, watch: Watch = UNWA
     return Scored(card, scored.loaded, scored.given, scored.table)
 
 
-def _understood(request: ScoreRequest) -> _Scoring:
+def _understood(request: ScoringPlan) -> _Scoring:
     task, profile = find_task(request.task), find_profile(request.profile)
     measures_for(task, request.measures)
     if profile is not None and request.measures:
@@ -98,10 +176,25 @@ def _understood(request: ScoreRequest) -> _Scoring:
     return _Scoring(request, Question(task, request.measures, hipaa, identity), profile)
 
 
-def _run_facts(run: Any) -> dict[str, Any]:
-    from sandscore.api.run_facts import read_run
+def _run_facts(run: "Run | RunRecord | Mapping[str, Any] | str | Path") -> dict[str, Any]:
+    if isinstance(run, Mapping):
+        return dict(run)
+    if isinstance(run, str | Path):
+        return _read_run(Path(run))
+    from sandscore.api.results import Run
 
-    return read_run(run)
+    record = run.record if isinstance(run, Run) else run
+    return record.model_dump(mode="json")
+
+
+def _read_run(path: Path) -> dict[str, Any]:
+    """What a run.json holds, or the one in a run's folder."""
+    from sandscore.records.record_reading import file_content, read_record
+    from sandscore.records.run_record import RunRecord
+
+    file = path / "run.json" if path.is_dir() else path
+    record = read_record(RunRecord, file_content(file), file, "the record of a run", OrganiserFault)
+    return record.model_dump(mode="json")
 
 
 def _error_files(scoring: _Scoring, files: ScoreFiles) -> Callable[[Scored], Any]:

@@ -2,6 +2,7 @@
 
 A plain file is mapped privately, so reading costs no copy and writing into the map never touches the file.
 Whatever is unpacked or piped goes through a nameless temporary file, so that a large input costs disk, not memory.
+Bytes that are in memory already are taken as a file's are, packed or not.
 """
 
 import errno
@@ -18,6 +19,7 @@ from typing import IO, BinaryIO
 from msgspec import Struct
 
 from sandscore.base.errors import InfrastructureFault, MissingFile, SandscoreError
+from sandscore.base.terminal_text import one_line
 
 CHUNK = 1 << 20
 HASHED = 1 << 22
@@ -31,6 +33,20 @@ class BadStream(SandscoreError):
     """A compressed file that is not what its ending says, or unpacks beyond all measure."""
 
     exit_code = 65
+
+
+class NamedBytes(Struct, frozen=True):
+    """Bytes that are in memory, in the place of a file; packed ones are known by how they begin."""
+
+    name: str
+    data: bytes
+
+    def __str__(self) -> str:
+        return self.name
+
+
+InputFile = str | Path | NamedBytes
+"""Where an input is; ``-`` is standard input."""
 
 
 class Source(Struct):
@@ -59,9 +75,12 @@ def forget(data: memoryview, start: int, end: int) -> None:
 
 
 @contextmanager
-def opened(path: str | Path) -> Iterator[Source]:
-    """The bytes of a file, or of standard input for ``-``."""
+def opened(path: InputFile) -> Iterator[Source]:
+    """The bytes of a file, of standard input for ``-``, or of what is in memory."""
     name = str(path)
+    if isinstance(path, NamedBytes):
+        yield Source(name, _unpacked(path))
+        return
     with _binary(name) as raw:
         unpack = next((u for ending, u in _UNPACKERS.items() if name.endswith(ending)), None)
         if unpack is None and name != "-" and stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
@@ -75,6 +94,14 @@ def opened(path: str | Path) -> Iterator[Source]:
             _close(data)
 
 
+def _unpacked(given: NamedBytes) -> mmap.mmap | bytearray:
+    ending = next((ending for ending, magic in _BEGINNINGS.items() if given.data.startswith(magic)), None)
+    if ending is None:
+        return bytearray(given.data)
+    with io.BytesIO(given.data) as raw:
+        return _spooled(given.name, raw, _UNPACKERS[ending], ending)
+
+
 def _close(data: mmap.mmap) -> None:
     with suppress(BufferError):  # an exception on its way up may still look at the map; it goes when that does
         data.close()
@@ -86,10 +113,10 @@ def _binary(name: str) -> BinaryIO:
     try:
         file = Path(name).open("rb")  # noqa: SIM115 (the caller closes it)
     except (OSError, ValueError) as fault:
-        raise MissingFile(f"{_shown(name)}: {_reason(fault)}") from None
+        raise MissingFile(f"{one_line(name, None)}: {_reason(fault)}") from None
     if stat.S_ISDIR(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise MissingFile(f"{_shown(name)}: is a directory, not a file")
+        raise MissingFile(f"{one_line(name, None)}: is a directory, not a file")
     return file
 
 
@@ -103,10 +130,6 @@ def _reason(fault: OSError | ValueError) -> str:
     return f"cannot be read ({fault.strerror if isinstance(fault, OSError) else 'not a file name'})"
 
 
-def _shown(name: str) -> str:
-    return name if name.isprintable() else ascii(name)
-
-
 def _mapped(raw: IO[bytes]) -> mmap.mmap | bytearray:
     try:
         return mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_COPY)
@@ -114,7 +137,7 @@ def _mapped(raw: IO[bytes]) -> mmap.mmap | bytearray:
         return bytearray()
 
 
-def _spooled(name: str, raw: BinaryIO, unpack: Unpack | None) -> mmap.mmap | bytearray:
+def _spooled(name: str, raw: BinaryIO, unpack: Unpack | None, ending: str = "") -> mmap.mmap | bytearray:
     import gzip
     import tempfile
     import zlib
@@ -126,11 +149,12 @@ def _spooled(name: str, raw: BinaryIO, unpack: Unpack | None) -> mmap.mmap | byt
             spool.flush()
             return _mapped(spool)
     except (EOFError, zlib.error, gzip.BadGzipFile) as fault:
-        raise BadStream(f"{_shown(name)}: is not a whole {Path(name).suffix[1:]} file ({fault})") from None
+        kind = (ending or Path(name).suffix)[1:]
+        raise BadStream(f"{one_line(name, None)}: is not a whole {kind} file ({fault})") from None
     except OSError as fault:
         if fault.errno == errno.ENOSPC:
-            raise InfrastructureFault(f"no room in {tempfile.gettempdir()} to unpack {_shown(name)}") from None
-        raise MissingFile(f"{_shown(name)}: {_reason(fault)}") from None
+            raise InfrastructureFault(f"no room in {tempfile.gettempdir()} to unpack {one_line(name, None)}") from None
+        raise MissingFile(f"{one_line(name, None)}: {_reason(fault)}") from None
 
 
 def _measured(name: str, raw: BinaryIO, unpack: Unpack) -> Iterator[bytes]:
@@ -138,7 +162,7 @@ def _measured(name: str, raw: BinaryIO, unpack: Unpack) -> Iterator[bytes]:
     for chunk in unpack(raw):
         written += len(chunk)
         if written > max(BOMB_FLOOR, BOMB_RATIO * raw.tell()):
-            raise BadStream(f"{_shown(name)}: unpacks to more than {BOMB_RATIO} times its size; refused")
+            raise BadStream(f"{one_line(name, None)}: unpacks to more than {BOMB_RATIO} times its size; refused")
         yield chunk
 
 
@@ -169,3 +193,4 @@ def _unzstd(raw: BinaryIO) -> Iterator[bytes]:
 
 
 _UNPACKERS: dict[str, Unpack] = {".gz": _gunzip, ".zst": _unzstd}
+_BEGINNINGS = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}

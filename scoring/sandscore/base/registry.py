@@ -6,10 +6,10 @@ Entry points of other people are read only for a name that is not ours, and only
 """
 
 import importlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 
-from sandscore.base.errors import UsageFault
+from sandscore.base.errors import UsageFault, did_you_mean
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -67,6 +67,12 @@ class Registry(Generic[R]):
             self._found[name] = self._loaded(name, self._ours[name]) if name in self._ours else self._plugged(name)
         return self._found[name]
 
+    def is_installed(self, name: str) -> bool:
+        """Whether an installed package has a row of that name; nothing is imported."""
+        from importlib.metadata import entry_points
+
+        return bool(entry_points(group=self.group, name=name))
+
     def plugin(self, name: str) -> str | None:
         """The installed package that a row comes from, with its version; None for one of ours."""
         if name in self._ours:
@@ -77,7 +83,7 @@ class Registry(Generic[R]):
     def unknown(self, name: str) -> UsageFault:
         """What is said of a name that nobody has: the allowed ones, and the nearest of them."""
         return UsageFault(
-            f"unknown {self.kind} '{name}'{near_miss(name, self.names)}; allowed: {', '.join(self.names)}"
+            f"unknown {self.kind} '{name}'{did_you_mean(name, self.names)}; allowed: {', '.join(self.names)}"
         )
 
     def _plugged(self, name: str) -> type[R]:
@@ -115,14 +121,6 @@ class Registry(Generic[R]):
         if fault := row.fault():
             raise UsageFault(f"the {self.kind} '{name}' cannot be used: {fault}")
         return row
-
-
-def near_miss(word: str, known: Iterable[str]) -> str:
-    """What somebody may have meant, for the middle of a sentence; nothing where nothing is near."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(word, list(known), n=1)
-    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def _object(target: str) -> object:

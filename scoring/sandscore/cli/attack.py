@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from sandscore import api
-from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.base.errors import OrganiserFault
+from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import format_option
 from sandscore.cli.running_options import memory_option
 
 if TYPE_CHECKING:
-    from sandscore.containers.hostile.hostile_set import AttackVerdict
-    from sandscore.records.run_record import Hardening, RunLimits
+    from sandscore.records.run_record import Hardening
 
 
 @click.command("attack")
@@ -37,10 +37,8 @@ def command(
     Example:
       sandscore attack --challenge gold/example/challenge.toml --only fork-bomb --only gold-hunt
     """
-    from sandscore.containers.hostile.hostile_set import attack, choose
-
     report = _row if output_format == "text" else _silent
-    verdicts = attack(_limits(challenge, hardening, memory), cases=choose(only), report=report)
+    verdicts = api.attack(challenge, hardening, memory, only, report)
     failed = [verdict for verdict in verdicts if not verdict.passed]
     if output_format == "json":
         click.echo(json.dumps([_as_dict(verdict) for verdict in verdicts], indent=2))
@@ -49,29 +47,19 @@ def command(
     return OrganiserFault.exit_code if failed else 0
 
 
-def _limits(challenge: Path | None, hardening: "Hardening | None", memory: int | None) -> "RunLimits":
-    if challenge is None:
-        return api.limits_of(hardening or "strict", memory=memory)
-    if hardening is not None or memory is not None:
-        raise UsageFault("--challenge says hardening and memory; leave the other options out")
-    from sandscore.queue.challenge_limits import limits_of
-    from sandscore.ranking.challenge_reading import read_challenge
-
-    return limits_of(read_challenge(challenge).limits)
-
-
-def _row(verdict: "AttackVerdict") -> None:
+def _row(verdict: "api.AttackVerdict") -> None:
     mark = "pass" if verdict.passed else "FAIL"
-    click.echo(f"{mark}  {verdict.case.name:18} {verdict.outcome:15} {verdict.case.tries}")
+    limit = terminal_width()
+    click.echo(hanging(f"{mark}  {verdict.case.name:18} {verdict.outcome:15} ", verdict.case.tries, limit))
     for complaint in verdict.complaints:
-        click.echo(f"      {complaint}")
+        click.echo(hanging(" " * 6, complaint, limit))
 
 
-def _silent(_verdict: "AttackVerdict") -> None:
+def _silent(_verdict: "api.AttackVerdict") -> None:
     """JSON comes in one piece."""
 
 
-def _as_dict(verdict: "AttackVerdict") -> dict[str, object]:
+def _as_dict(verdict: "api.AttackVerdict") -> dict[str, object]:
     return {
         "case": verdict.case.name,
         "tries": verdict.case.tries,

@@ -4,45 +4,57 @@ from collections.abc import Callable, Iterable, Iterator
 
 import click
 
-from sandscore.cli.problem_text import printable
+from sandscore.base.terminal_text import UNDEFINED, hanging, padded, printable, terminal_width, width
 from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
 from sandscore.scoring.card_building import pieces
 from sandscore.scoring.scoring_flow import Scored
 
+_NAME, _NARROW_NAME, _NUMBERS = 28, 22, 58
+"""Columns of a measure's name, where there is room and where there is not, and of the numbers beside it."""
+
 
 def ratio(value: float | None) -> str:
     """Three decimals, or a dash where there is nothing to divide by."""
-    return "–" if value is None else f"{value:.3f}"
+    return UNDEFINED if value is None else f"{value:.3f}"
 
 
 def as_text(card: Scorecard) -> list[str]:
     """The table of measures and the lines under it."""
+    limit = terminal_width()
+    name = _NAME if limit is None or limit >= _NAME + _NUMBERS else _NARROW_NAME
     who = " ".join(printable(part) for part in (card.team, card.submission) if part)
     lines = [
         f"{card.task}, profile {card.profile}{f': {who}' if who else ''}",
         f"{card.notes} notes, {card.gold_annotations} gold annotations, {card.predicted_annotations} predicted"
         + ("" if card.text_checked else "; texts and bounds were not checked (no --notes)"),
         "",
-        f"{'measure':28}{'tp':>7}{'fp':>7}{'fn':>7}{'precision':>11}{'recall':>8}{'F1':>8}{'macro F1':>10}",
-        *(_row(name, score) for name, score in card.measures.items()),
+        f"{'measure':{name}}{'tp':>7}{'fp':>7}{'fn':>7}{'precision':>11}{'recall':>8}{'F1':>8}{'macro F1':>10}",
+        *(_row(padded(measure, name), score, limit) for measure, score in card.measures.items()),
         "",
         *_closing(card),
     ]
     return [f"{line}\n" for line in lines]
 
 
-def _row(name: str, score: FormulaScore | MeasureScore) -> str:
-    counts = "".join(f"{'–' if c is None else c:>7}" for c in (score.tp, score.fp, score.fn))
+def _row(name: str, score: FormulaScore | MeasureScore, limit: int | None) -> str:
+    counts = "".join(f"{UNDEFINED if c is None else c:>7}" for c in (score.tp, score.fp, score.fn))
     macro = score.macro.f1 if score.macro else None
-    row = f"{name:28}{counts}{ratio(score.precision):>11}{ratio(score.recall):>8}{ratio(score.f1):>8}{ratio(macro):>10}"
+    row = f"{name}{counts}{ratio(score.precision):>11}{ratio(score.recall):>8}{ratio(score.f1):>8}{ratio(macro):>10}"
     if isinstance(score, FormulaScore):
-        parts = ", ".join(f"{name} {number}" for name, number in score.components.items())
-        row = f"{row}  {score.formula} of {parts}; {printable(score.plugin)}"
+        parts = ", ".join(f"{part} {number}" for part, number in score.components.items())
+        return _beside(row, f"{score.formula} of {parts}; {printable(score.plugin)}", limit)
     if score.reason:
-        return f"{row}  ({printable(score.reason)})"
+        return _beside(row, f"({printable(score.reason)})", limit)
     if score.conditional_accuracy is not None:
-        return f"{row}  label right on {score.conditional_accuracy:.1%} of the matched spans"
+        return _beside(row, f"label right on {score.conditional_accuracy:.1%} of the matched spans", limit)
     return row
+
+
+def _beside(row: str, remark: str, limit: int | None) -> str:
+    """A remark on a row, in the next line where the row leaves no room."""
+    if limit is None or width(row) + 2 + width(remark) <= limit:
+        return f"{row}  {remark}"
+    return f"{row}\n{hanging('  ', remark, limit)}"
 
 
 def _closing(card: Scorecard) -> list[str]:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
+from sandscore import api
 from sandscore.base.bundled_content import example_gold, submissions
-from sandscore.base.errors import InfrastructureFault, UsageFault
+from sandscore.base.errors import UsageFault
 
 MARK = ".sandscore-demo"
 
@@ -55,24 +56,11 @@ def _fresh(folder: Path) -> Path:
 def _submit(queue: Path, manifest: Path, images: bool) -> None:
     told = json.loads(manifest.read_text(encoding="utf-8"))
     what = (
-        ("--image", _image(manifest.parent.name))
+        ("--image", api.built_image(f"sandscore-example/{manifest.parent.name}"))
         if images
         else ("--predictions", manifest.parent / told["predictions"])
     )
     _say("queue", "submit", queue, "--task", told["task"], "--team", told["team"], *what)
-
-
-def _image(name: str) -> str:
-    """The image's id: what was built here has no registry, so no digest."""
-    from docker.errors import ImageNotFound
-
-    from sandscore.containers.docker_engine import engine
-
-    try:
-        with engine() as client:
-            return str(client.images.get(f"sandscore-example/{name}").id)
-    except ImageNotFound:
-        raise InfrastructureFault(f"there is no image sandscore-example/{name}; make images builds it") from None
 
 
 def _say(*words: object) -> None:

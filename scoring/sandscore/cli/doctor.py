@@ -1,23 +1,21 @@
 """``sandscore doctor``: is this machine fit to run submissions?"""
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
+from sandscore import api
 from sandscore.base.errors import InfrastructureFault
-from sandscore.cli.options import format_option
-
-if TYPE_CHECKING:
-    from sandscore.containers.host_checks import Finding
+from sandscore.base.terminal_text import hanging, terminal_width
+from sandscore.cli.options import click_options, format_option
+from sandscore.queue.homes.home_registry import our_homes
 
 
 @click.command("doctor")
-@click.option("--synapse", "evaluation", metavar="EVALUATION_ID", help="Also check access to this queue on Synapse.")
-@click.option("--synapse-config", type=click.Path(path_type=Path), metavar="FILE", help="In place of ~/.synapseConfig.")
+@click_options(option for row in our_homes() for option in row.check_options)
 @format_option
-def command(evaluation: str | None, synapse_config: Path | None, output_format: str) -> int:
+def command(output_format: str, **chosen: Any) -> int:
     """Check engine, limits really in force, isolation, disk and packages, and say how to get what is missing.
 
     Exits 75 if nothing can be scored here.
@@ -26,30 +24,22 @@ def command(evaluation: str | None, synapse_config: Path | None, output_format: 
     Example:
       sandscore doctor
     """
-    from sandscore.containers.host_checks import examine
-
-    findings = list(examine())
-    if evaluation or synapse_config:
-        from sandscore.queue.homes.synapse.synapse_access import check_access
-
-        findings += check_access(synapse_config, evaluation)
+    findings = api.examine_host(chosen)
     click.echo(FORMATS[output_format](findings))
     return InfrastructureFault.exit_code if any(finding.level == "fault" for finding in findings) else 0
 
 
-def _as_text(findings: "list[Finding]") -> str:
-    lines = []
+def _as_text(findings: "list[api.Finding]") -> str:
+    lines, limit = [], terminal_width()
     for finding in findings:
-        lines.append(f"{finding.level:6} {finding.name:16} {finding.found}")
+        lines.append(hanging(f"{finding.level:6} {finding.name:16} ", finding.found, limit))
         if finding.advice:
-            lines.append(f"{'':24}{finding.advice}")
+            lines.append(hanging(" " * 24, finding.advice, limit))
     return "\n".join(lines)
 
 
-def _as_json(findings: "list[Finding]") -> str:
-    from msgspec.structs import asdict
-
-    return json.dumps([asdict(finding) for finding in findings], indent=2)
+def _as_json(findings: "list[api.Finding]") -> str:
+    return json.dumps([finding.to_dict() for finding in findings], indent=2)
 
 
 FORMATS = {"text": _as_text, "json": _as_json}

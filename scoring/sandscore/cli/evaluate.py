@@ -29,13 +29,13 @@ def command(task: str, image: str, gold: str, output: Path, output_format: str, 
     """
     from sandscore.cli.card_text import print_scored
     from sandscore.cli.run_text import report
-    from sandscore.cli.scoring_watch import watch
+    from sandscore.cli.terminal_watch import watch
 
-    done = api.run_to_folder(api.RunRequest(task=task, kind="image", reference=image, **options), output, following)
+    done = api.run_to_folder(api.RunPlan(task=task, kind="image", reference=image, **options), output, following)
     report(done.record)
     if done.exit_code:
         return done.exit_code
-    request = api.ScoreRequest(
+    request = api.ScoringPlan(
         task=task,
         gold=gold,
         predictions=str(done.predictions),

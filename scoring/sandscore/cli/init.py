@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from sandscore.base.errors import InfrastructureFault, UsageFault
-from sandscore.task_table.task import find_task
+from sandscore import api
 
 
 @click.command("init")
@@ -18,16 +17,6 @@ def command(task: str, folder: Path) -> None:
     Example:
       sandscore init date my-date-annotator
     """
-    from sandscore.containers.participant_template import starting_point
-
-    files = starting_point(find_task(task))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if there := [name for name in files if (folder / name).exists()]:
-            raise UsageFault(f"{folder}: {there[0]} is there already; nothing was written")
-        for name, content in files.items():
-            (folder / name).write_text(content, encoding="utf-8")
-    except OSError as fault:
-        raise InfrastructureFault(f"{folder}: cannot be written ({fault.strerror})") from None
-    click.echo(f"{folder}: {', '.join(sorted(files))}")
+    files = api.write_starting_point(task, folder)
+    click.echo(f"{folder}: {', '.join(files)}")
     click.echo(f"Next: cd {folder} && python3 -m unittest", err=True)

@@ -1,7 +1,6 @@
 """``sandscore``: finds the verb, runs it, and turns every error into a sentence and an exit code."""
 
 import gc
-import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -10,7 +9,9 @@ import click
 
 from sandscore import __version__
 from sandscore.base.errors import SandscoreError
+from sandscore.cli.verb_group import COMPLETING, VerbGroup
 
+SHELLS = ("bash", "zsh", "fish")
 VERBS = {
     "tasks": "tasks",
     "init": "init",
@@ -31,22 +32,26 @@ VERBS = {
 """Verb on the command line: the module of ``sandscore.cli`` that holds its ``command``."""
 
 
-class VerbGroup(click.Group):
-    """Imports a verb's module only when that verb is asked for, so that ``--help`` stays quick."""
+def _install_completion(context: click.Context, option: click.Parameter, shell: str | None) -> None:
+    from sandscore.cli.completion import install
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
-            return None
-        module = importlib.import_module(f"sandscore.cli.{VERBS[cmd_name]}")
-        command: click.Command = module.command
-        return command
+    install(context, option, shell)
 
 
-@click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=VerbGroup,
+    modules={verb: f"sandscore.cli.{module}" for verb, module in VERBS.items()},
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="sandscore")
+@click.option(
+    "--install-completion",
+    type=click.Choice(SHELLS),
+    is_eager=True,
+    expose_value=False,
+    callback=_install_completion,
+    help="Have this shell complete verbs, options, tasks, measures and files.",
+)
 def cli() -> None:
     """Run, validate, score and rank annotators of clinical text.
 
@@ -69,8 +74,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    if COMPLETING in os.environ:
+        from sandscore.cli.completion import prepare
+
+        prepare()
     try:
-        code = cli.main(args=arguments, prog_name="sandscore", standalone_mode=False)
+        code = cli.main(args=arguments, prog_name="sandscore", standalone_mode=False, color=_colour())
     except click.exceptions.Abort:
         return _say("interrupted", 130)
     except click.ClickException as fault:
@@ -95,6 +104,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
             70,
         )
     return code if isinstance(code, int) else 0
+
+
+def _colour() -> bool | None:
+    """False where none is wanted; else click shows it on terminals alone."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return False if plain else None
 
 
 def _say(sentence: str, code: int) -> int:

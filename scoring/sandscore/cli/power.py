@@ -1,17 +1,12 @@
 """``sandscore power``: how many patients a challenge needs."""
 
 import json
-from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from sandscore.base.errors import OrganiserFault
+from sandscore import api
 from sandscore.cli.options import format_option
-
-if TYPE_CHECKING:
-    from sandscore.ranking.power_planning import Answer, PowerPlan
 
 
 @click.command("power")
@@ -34,31 +29,14 @@ def command(task: str, gap: float, gold: Path, notes: Path | None, output_format
       sandscore power date --gap 0.02 --gold gold/example/date.json --notes gold/example/notes.json
     """
     from sandscore.cli.progress import bar
-    from sandscore.ranking.power_planning import PowerPlan, patients_needed
-    from sandscore.ranking.resampling import seed_of
 
-    plan = PowerPlan(gap, assumed["f1"], assumed["overlap"], assumed["wanted"], int(assumed["simulations"]))
-    annotations, digest = _annotations_of_patients(task, gold, notes)
-    with bar("simulating") as advance:
-        answer = patients_needed(annotations, plan, seed_of("power", task, digest, ""), advance)
-    click.echo(FORMATS[output_format](plan, answer, len(annotations)))
+    plan = api.PowerPlan(gap, assumed["f1"], assumed["overlap"], assumed["wanted"], int(assumed["simulations"]))
+    found = api.patients_for(task, plan, gold, notes, lambda: bar("simulating"))
+    click.echo(FORMATS[output_format](found))
 
 
-def _annotations_of_patients(task: str, gold: Path, notes: Path | None) -> tuple[list[int], str]:
-    """How many gold annotations each patient (or note) has, and the gold's hash."""
-    from sandscore.annotations.input_files import Inputs, load_files
-    from sandscore.task_table.task import find_task
-
-    loaded = load_files(find_task(task), Inputs(gold=gold, notes=notes), want_tokens=False)
-    if loaded.faulty("gold", "notes"):
-        raise OrganiserFault(f"gold or notes have errors; see: sandscore validate {task} {gold}")
-    units = loaded.dataset.units
-    counts = Counter(dict.fromkeys(units, 0))
-    counts.update(units[note] for note in loaded.columns["gold"].note.tolist())
-    return list(counts.values()), loaded.sha256["gold"][:12]
-
-
-def _as_text(plan: "PowerPlan", answer: "Answer", units: int) -> str:
+def _as_text(found: "api.PowerAnswer") -> str:
+    plan, answer, units = found.plan, found.answer, found.units
     lines = [f"{patients:>8} patients: separated in {power:.0%} of simulations" for patients, power in answer.tried]
     if answer.patients is None:
         verdict = f"more than {answer.tried[-1][0]} patients are needed"
@@ -68,7 +46,8 @@ def _as_text(plan: "PowerPlan", answer: "Answer", units: int) -> str:
     return "\n".join([*lines, "", f"{verdict} ({assumed})"])
 
 
-def _as_json(plan: "PowerPlan", answer: "Answer", units: int) -> str:
+def _as_json(found: "api.PowerAnswer") -> str:
+    plan, answer, units = found.plan, found.answer, found.units
     tried = [{"patients": patients, "power": power} for patients, power in answer.tried]
     assumed = {"gap": plan.gap, "f1": plan.f1, "overlap": plan.overlap, "power": plan.power, "alpha": 0.05}
     return json.dumps({"patients": answer.patients, "assumed": assumed, "gold_patients": units, "tried": tried})

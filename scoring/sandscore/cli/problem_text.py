@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sandscore.base.terminal_text import printable
+
 if TYPE_CHECKING:
     from sandscore.annotations.problem_collector import ProblemCollector
     from sandscore.records.problem import Problem
@@ -32,12 +34,12 @@ def as_text(findings: "ProblemCollector", shown: int = SHOWN) -> str:
 
 
 def line(name: str, problem: "Problem") -> str:
-    """One problem: file, place, code, sentence."""
+    """One problem: file, place, how bad, code, sentence."""
     place = f"{printable(name)}:{printable(problem.pointer)}"
     colour = "red" if problem.severity == "error" else "yellow"
-    code = click.style(problem.code, fg=colour)
+    kind = click.style(f"{problem.severity}: {problem.code}", fg=colour)
     note = f" (note {printable(problem.note)})" if problem.note is not None else ""
-    return f"{place}: {code}: {printable(problem.message)}{note}"
+    return f"{place}: {kind}: {printable(problem.message)}{note}"
 
 
 def summary(findings: "ProblemCollector") -> str:
@@ -53,13 +55,6 @@ def complain(found: "Iterable[ProblemCollector]") -> None:
     for findings in found:
         if findings.counts:
             click.echo(as_text(findings, SHOWN if findings.errors else 0), err=True)
-
-
-def printable(text: str) -> str:
-    """Text that cannot play tricks on a terminal: control and invisible characters are written as escapes."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
 FORMATS = {"text": as_text, "json": as_json}

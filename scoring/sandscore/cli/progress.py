@@ -4,6 +4,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sandscore.base.byte_sources import InputFile
 
 PATIENCE = 2.0
 
@@ -20,10 +24,20 @@ def bar(what: str, total: int | None = None, unit: str = "it") -> Iterator[Calla
         yield shown.update
 
 
+def bar_over(items: Iterable[Any], total: int, what: str) -> Iterable[Any]:
+    """The items, and a bar as they are gone through."""
+    from tqdm import tqdm
+
+    shown: Iterable[Any] = tqdm(
+        items, total=total, desc=what, delay=PATIENCE, disable=None, leave=False, file=sys.stderr
+    )
+    return shown
+
+
 @contextmanager
-def bytes_read(paths: Iterable[str | Path]) -> Iterator[Callable[[int], object]]:
+def bytes_read(paths: "Iterable[InputFile]") -> Iterator[Callable[[int], object]]:
     """A bar over the bytes of the files; without an end where they are packed or piped."""
-    files = [Path(path) for path in paths]
+    files = [Path(str(path)) for path in paths]
     known = all(path.is_file() and path.suffix not in (".gz", ".zst") for path in files)
     with bar("reading", sum(path.stat().st_size for path in files) if known else None, "B") as progress:
         yield progress

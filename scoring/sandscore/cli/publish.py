@@ -2,14 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from sandscore import api
 from sandscore.cli.options import format_option
-
-if TYPE_CHECKING:
-    from sandscore.site.site_folder import Written
 
 
 @click.command("publish")
@@ -33,19 +30,16 @@ def command(boards: tuple[Path, ...], site: Path, challenge: Path | None, cards:
     Example:
       sandscore publish leaderboard/date-final/board.json leaderboard/address-final/board.json --cards -o site
     """
-    from sandscore.ranking.challenge_reading import read_challenge
-    from sandscore.site.publication import PublicationSettings, publish
-
-    settings = PublicationSettings(challenge=read_challenge(challenge) if challenge else None, cards=cards)
-    click.echo(FORMATS[output_format](site / "index.html", publish(boards, site, settings)))
+    written = api.publish(boards, site, challenge=challenge, cards=cards)
+    click.echo(FORMATS[output_format](site / "index.html", written))
 
 
-def _as_text(start: Path, written: "Written") -> str:
+def _as_text(start: Path, written: "api.Written") -> str:
     changed, removed = len(written.changed), len(written.removed)
     return f"{written.files} files, {changed} written, {removed} removed; open {start}"
 
 
-def _as_json(start: Path, written: "Written") -> str:
+def _as_json(start: Path, written: "api.Written") -> str:
     listed = {"changed": list(written.changed), "removed": list(written.removed)}
     return json.dumps({"page": str(start), "files": written.files, **listed})
 

@@ -50,7 +50,7 @@ def command(
         raise UsageFault("--protocol batch needs --image")
     from sandscore.cli.run_text import FORMATS, report
 
-    done = api.run_to_folder(api.RunRequest(task=task, kind=kind, reference=reference, **options), output, following)
+    done = api.run_to_folder(api.RunPlan(task=task, kind=kind, reference=reference, **options), output, following)
     click.echo(FORMATS[output_format](done.record, output))
     report(done.record)
     return done.exit_code

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.records.run_record import RunRecord
 
 
@@ -31,7 +32,7 @@ def _as_text(record: RunRecord, folder: Path) -> str:
         if check is not None:
             where = f", first at note {check.note}" if check.note else ""
             lines.append(f"{name:14}" + ("passed" if check.passed else f"FAILED: {check.detail}{where}"))
-    lines.append(f"limits        {_limits(record)}")
+    lines.append(hanging("limits        ", _limits(record), terminal_width()))
     lines.append(f"results       {folder}")
     return "\n".join(lines)
 

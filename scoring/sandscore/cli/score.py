@@ -66,7 +66,7 @@ def command(
           --gold gold/example/address.json --predictions submissions/address-good/predictions.json
     """
     from sandscore.cli.card_text import print_scored
-    from sandscore.cli.scoring_watch import watch
+    from sandscore.cli.terminal_watch import watch
 
     files = api.ScoreFiles(
         card=card,
@@ -76,7 +76,7 @@ def command(
         report=report,
         challenge=challenge,
     )
-    print_scored(api.score_to_files(api.ScoreRequest(**asked), files, watch()), output_format)
+    print_scored(api.score_to_files(api.ScoringPlan(**asked), files, watch()), output_format)
     return 0
 
 

@@ -4,6 +4,7 @@ import json
 
 import click
 
+from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import format_option
 from sandscore.task_table.task import TASKS, Task
 
@@ -36,10 +37,13 @@ def _as_json() -> str:
 
 
 def _as_text() -> str:
+    limit = terminal_width()
     lines = [f"{'task':14} {'array':32} {'label':14} measures"]
     for task in TASKS.values():
         label = (task.label or "-") + ("" if task.label_required or not task.label else "?")
-        lines.append(f"{task.id:14} {task.array:32} {label:14} {', '.join(task.measures)}")
+        head, measures = f"{task.id:14} {task.array:32} {label:14} ", ", ".join(task.measures)
+        narrow = limit is not None and len(head + measures) > limit
+        lines += [head.rstrip(), hanging(" " * 15, measures, limit)] if narrow else [head + measures]
     lines.append("(a label with ? may be left out)")
     return "\n".join(lines)
 

@@ -2,11 +2,9 @@
 
 import click
 
-from sandscore.base.errors import OrganiserFault, ParticipantFault
+from sandscore import api
+from sandscore.base.errors import ParticipantFault
 from sandscore.cli.options import format_option
-from sandscore.cli.problem_text import FORMATS, complain
-from sandscore.cli.progress import bytes_read
-from sandscore.task_table.task import find_task
 
 
 @click.command("validate")
@@ -24,15 +22,9 @@ def command(task: str, file: str, notes: str | None, complete: bool, output_form
     Example:
       sandscore validate date gold/example/date.json --notes gold/example/notes.json
     """
-    from sandscore.annotations.input_files import Inputs, load_files
+    from sandscore.cli.problem_text import FORMATS
+    from sandscore.cli.terminal_watch import watch
 
-    inputs = Inputs(predictions=file, notes=notes)
-    with bytes_read(inputs.given.values()) as progress:
-        loaded = load_files(
-            find_task(task), inputs, complete=complete, want_tokens=False, want_hashes=False, progress=progress
-        )
-    if loaded.faulty("notes"):
-        complain([loaded.findings["notes"]])
-        raise OrganiserFault("the notes are not valid; nothing was validated")
-    click.echo(FORMATS[output_format](loaded.findings["predictions"]))
-    return ParticipantFault.exit_code if loaded.faulty("predictions") else 0
+    found = api.validate_file(task, file, notes=notes, complete=complete, watch=watch())
+    click.echo(FORMATS[output_format](found))
+    return ParticipantFault.exit_code if found.errors else 0

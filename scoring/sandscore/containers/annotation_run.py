@@ -15,12 +15,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from sandscore import __version__
+from sandscore.base.terminal_text import plain_lines
 from sandscore.containers.annotator_starts import attempt
 from sandscore.containers.answers import RefusedAnswer
-from sandscore.containers.cleanup import labels, remove_leftovers
-from sandscore.containers.docker_engine import engine, facts, require_limits
-from sandscore.containers.image_store import find_image, require_pinned
-from sandscore.containers.note_redaction import printable, redact
+from sandscore.containers.engines.docker.cleanup import labels, remove_leftovers
+from sandscore.containers.engines.docker.docker_engine import engine, facts, require_limits
+from sandscore.containers.engines.docker.image_store import find_image, require_pinned
+from sandscore.containers.note_redaction import redact
 from sandscore.containers.run_context import Annotator, Facts, Setting
 from sandscore.containers.sent_notes import SentNote
 from sandscore.containers.service_protocol import Progress, quiet
@@ -84,7 +85,7 @@ class RunJob(Struct, frozen=True):
     pinned: bool = False
 
 
-class Run(Struct, frozen=True):
+class FinishedRun(Struct, frozen=True):
     """What came of it: ``answers`` in the order of the notes, none where the run did not finish."""
 
     record: RunRecord
@@ -93,7 +94,7 @@ class Run(Struct, frozen=True):
     refused: bytes | None = None
 
 
-def run(job: RunJob, progress: Progress = quiet) -> Run:
+def run(job: RunJob, progress: Progress = quiet) -> FinishedRun:
     """Annotate the notes; however that ends, it ends in a record."""
     begun = time.monotonic()
     started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -107,14 +108,14 @@ def run(job: RunJob, progress: Progress = quiet) -> Run:
             answers = _annotate(job, setting, seen, checks, progress)
     except RunFault as ended:
         fault, answers = ended, None
-    log, masked = redact(printable(seen.log_tail), (note.text for note in job.notes))
+    log, masked = redact(plain_lines(seen.log_tail), (note.text for note in job.notes))
     measured = {
         "started": started,
         "seconds": _seconds(seen, time.monotonic() - begun),
         "log": LogTail(bytes=seen.log_bytes, kept_bytes=len(log.encode()), masked=masked),
     }
     record = _record(job, seen, setting.image, checks, fault).model_copy(update=measured)
-    return Run(record, answers, log, fault.body if isinstance(fault, RefusedAnswer) else None)
+    return FinishedRun(record, answers, log, fault.body if isinstance(fault, RefusedAnswer) else None)
 
 
 def _record(
@@ -133,7 +134,7 @@ def _record(
         concurrency=job.concurrency,
         notes=len(job.notes),
         notes_sha256=job.notes_sha256,
-        latency=_latency(seen.latencies),
+        latency=latency_of(seen.latencies),
         notes_per_second=len(job.notes) / timed if timed else None,
         retried_notes=seen.retried,
         cpu_seconds=seen.usage.cpu_seconds,
@@ -191,7 +192,8 @@ def _seconds(seen: Facts, total: float) -> Seconds:
     return Seconds(start=seen.start_seconds, ready=seen.ready_seconds, notes=seen.notes_seconds, total=total)
 
 
-def _latency(latencies: Sequence[float]) -> Latency | None:
+def latency_of(latencies: Sequence[float]) -> Latency | None:
+    """The seconds that shares of the notes took at most."""
     if not latencies:
         return None
     ordered = sorted(latencies)

@@ -6,11 +6,11 @@ from typing import TypeVar
 
 from sandscore.containers.answers import Answers
 from sandscore.containers.batch_protocol import OUTPUT, PREDICTIONS, answers_in, folders, take_file, wait_for_end
+from sandscore.containers.engines.docker.network_isolation import CannotEnter, Isolation, no_network, own_network
+from sandscore.containers.engines.sandbox import Sandbox, sandbox
 from sandscore.containers.local_process import local_process
 from sandscore.containers.log_watch import LogWatch
-from sandscore.containers.network_isolation import CannotEnter, Isolation, no_network, own_network
 from sandscore.containers.run_context import Facts, Rounds, Setting
-from sandscore.containers.sandbox import Sandbox, sandbox
 from sandscore.containers.service_protocol import Alive, Clock, Progress, Service, annotate_all, quiet, read_tool
 from sandscore.containers.transports import Door, may_enter_namespaces, url_door
 from sandscore.records.run_record import RunFault

@@ -25,13 +25,13 @@ from sandscore.annotations.json_blocks import JsonBlock, WholeJson
 from sandscore.annotations.record_reader import walk
 from sandscore.base.strict_json import JsonFault, loads
 from sandscore.containers.answers import Answers, parts_in, place_of
-from sandscore.containers.cleanup import RUN
-from sandscore.containers.container_limits import seccomp_profile
-from sandscore.containers.docker_engine import asking
-from sandscore.containers.sandbox import Sandbox
+from sandscore.containers.engines.docker.cleanup import RUN
+from sandscore.containers.engines.docker.container_limits import seccomp_profile
+from sandscore.containers.engines.docker.docker_engine import asking
+from sandscore.containers.engines.docker.tmpfs_image import holder_image
+from sandscore.containers.engines.sandbox import Sandbox
 from sandscore.containers.sent_notes import SentNote
 from sandscore.containers.service_protocol import Clock
-from sandscore.containers.tmpfs_image import holder_image
 from sandscore.records.run_record import Outcome, RunFault, RunLimits
 
 if TYPE_CHECKING:

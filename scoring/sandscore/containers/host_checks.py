@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from sandscore.base.errors import SandscoreError
-from sandscore.containers.cleanup import labels, remove_leftovers
-from sandscore.containers.container_limits import container_arguments, preset
-from sandscore.containers.docker_engine import asking, engine, facts, unenforced
-from sandscore.containers.tmpfs_image import holder_image
+from sandscore.containers.engines.docker.cleanup import labels, remove_leftovers
+from sandscore.containers.engines.docker.container_limits import container_arguments, preset
+from sandscore.containers.engines.docker.docker_engine import asking, engine, facts, unenforced
+from sandscore.containers.engines.docker.tmpfs_image import holder_image
 from sandscore.containers.transports import may_enter_namespaces
 from sandscore.records.run_record import ImageFacts, RunFault
 
@@ -29,6 +30,9 @@ class Finding(Struct, frozen=True):
     level: Level
     found: str
     advice: str | None = None
+
+    def to_dict(self) -> dict[str, str | None]:
+        return asdict(self)
 
 
 def examine() -> Iterator[Finding]:

@@ -7,15 +7,8 @@ WORDS, CHARACTERS = 5, 24
 _ANCHOR = CHARACTERS // 2
 MASK = "[masked]"
 _WORD = re.compile(r"\w+")
-_UNPRINTABLE = re.compile(r"[^\n\t\x20-\x7e\xa0-\U0010ffff]")
 
 Span = tuple[int, int]
-
-
-def printable(data: bytes) -> str:
-    """Bytes as text that does nothing to a terminal."""
-    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
-    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def redact(text: str, notes: Iterable[str]) -> tuple[str, int]:

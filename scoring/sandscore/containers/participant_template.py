@@ -3,9 +3,12 @@
 import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 from sandscore.base.bundled_content import submissions
-from sandscore.task_table.task import Task
+from sandscore.base.errors import UsageFault
+from sandscore.base.whole_files import told, write_files
+from sandscore.task_table.task import Task, find_task
 
 _STARTS = "starts.json"
 _COPIED = ("Dockerfile", ".dockerignore", "annotate.py", "server.py", "test_annotate.py", "tool.json", "README.md")
@@ -26,6 +29,17 @@ def starting_point(task: Task) -> dict[str, str]:
     files["tool.json"] = _of_task(files["tool.json"], task).replace("dates", f"the annotations of {task.id}")
     files["submission.json"] = _quoted({"team": "My Team", "task": task.id, "contact": "team@example.org"}) + "\n"
     return files
+
+
+def write_starting_point(task: str, folder: Path) -> list[str]:
+    """Writes them where none of them is yet; the value names them."""
+    files = starting_point(find_task(task))
+    with told(folder, "{where}: cannot be written ({why})"):
+        folder.mkdir(parents=True, exist_ok=True)
+        if there := [name for name in files if (folder / name).exists()]:
+            raise UsageFault(f"{folder}: {there[0]} is there already; nothing was written")
+        write_files(folder, {name: content.encode() for name, content in files.items()})
+    return sorted(files)
 
 
 def example(name: str, task: Task) -> dict[str, str]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct, field
 
-from sandscore.containers.sandbox import Usage
+from sandscore.containers.engines.sandbox import Usage
 from sandscore.containers.sent_notes import SentNote
 from sandscore.records.run_record import ImageFacts, Outcome, Protocol, RunFault, RunLimits
 from sandscore.task_table.task import Task

@@ -1,14 +1,13 @@
 """The folder of a run: predictions, facts and log, each whole or not there."""
 
-import errno
 import json
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from sandscore.base.errors import InfrastructureFault, UsageFault
-from sandscore.containers.annotation_run import Run
+from sandscore.base.errors import UsageFault
+from sandscore.base.whole_files import remove_parts, told, write_file
+from sandscore.containers.annotation_run import FinishedRun
 from sandscore.containers.sent_notes import SentNote
 from sandscore.task_table.task import Task
 
@@ -21,28 +20,23 @@ def clear(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for name in (RECORD, PREDICTIONS, REFUSED, LOG):
             (folder / name).unlink(missing_ok=True)
-            _part(folder / name).unlink(missing_ok=True)
+            remove_parts(folder / name)
 
 
-def write_run(folder: Path, task: Task, notes: Sequence[SentNote], run: Run) -> None:
+def write_run(folder: Path, task: Task, notes: Sequence[SentNote], run: FinishedRun) -> None:
     """Write what came of a run; run.json last, so that where it is everything is."""
     clear(folder)
     with _writing(folder):
-        _write(folder / LOG, [run.log.encode()])
+        write_file(folder / LOG, run.log.encode(), sync=True)
         if run.answers is not None:
-            _write(folder / PREDICTIONS, predictions(task, notes, run.answers))
+            write_file(folder / PREDICTIONS, predictions(task, notes, run.answers), sync=True)
         if run.refused is not None:
-            _write(folder / REFUSED, [run.refused])
-        _write(folder / RECORD, [(run.record.model_dump_json(indent=2) + "\n").encode()])
+            write_file(folder / REFUSED, run.refused, sync=True)
+        write_file(folder / RECORD, (run.record.model_dump_json(indent=2) + "\n").encode(), sync=True)
 
 
-@contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as fault:
-        kind = InfrastructureFault if fault.errno == errno.ENOSPC else UsageFault
-        raise kind(f"{folder}: cannot be written ({fault.strerror})") from None
+def _writing(folder: Path) -> AbstractContextManager[None]:
+    return told(folder, "{where}: cannot be written ({why})", fault=UsageFault)
 
 
 def predictions(task: Task, notes: Sequence[SentNote], answers: Sequence[bytes]) -> Iterator[bytes]:
@@ -54,17 +48,3 @@ def predictions(task: Task, notes: Sequence[SentNote], answers: Sequence[bytes])
         yield answer
         yield b"}"
     yield b"\n]\n"
-
-
-def _write(path: Path, data: Iterable[bytes]) -> None:
-    part = _part(path)
-    with part.open("wb") as file:
-        file.writelines(data)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
-
-
-def _part(path: Path) -> Path:
-    """What a file is called until it is whole."""
-    return path.with_name(f".{path.name}.partial")

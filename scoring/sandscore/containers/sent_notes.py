@@ -4,13 +4,12 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from sandscore.annotations.slow_validation import note_complaints
-from sandscore.base.byte_sources import opened
+from sandscore.base.byte_sources import InputFile, opened
 from sandscore.base.errors import OrganiserFault
 from sandscore.base.strict_json import JsonFault, loads
 
@@ -49,7 +48,7 @@ def acceptable(identifier: str, what: str) -> str:
     return f"{what}-{hashlib.sha256(identifier.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
-def read_notes(path: str | Path) -> tuple[list[SentNote], str]:
+def read_notes(path: InputFile) -> tuple[list[SentNote], str]:
     """The notes of a file in its order, and the SHA-256 of its bytes."""
     with opened(path) as source:
         digest = source.sha256()
@@ -89,7 +88,7 @@ def _plain(value: Any) -> bool:
     return all(isinstance(value.get(key, ""), str) for key in ("identifier", "text", "patientId", "type", "note_name"))
 
 
-def _note(value: Any, place: int, path: str | Path) -> SentNote:
+def _note(value: Any, place: int, path: InputFile) -> SentNote:
     if not _plain(value) and (complaints := note_complaints(value)):
         where = "/".join(["", str(place), *map(str, complaints[0].path)])
         raise OrganiserFault(f"{path}: {where} is not as a note's must be (schemas/note.schema.json)")

@@ -7,6 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from sandscore.base.errors import MissingFile, ParticipantFault
+from sandscore.base.terminal_text import cited
 from sandscore.formats.corpus import (
     FLAT,
     AnnotatedNote,
@@ -16,7 +17,6 @@ from sandscore.formats.corpus import (
     LossJournal,
     Mark,
     clipped,
-    shown,
 )
 from sandscore.formats.file_format import TYPES_ONLY, FileFormat
 from sandscore.formats.format_files import files_in, one_path, quoted_name, read_text, text_lines, unquoted_name
@@ -61,7 +61,7 @@ def _marks(path: Path, note: CorpusNote, journal: LossJournal) -> Iterator[Mark]
         if line[0] != "T":
             kind = _OTHER_LINES.get(line[0])
             if kind is None:
-                raise ParticipantFault(f"{path}, line {number}: {shown(line[:20])} begins no line of BRAT")
+                raise ParticipantFault(f"{path}, line {number}: {cited(line[:20])} begins no line of BRAT")
             journal.lose(NAME, kind, note.id)
             continue
         yield from _text_bound(line, note, f"{path}, line {number}", journal)
@@ -80,7 +80,7 @@ def _text_bound(line: str, note: CorpusNote, where: str, journal: LossJournal) -
         quoted = None
     elif len(pieces) > 1:
         raise ParticipantFault(
-            f"{where}: note {shown(note.id)} does not read {shown(fields[2])} at {clipped(pieces[0][0])} and on"
+            f"{where}: note {cited(note.id)} does not read {cited(fields[2])} at {clipped(pieces[0][0])} and on"
         )
     pieces = _joined(pieces, text)
     if len(pieces) > 1:

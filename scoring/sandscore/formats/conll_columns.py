@@ -9,15 +9,16 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from sys import intern
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 from urllib.parse import unquote
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from sandscore.base.errors import ParticipantFault
+from sandscore.base.terminal_text import cited
 from sandscore.formats.conll_writing import BORDER, NO_NAME, write
-from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark, Output, shown
+from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark, Output
 from sandscore.formats.file_format import TYPES_ONLY, FileFormat
 from sandscore.formats.format_files import read_text, text_lines
 from sandscore.formats.tag_schemes import decode
@@ -25,7 +26,7 @@ from sandscore.formats.tag_schemes import decode
 Span = tuple[int, int]
 
 
-class ConllRow(NamedTuple):
+class ConllRow(Struct, frozen=True, gc=False):
     """One token; ``span`` where the two columns before the tag are numbers."""
 
     token: str
@@ -92,7 +93,7 @@ def read(paths: Sequence[Path], journal: LossJournal, notes: Sequence[CorpusNote
             part.id = _by_order(len(entries), part, notes)
             unnamed += 1
         if notes is not None and part.id not in known:
-            raise ParticipantFault(f"{part.where}: note {shown(part.id)} is not among the notes")
+            raise ParticipantFault(f"{part.where}: note {cited(part.id)} is not among the notes")
         entries.append(_entry(part, known.get(part.id) or CorpusNote(part.id, None), journal))
     if notes is None and unnamed:
         journal.lose(NAME, "identifiers: notes without one are numbered", "1", unnamed)
@@ -154,7 +155,7 @@ def _rebuilt(part: ConllPart, spans: list[Span]) -> str:
     at = 0
     for place, (row, (start, end)) in enumerate(zip(part.rows, spans, strict=True)):
         if start < at or end - start != len(row.token) or start - at > LONGEST_GAP:
-            raise ParticipantFault(f"{part.where}: {start}-{end} does not fit token {place + 1}, {shown(row.token)}")
+            raise ParticipantFault(f"{part.where}: {start}-{end} does not fit token {place + 1}, {cited(row.token)}")
         gap = " " * (start - at)
         pieces += ["\n" + gap[1:] if gap and place in breaks and place else gap, row.token]
         at = end
@@ -171,7 +172,7 @@ def _found(part: ConllPart, note: CorpusNote) -> list[Span]:
             at += 1
         if not text.startswith(row.token, at):
             raise ParticipantFault(
-                f"{part.where}: token {place}, {shown(row.token)}, is not what note {shown(note.id)} holds at {at}"
+                f"{part.where}: token {place}, {cited(row.token)}, is not what note {cited(note.id)} holds at {at}"
             )
         spans.append((at, at + len(row.token)))
         at += len(row.token)

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from sandscore.annotations.label_codes import allowed
 from sandscore.base.errors import ParticipantFault, UsageFault
-from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark, Output, shown
+from sandscore.base.terminal_text import cited
+from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark, Output
 from sandscore.formats.file_format import FileFormat
 from sandscore.formats.type_maps import TypeMap, into_tasks, into_types, vocabulary
 from sandscore.task_table.task import TASKS, Task
@@ -81,9 +82,9 @@ def with_notes(corpus: Corpus, notes: Sequence[CorpusNote]) -> Corpus:
     known = {note.id: note for note in notes}
     for name, entry in found.items():
         if name not in known:
-            raise ParticipantFault(f"note {shown(name)} is not among the notes of --notes")
+            raise ParticipantFault(f"note {cited(name)} is not among the notes of --notes")
         if entry.note.text is not None and entry.note.text != known[name].text:
-            raise ParticipantFault(f"note {shown(name)} has another text than in --notes")
+            raise ParticipantFault(f"note {cited(name)} has another text than in --notes")
     made = (AnnotatedNote(note, found[note.id].marks if note.id in found else ()) for note in notes)
     return Corpus(tuple(made), corpus.tasks)
 

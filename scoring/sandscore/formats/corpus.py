@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from sandscore.base.errors import ParticipantFault
+from sandscore.base.terminal_text import cited
 from sandscore.records.document import Annotation
 
 Watch = Callable[[Iterable[Any], int, str], Iterable[Any]]
@@ -49,7 +50,7 @@ class Corpus(Struct, frozen=True):
         seen: set[str] = set()
         for entry in self.entries:
             if entry.note.id in seen:
-                raise ParticipantFault(f"two notes are called {shown(entry.note.id)}; identifiers must differ")
+                raise ParticipantFault(f"two notes are called {cited(entry.note.id)}; identifiers must differ")
             seen.add(entry.note.id)
 
     @property
@@ -64,6 +65,11 @@ class Loss(Struct, frozen=True):
     what: str
     count: int
     example: str | None
+
+    @property
+    def sentence(self) -> str:
+        first = "" if self.example is None else f", first in note {cited(self.example)}"
+        return f"not carried over ({self.format}): {self.what}: {self.count}{first}"
 
 
 def _unwatched(items: Iterable[Any], _total: int, _what: str) -> Iterable[Any]:
@@ -112,12 +118,6 @@ class FormatFiles(Struct, frozen=True):
 Output = bytes | FormatFiles
 
 
-def shown(word: str) -> str:
-    """A name from somebody's file, safe and short enough for a terminal."""
-    clipped = word if len(word) <= 60 else f"{word[:57]}..."
-    return f"'{clipped}'" if clipped.isprintable() else ascii(clipped)
-
-
 class Mismatch(ParticipantFault):
     """Offsets that do not say what the file itself quotes, or that are not in the note."""
 
@@ -127,15 +127,15 @@ def cut(note: CorpusNote, start: int, end: int, quoted: str | None, where: str) 
     if not 0 <= start < end:
         raise Mismatch(f"{where}: {clipped(start)}-{clipped(end)} is not a span of one character or more")
     if note.text is None:
-        return _cut_blind(start, end, quoted, f"{where}: note {shown(note.id)}")
+        return _cut_blind(start, end, quoted, f"{where}: note {cited(note.id)}")
     found = note.text[start:end]
     hint = _elsewhere(note.text, start, end, quoted) if quoted not in {None, found} else ""
     if end > len(note.text):
         size = f"it has {len(note.text)} characters"
-        beyond = f"{clipped(start)}-{clipped(end)} is past the end of note {shown(note.id)}"
+        beyond = f"{clipped(start)}-{clipped(end)} is past the end of note {cited(note.id)}"
         raise Mismatch(f"{where}: {beyond} ({size}){hint}")
     if quoted not in {None, found}:
-        raise Mismatch(f"{where}: note {shown(note.id)} does not read {shown(quoted or '')} at {start}-{end}{hint}")
+        raise Mismatch(f"{where}: note {cited(note.id)} does not read {cited(quoted or '')} at {start}-{end}{hint}")
     return Annotation(start, end - start, found)
 
 
@@ -144,7 +144,7 @@ def _cut_blind(start: int, end: int, quoted: str | None, where: str) -> Annotati
         raise ParticipantFault(f"{where}: its text is not known; give --notes")
     if len(quoted) != end - start:
         length = f"{clipped(start)}-{clipped(end)} is {clipped(end - start)} characters long"
-        raise Mismatch(f"{where}: {length}, but the text {shown(quoted)} has {len(quoted)}")
+        raise Mismatch(f"{where}: {length}, but the text {cited(quoted)} has {len(quoted)}")
     return Annotation(start, end - start, quoted)
 
 

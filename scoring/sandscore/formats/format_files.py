@@ -2,10 +2,7 @@
 
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,9 @@ from sandscore.annotations.json_blocks import form_of
 from sandscore.base import strict_json
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import MissingFile, ParticipantFault, UsageFault
-from sandscore.formats.corpus import FormatFiles, Output, shown
+from sandscore.base.terminal_text import cited
+from sandscore.base.whole_files import replace_folder, room_beside, told, write_file
+from sandscore.formats.corpus import FormatFiles, Output
 
 LONGEST_NAME = 200
 _PLAIN = re.compile(r"[A-Za-z0-9_\-.]")
@@ -80,7 +79,7 @@ def quoted_name(identifier: str) -> str:
         name = _percent(name[0]) + name[1:]
     if len(name) > LONGEST_NAME:
         raise ParticipantFault(
-            f"note {shown(identifier)}: the identifier is too long for a file name ({len(name)} characters, "
+            f"note {cited(identifier)}: the identifier is too long for a file name ({len(name)} characters, "
             f"at most {LONGEST_NAME})"
         )
     return name or "%"
@@ -107,50 +106,15 @@ def save(output: Output, target: Path, *, force: bool) -> None:
         raise UsageFault(f"{target}: is there already; --force replaces it")
     if target.is_dir() and isinstance(output, bytes):
         raise UsageFault(f"{target}: is a directory; this format is one file")
-    if isinstance(output, bytes):
-        with _scratch(target) as room:
-            fresh = room / "file"
-            fresh.write_bytes(output)
-            fresh.replace(target)
-        return
-    if os.path.lexists(target):
+    if os.path.lexists(target) and not isinstance(output, bytes):
         _refuse_to_replace(target, output)
-    with _scratch(target) as room:
-        fresh = room / "new"
-        _fill(fresh, output)
-        _swap(fresh, target, room / "old")
-
-
-def _swap(fresh: Path, target: Path, aside: Path) -> None:
-    if not target.exists():
-        fresh.rename(target)
-        return
-    target.rename(aside)
-    try:
-        fresh.rename(target)
-    except BaseException:
-        aside.rename(target)
-        raise
-
-
-@contextmanager
-def _scratch(target: Path) -> Iterator[Path]:
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        room = Path(tempfile.mkdtemp(prefix=".sandscore-", dir=target.parent))
-    except OSError as fault:
-        raise UsageFault(f"{target.parent}: nothing can be written there ({fault.strerror})") from None
-    try:
-        yield room
-    finally:
-        shutil.rmtree(room, ignore_errors=True)
-
-
-def _fill(directory: Path, output: FormatFiles) -> None:
-    directory.mkdir()
-    for name, content in output.content.items():
-        with (directory / name).open("xb") as file:
-            file.write(content)
+    with told(target.parent, "{where}: nothing can be written there ({why})", fault=UsageFault):
+        if isinstance(output, bytes):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_file(target, output)
+            return
+        beside = room_beside(target)
+    replace_folder(target, output.content, beside)
 
 
 def _refuse_to_replace(target: Path, output: FormatFiles) -> None:

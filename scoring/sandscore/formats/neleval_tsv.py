@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from sandscore.base import strict_json
 from sandscore.base.errors import ParticipantFault, UsageFault
-from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark, shown
+from sandscore.base.terminal_text import cited
+from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark
 from sandscore.formats.file_format import TYPES_ONLY, FileFormat
 from sandscore.formats.format_files import one_path, read_text, text_lines
 
@@ -31,7 +32,7 @@ def read(paths: Sequence[Path], journal: LossJournal, notes: Sequence[CorpusNote
         if len(fields) < 3:
             raise ParticipantFault(f"{where}: expected doc, start and end, with tabs between them")
         if fields[0] not in texts:
-            raise ParticipantFault(f"{where}: document {shown(fields[0])} is not among the notes")
+            raise ParticipantFault(f"{where}: document {cited(fields[0])} is not among the notes")
         note = texts[fields[0]]
         span = _offset(fields[1], where), _offset(fields[2], where) + 1
         annotation = journal.cut(NAME, note, span, None, where)
@@ -45,7 +46,7 @@ def _offset(written: str, where: str) -> int:
     try:
         return int(written)
     except ValueError:
-        raise ParticipantFault(f"{where}: {shown(written)} is not an offset") from None
+        raise ParticipantFault(f"{where}: {cited(written)} is not an offset") from None
 
 
 def _type(fields: list[str], note: CorpusNote, where: str, journal: LossJournal) -> str | None:
@@ -69,7 +70,7 @@ def _score(written: str, where: str) -> float:
     try:
         return float(written)
     except ValueError:
-        raise ParticipantFault(f"{where}: {shown(written)} is not a score") from None
+        raise ParticipantFault(f"{where}: {cited(written)} is not a score") from None
 
 
 def _plain(kind: str, note: CorpusNote, where: str, journal: LossJournal) -> str | None:
@@ -95,7 +96,7 @@ def write(corpus: Corpus, journal: LossJournal) -> bytes:
         if not entry.marks:
             journal.lose(NAME, "notes without annotations", note.id)
         if not note.id or note.id.translate(_BREAKS) != note.id or note.id.startswith("\ufeff"):
-            raise ParticipantFault(f"note {shown(note.id)}: neleval cannot hold this identifier")
+            raise ParticipantFault(f"note {cited(note.id)}: neleval cannot hold this identifier")
         for mark in entry.marks:
             span = mark.annotation
             kind = _written(span.label or "", note, journal)

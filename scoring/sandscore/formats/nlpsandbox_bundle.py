@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from sandscore.base.errors import ParticipantFault, UsageFault
+from sandscore.base.terminal_text import cited
 from sandscore.formats import sandscore_json
-from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, shown
+from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal
 from sandscore.formats.file_format import FileFormat
 from sandscore.formats.format_files import one_path, read_json
 from sandscore.formats.json_fields import (
@@ -87,7 +88,7 @@ def _note(held: dict[str, Any], patient: str, record: dict[str, Any], where: str
     kind = text_or_none(held, "type", where) or text_or_none(held, "noteType", where)
     own = text_or_none(held, "patientId", where)
     if own not in {None, _NO_PATIENT, patient}:
-        raise ParticipantFault(f"{where}: patientId {shown(own or '')} is not the bundle's patient {shown(patient)}")
+        raise ParticipantFault(f"{where}: patientId {cited(own or '')} is not the bundle's patient {cited(patient)}")
     name = resource_name(record, where)
     return CorpusNote(
         _identifier(record, name, where), text_of(held, "text", where), patient, kind, name if "/" in name else None

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from sandscore.base.errors import ParticipantFault
-from sandscore.formats.corpus import AnnotatedNote, Corpus, CorpusNote, FormatFiles, LossJournal, Mark, shown
+from sandscore.base.terminal_text import cited
+from sandscore.formats.corpus import AnnotatedNote, Corpus, CorpusNote, FormatFiles, LossJournal, Mark
 from sandscore.formats.file_format import FileFormat
 from sandscore.formats.format_files import read_json
 from sandscore.formats.json_fields import (
@@ -60,7 +61,7 @@ def read(paths: Sequence[Path], journal: LossJournal, notes: Sequence[CorpusNote
             where = f"{path}[{number}]"
             note = _note_of(record, found, where, one=not isinstance(held, list), closed=notes is not None)
             if note.id in seen:
-                raise ParticipantFault(f"{where}: a second entry for note {shown(note.id)}")
+                raise ParticipantFault(f"{where}: a second entry for note {cited(note.id)}")
             seen.add(note.id)
             found.setdefault(note.id, note)
             marks.setdefault(note.id, []).extend(marks_in(record, note, where, NAME, journal))
@@ -79,7 +80,7 @@ def _note_of(
     if identifier in known:
         return known[identifier]
     if closed:
-        raise ParticipantFault(f"{where}: note {shown(identifier)} is not among the notes")
+        raise ParticipantFault(f"{where}: note {cited(identifier)} is not among the notes")
     return CorpusNote(identifier, None, name=name if name != identifier else None)
 
 

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from sandscore.annotations.label_codes import allowed, normalised
 from sandscore.base.errors import UsageFault
-from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark, shown
+from sandscore.base.terminal_text import cited
+from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark
 from sandscore.records.document import Annotation
 from sandscore.task_table.task import Task
 
@@ -105,7 +106,7 @@ def _from_map(task: Task, given: Mapping[str, str | None], values: tuple[str, ..
         plain = normalised(label, values) if label is not None else ""
         if plain is None or (plain and not task.label):
             choices = ", ".join(values) if values else "null"
-            raise UsageFault(f"the map gives {shown(kind)} the label {shown(str(label))}; {task.id} has {choices}")
+            raise UsageFault(f"the map gives {cited(kind)} the label {cited(str(label))}; {task.id} has {choices}")
         reads[kind.casefold()] = plain or None
         writes.setdefault(plain or None, kind)
     kept = values is not None or task.id == FLAT
@@ -133,12 +134,12 @@ def _given(
     word = next((word for word in words if word.means(kind)), None)
     if word is None:
         tasks = ", ".join(word.task.id for word in words)
-        journal.lose(format_name, f"type {shown(kind or '')} is mapped to nothing in {tasks}", note.id)
+        journal.lose(format_name, f"type {cited(kind or '')} is mapped to nothing in {tasks}", note.id)
         return None
     label = word.label(kind)
     if label is None and word.task.id == FLAT:
         label = word.writes.get(None, PLAIN_TYPES[FLAT][0])
-        journal.lose(format_name, f"annotations without a type (called {shown(label)})", note.id)
+        journal.lose(format_name, f"annotations without a type (called {cited(label)})", note.id)
     elif label is None and word.task.label_required:
         journal.lose(format_name, f"annotations without the {word.task.label} that {word.task.id} requires", note.id)
         return None
@@ -160,7 +161,7 @@ def _typed(mark: Mark, word: TypeMap, format_name: str, note: CorpusNote, journa
     task, span = word.task, mark.annotation
     kind = word.kind(span.label)
     if kind is None:
-        journal.lose(format_name, f"{task.id} with label {shown(span.label or '')}: no type for it", note.id)
+        journal.lose(format_name, f"{task.id} with label {cited(span.label or '')}: no type for it", note.id)
         return None
     if span.label is not None and not word.labels_kept:
         journal.lose(format_name, str(task.label), note.id)

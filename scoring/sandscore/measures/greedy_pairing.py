@@ -13,9 +13,10 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from sandscore.measures.note_documents import last_segment, resource_name
@@ -30,7 +31,7 @@ Column = NDArray[Any]
 _WIDE = 2**61
 
 
-class SpanSide(NamedTuple):
+class SpanSide(Struct, frozen=True):
     """``note`` and ``label`` are numbers; ``place`` is an annotation's position in its note."""
 
     note: Column
@@ -45,7 +46,7 @@ class SpanSide(NamedTuple):
         return ends
 
 
-class SpanColumns(NamedTuple):
+class SpanColumns(Struct, frozen=True):
     """A corpus; ``notes`` and ``labels`` name the numbers."""
 
     notes: list[str]
@@ -54,7 +55,7 @@ class SpanColumns(NamedTuple):
     predictions: SpanSide
 
 
-class ListedSpans(NamedTuple):
+class ListedSpans(Struct, frozen=True):
     """A side as listed: blocks of annotations, each of one note; several blocks may be of the same."""
 
     notes: list[str]
@@ -199,7 +200,7 @@ SCHEMAS = ("strict", "partial", "ent_type", "exact")
 SPURIOUS, CORRECT, OTHER = range(3)
 
 
-class Pairs(NamedTuple):
+class Pairs(Struct, frozen=True):
     """Who may take whom, in order of prediction, then of true mention; ``enough`` is enough overlap."""
 
     gold: Column
@@ -210,7 +211,14 @@ class Pairs(NamedTuple):
     distance: Column
 
     def only(self, chosen: Column) -> "Pairs":
-        return Pairs(*(column[chosen] for column in self))
+        return Pairs(
+            self.gold[chosen],
+            self.prediction[chosen],
+            self.enough[chosen],
+            self.same_bounds[chosen],
+            self.same_label[chosen],
+            self.distance[chosen],
+        )
 
     def hits(self, schema: str) -> Column:
         """Pairs that are correct under a schema."""
@@ -222,7 +230,7 @@ class Pairs(NamedTuple):
         return hits
 
 
-class PairingOutcome(NamedTuple):
+class PairingOutcome(Struct, frozen=True):
     """What became of every prediction (SPURIOUS, CORRECT, OTHER), and which true mentions were taken."""
 
     state: Column

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from sandscore.base.errors import UsageFault
-from sandscore.base.registry import TableRow, near_miss
+from sandscore.base.errors import UsageFault, did_you_mean
+from sandscore.base.registry import TableRow
 
 Scalar = bool | int | float | str
 
@@ -109,7 +109,7 @@ def parse(written: str, find: Callable[[str], type[ParameterisedRow]], what: str
         if key not in parameters:
             names = ", ".join(parameters) or "none"
             raise UsageFault(
-                f"unknown parameter '{key}' of the {what} {name}{near_miss(key, parameters)}; allowed: {names}"
+                f"unknown parameter '{key}' of the {what} {name}{did_you_mean(key, parameters)}; allowed: {names}"
             )
         given[key] = parameters[key].read(value)
     kept = ((p.name, given[p.name]) for p in row.parameters if given.get(p.name, p.default) != p.default)

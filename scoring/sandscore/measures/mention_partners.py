@@ -7,13 +7,15 @@ Mentions as neleval holds them: inclusive ends, documents that exist only throug
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from sandscore.measures.note_documents import annotations, last_segment, resource_name
 from sandscore.task_table.task import Task
 
 
-class Mention(NamedTuple):
+class Mention(Struct, frozen=True, gc=False):
     """One line of a neleval file; ``end`` is the last unit covered."""
 
     docid: str
@@ -24,6 +26,16 @@ class Mention(NamedTuple):
     def order(self) -> tuple[int, int]:
         """At one start the longer mention comes first."""
         return (self.start, -self.end)
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """Its place."""
+        return self.docid, self.start, self.end
+
+    @property
+    def typed_key(self) -> tuple[str, int, int, str | None]:
+        """Its place and type."""
+        return self.docid, self.start, self.end, self.type
 
     @property
     def printed(self) -> str:

@@ -8,9 +8,10 @@ same alignment, and a pair it calls wrong is one annotation missed and one found
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from sandscore.measures.greedy_pairing import CORRECT, OTHER, find_pairs, of_documents, resolve
 from sandscore.measures.measure import Components, DocumentMeasure, Settings, named
@@ -26,13 +27,17 @@ _LEAST = 1.0
 _Key = tuple[int, int, str | None]
 
 
-class SchemaAlignment(NamedTuple):
+class SchemaAlignment(Struct, frozen=True, gc=False):
     """How many pairs are alike in what."""
 
     identical: int = 0
     same_bounds: int = 0
     same_label: int = 0
     overlapping: int = 0
+
+    @property
+    def pairs(self) -> int:
+        return self.identical + self.same_bounds + self.same_label + self.overlapping
 
 
 def align(document: Document) -> SchemaAlignment:
@@ -61,13 +66,13 @@ class SemevalSchemas(DocumentMeasure):
             correct = found.identical + found.same_label
         else:
             correct = found.identical + (found.same_bounds if schema != "strict" else 0)
-        other = sum(found) - correct
+        other = found.pairs - correct
         return {
             "correct": correct,
             "incorrect": 0 if schema == "partial" else other,
             "partial": other if schema == "partial" else 0,
-            "missed": len(document.gold) - sum(found),
-            "spurious": len(document.predictions) - sum(found),
+            "missed": len(document.gold) - found.pairs,
+            "spurious": len(document.predictions) - found.pairs,
         }
 
     @classmethod

@@ -5,16 +5,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sandscore.annotations.problem_collector import ProblemCollector
-from sandscore.base.synced_files import Drafts
+from sandscore.base.whole_files import Drafts, write_synced
 from sandscore.disclosure.feedback_view import view_of
 from sandscore.disclosure.team_reasons import public_problems, reason_of
 from sandscore.measures.hipaa_map import HipaaMap, load_hipaa_map
 from sandscore.queue.attempt_files import PREDICTIONS, PROBLEMS, RUN, card_name
 from sandscore.queue.children.child_messages import Blame, FaultAnswer, ScoreAnswer, ScoreRequest
 from sandscore.queue.gold_cache import References
-from sandscore.queue.workspace import Workspace, write_synced
-from sandscore.ranking.card_reading import RankedCard, file_content
+from sandscore.queue.workspace import Workspace
+from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.challenge_reading import rules_for
+from sandscore.records.record_reading import file_content
 from sandscore.scoring.card_building import Identity, Question, dumped
 from sandscore.scoring.scoring_flow import InvalidPredictions, score_beside
 from sandscore.task_table.task import find_task

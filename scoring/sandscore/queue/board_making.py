@@ -24,7 +24,7 @@ from sandscore.ranking.ladder import LadderState
 from sandscore.records.board import Board, BoardRules
 from sandscore.scoring.card_building import dumped, published
 from sandscore.site.publication import PublicationSettings, publish
-from sandscore.site.site_folder import file_name, write_file
+from sandscore.site.site_folder import file_name, write_page
 
 
 class BoardGroup(Struct, frozen=True):
@@ -124,8 +124,8 @@ def _board(workspace: Workspace, group: BoardGroup) -> None:
     refuse_incomparable(entries)
     board = rank(entries, group.rules, group.phase)
     _keep_older(place, board)
-    write_file(place, as_json(board).encode())
-    write_file(stamped, stamp.encode())
+    write_page(place, as_json(board).encode())
+    write_page(stamped, stamp.encode())
 
 
 def _public_entry(workspace: Workspace, one: ScoredSubmission) -> RankedCard:
@@ -134,7 +134,7 @@ def _public_entry(workspace: Workspace, one: ScoredSubmission) -> RankedCard:
     if not place.exists():
         workspace.cards.mkdir(exist_ok=True)
         card = read_card(Path(one.card)).card
-        write_file(place, dumped(published(card, read_salt(workspace.salt))))
+        write_page(place, dumped(published(card, read_salt(workspace.salt))))
     entry = read_card(place)
     return replace(entry, listed=Path(os.path.relpath(place, workspace.boards)).as_posix())
 

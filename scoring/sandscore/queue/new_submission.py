@@ -4,9 +4,7 @@ How many submissions a team may make, counted as Synapse does: all but INVALID a
 """
 
 import datetime
-import os
 import re
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +12,8 @@ from msgspec import Struct
 
 from sandscore.base.byte_sources import opened
 from sandscore.base.clock import DAY, written
-from sandscore.base.errors import InfrastructureFault, ParticipantFault, UsageFault
+from sandscore.base.errors import ParticipantFault, UsageFault
+from sandscore.base.whole_files import told, write_file
 from sandscore.queue.workspace import Workspace
 from sandscore.records.challenge import Challenge, Quota
 from sandscore.task_table.task import find_task
@@ -51,7 +50,6 @@ def _windows(
     return [(quota.day, today, DAY, "day"), (quota.week, today - today.weekday() * DAY, 7 * DAY, "week")]
 
 
-_CHUNK = 1 << 20
 _IMAGE = re.compile(r"(?:[a-z0-9][a-z0-9._:/-]*@)?sha256:[0-9a-f]{64}")
 
 
@@ -69,23 +67,13 @@ class NewSubmission(Struct, frozen=True):
 def keep_file(workspace: Workspace, given: Path) -> str:
     """A copy, unpacked, under the SHA-256 of its bytes."""
     most = workspace.settings.most_bytes
-    part = workspace.files / f".{secrets.token_hex(8)}.part"
     with opened(given) as source, memoryview(source.data) as content:
         if len(content) > most:
             raise ParticipantFault(f"{given.name} has {len(content):,} bytes, more than the {most:,} allowed")
-        try:
+        with told(workspace.files):
             workspace.files.mkdir(exist_ok=True)
-            with part.open("wb") as target:
-                for at in range(0, len(content), _CHUNK):
-                    target.write(content[at : at + _CHUNK])
-                target.flush()
-                os.fsync(target.fileno())
             digest = source.sha256()
-            part.replace(workspace.files / digest)
-        except OSError as fault:
-            raise InfrastructureFault(f"{workspace.files} cannot be written: {fault.strerror}") from None
-        finally:
-            part.unlink(missing_ok=True)
+            write_file(workspace.files / digest, content, sync=True)
     return digest
 
 

@@ -1,16 +1,37 @@
 """``queue init``: a folder made ready, its gold and notes checked before the first submission arrives."""
 
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field
 
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, UsageFault
+from sandscore.base.whole_files import write_file, write_synced
 from sandscore.queue.settings import QueueSettings
-from sandscore.queue.workspace import CHALLENGE, SALT, SETTINGS, Workspace, make_salt, write_synced
+from sandscore.queue.workspace import CHALLENGE, SALT, SETTINGS, Workspace, make_salt
 from sandscore.ranking.challenge_reading import read_challenge, rules_for
 from sandscore.records.challenge import Challenge
 from sandscore.task_table.task import TASKS, find_task
+
+
+class NewQueue(Struct, frozen=True):
+    """What ``queue init`` was told; ``chosen`` are the options of homes by name."""
+
+    folder: Path | None
+    challenge: Path
+    settings: QueueSettings
+    chosen: Mapping[str, Any]
+
+
+class QueueMade(Struct, frozen=True):
+    """What came of it. ``facts`` are told beside the folder; ``mended`` is said in place of everything else."""
+
+    root: Path
+    workspace: Workspace | None
+    facts: Mapping[str, object] = field(default_factory=dict)
+    mended: str | None = None
 
 
 def found(root: Path, challenge: Path, settings: QueueSettings, home: Callable[[Path], None]) -> Workspace:
@@ -24,7 +45,7 @@ def found(root: Path, challenge: Path, settings: QueueSettings, home: Callable[[
         root.mkdir(parents=True, exist_ok=True)
         root.chmod(0o700)
         if challenge.resolve() != (root / CHALLENGE).resolve():
-            shutil.copyfile(challenge, root / CHALLENGE)
+            write_file(root / CHALLENGE, challenge.read_bytes(), sync=True)
         if not (root / SALT).exists():
             make_salt(root / SALT)
         home(root)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from sandscore import __version__
 from sandscore.base.errors import OrganiserFault, ParticipantFault
+from sandscore.base.whole_files import write_synced
 from sandscore.queue.attempt_files import PREDICTIONS, RUN, card_name
 from sandscore.queue.children.child_messages import (
     Blame,
@@ -24,7 +25,7 @@ from sandscore.queue.children.child_messages import (
 )
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.worker.executor import Hands
-from sandscore.queue.workspace import SCRATCH, Workspace, write_synced
+from sandscore.queue.workspace import SCRATCH, Workspace
 from sandscore.ranking.aggregation import exact_scores
 from sandscore.ranking.card_reading import RankedCard, read_card
 from sandscore.ranking.challenge_reading import rules_for

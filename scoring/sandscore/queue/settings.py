@@ -1,10 +1,14 @@
 """An organiser's settings of the queue itself: the content of ``settings.json``."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sandscore.base.clock import FIRST_SECONDS, MOST_FAILURES
+from sandscore.base.errors import UsageFault
+from sandscore.records.record_reading import complaints
 from sandscore.records.submission import Event
 
 ALL_EVENTS = int(sum(Event))
@@ -56,3 +60,15 @@ class QueueSettings(_Part):
         default=60, description="A board with more submissions than this shows each team's best."
     )
     notices: Notices = Notices()
+    home: str | None = Field(default=None, description="The home of the queue, where it is of an installed package.")
+
+
+def chosen_settings(folders: dict[str, str], chosen: Mapping[str, Any]) -> QueueSettings:
+    """Settings from the folders of the data and what was chosen, those left out (None) at their defaults."""
+    given = {name: value for name, value in chosen.items() if value is not None}
+    if given.get("hipaa_map"):
+        given["hipaa_map"] = str(Path(given["hipaa_map"]).resolve())
+    try:
+        return QueueSettings(data=folders, **given)
+    except ValidationError as fault:
+        raise UsageFault(complaints(fault)[0][1]) from None

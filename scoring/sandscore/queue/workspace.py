@@ -5,13 +5,13 @@ import secrets
 from pathlib import Path
 
 from msgspec import Struct
-from pydantic import ValidationError
 
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
-from sandscore.base.synced_files import sync_folders
+from sandscore.base.whole_files import write_file
 from sandscore.queue.settings import QueueSettings
 from sandscore.ranking.challenge_reading import read_challenge
 from sandscore.records.challenge import Challenge
+from sandscore.records.record_reading import read_record
 
 CHALLENGE, SETTINGS, SALT = "challenge.toml", "settings.json", "salt"
 SCRATCH = ".scratch-"
@@ -83,15 +83,12 @@ def open_workspace(root: Path) -> Workspace:
     """The folder as ``queue init`` left it, with whatever the organiser has changed since."""
     path = root / SETTINGS
     try:
-        settings = QueueSettings.model_validate_json(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
+        content = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         raise MissingFile(f"{root} is not the folder of a queue; sandscore queue init makes one") from None
     except OSError as fault:
         raise InfrastructureFault(f"{path} cannot be read: {fault.strerror}") from None
-    except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(step) for step in first["loc"]) or "the whole file"
-        raise OrganiserFault(f"{path}: {where}: {first['msg']}") from None
+    settings = read_record(QueueSettings, content, path, "the settings of a queue", OrganiserFault)
     return Workspace(root.resolve(), read_challenge(root / CHALLENGE), settings)
 
 
@@ -121,21 +118,4 @@ def read_salt(path: Path) -> bytes:
 def make_salt(path: Path) -> None:
     """Once; readable by the organiser alone."""
     given = os.environ.get("SANDSCORE_SALT", "") or secrets.token_hex(32)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(given)
-
-
-def write_synced(path: Path, content: bytes) -> None:
-    """One file, whole and on disk under its name, or not there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(3)}.part")
-    try:
-        with part.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-        sync_folders([path.parent])
-    except OSError as fault:
-        part.unlink(missing_ok=True)
-        raise InfrastructureFault(f"{path} cannot be written: {fault.strerror}") from None
+    write_file(path, given.encode("utf-8", "surrogateescape"), sync=True, mode=0o600, replace=False)

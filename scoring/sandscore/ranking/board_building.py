@@ -3,7 +3,7 @@
 One row of the board.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -164,7 +164,7 @@ def rank(
     rules = rules or BoardRules()
     table = tabulate(entries)
     gold = gold_of(table)
-    seed = seed_of(rules.challenge or "", phase or "", ",".join(hash_ or "" for hash_ in gold.values()), rules.headline)
+    seed = board_seed(gold, rules, phase)
     standing = stand(table, rules, seed, progress)
     card = next(iter(table.cards.values())).card
     leaders = leader_by_site_rule(table, table.measures.index(rules.headline), rules.missing)
@@ -187,6 +187,12 @@ def rank(
     if everything or rules.feedback == "full" or rules.ended:
         return board
     return as_public(board, table, rules)
+
+
+def board_seed(gold: Mapping[str, str | None], rules: BoardRules, phase: str | None = None) -> int:
+    """The seed of all the board's randomness: what is ranked says it, nobody picks it."""
+    hashes = ",".join(hash_ or "" for hash_ in gold.values())
+    return seed_of(rules.challenge or "", phase or "", hashes, rules.headline)
 
 
 def gold_of(table: ScoreTable) -> dict[str, str | None]:

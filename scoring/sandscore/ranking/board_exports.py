@@ -5,15 +5,12 @@ import io
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from sandscore.base.terminal_text import UNDEFINED, disarmed, markdown, plain_cell, table
 from sandscore.ranking.rank_agreement import band_of
 from sandscore.records.board import AnyMeasure, Board, Row
 
 if TYPE_CHECKING:
     import pandas as pd
-
-UNDEFINED = "–"
-_ESCAPED = str.maketrans({c: f"\\{c}" for c in "\\|`*_[]<>#~"} | {"\n": " ", "\r": " "})
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def records(board: Board) -> list[dict[str, object]]:
@@ -39,31 +36,37 @@ def as_csv(board: Board) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, list(flat[0]) if flat else [], lineterminator="\n")
     writer.writeheader()
-    writer.writerows({key: _harmless(value) for key, value in record.items()} for record in flat)
+    writer.writerows(
+        {key: disarmed(value) if isinstance(value, str) else value for key, value in record.items()} for record in flat
+    )
     return out.getvalue()
 
 
 def as_markdown(board: Board) -> str:
-    lines = [f"## {board.task}{f', {board.phase}' if board.phase else ''}: {_plain(board.headline)}", ""]
+    lines = [f"## {board.task}{f', {board.phase}' if board.phase else ''}: {markdown(board.headline)}", ""]
     lines += ["| rank | rank set | group | team | submission | F1 (95 % interval) | precision | recall | K |"]
     lines += ["|---:|---:|---:|---|---|---|---:|---:|---:|"]
     for row in board.rows:
-        cells = [_rank(row), _set(row), str(row.group or UNDEFINED), _plain(row.team or ""), _plain(row.submission)]
+        cells = [_rank(row), _set(row), str(row.group or UNDEFINED), markdown(row.team or ""), markdown(row.submission)]
         lines.append("| " + " | ".join([*cells, *_scores(row, board.headline), _k(row)]) + " |")
-    lines += ["", *(f"- {_plain(warning)}" for warning in board.warnings), f"- {_plain(provenance(board))}"]
+    lines += ["", *(f"- {markdown(warning)}" for warning in board.warnings), f"- {markdown(provenance(board))}"]
     return "\n".join(lines) + "\n"
 
 
-def as_text(board: Board) -> str:
-    """A table for a terminal."""
+def as_text(board: Board, limit: int | None = None) -> str:
+    """A table for a terminal of so many columns."""
     heads = ("rank", "places", "group", "submission", "team", "F1 [95 %]", "precision", "recall", "K")
-    table = [heads]
+    rows: list[tuple[str, ...]] = [heads]
     for row in board.rows:
-        left = (_rank(row), _set(row), str(row.group or UNDEFINED), _visible(row.submission), _visible(row.team or ""))
-        table.append((*left, *_scores(row, board.headline), _k(row)))
-    widths = [max(len(line[at]) for line in table) for at in range(len(heads))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table]
-    return "\n".join([*lines, "", *(f"note: {w}" for w in board.warnings), provenance(board)]) + "\n"
+        left = (
+            _rank(row),
+            _set(row),
+            str(row.group or UNDEFINED),
+            plain_cell(row.submission),
+            plain_cell(row.team or ""),
+        )
+        rows.append((*left, *_scores(row, board.headline), _k(row)))
+    return "\n".join([*table(rows, limit), "", *(f"note: {w}" for w in board.warnings), provenance(board)]) + "\n"
 
 
 EXPORTS: dict[str, Callable[[Board], str]] = {
@@ -105,17 +108,8 @@ def _record(row: Row, names: list[str]) -> dict[str, object]:
     return flat | created | card
 
 
-def _harmless(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
-
-
-def _plain(text: str) -> str:
-    return text.translate(_ESCAPED)
-
-
-def _visible(text: str) -> str:
-    """For a terminal: control characters would move its cursor."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+def _cell(value: object) -> object:
+    return disarmed(value) if isinstance(value, str) else value
 
 
 def _rank(row: Row) -> str:

@@ -1,19 +1,17 @@
 """Score cards as they come from outside: read strictly, refused with a sentence where they contradict themselves."""
 
 import hashlib
-import json
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NoReturn
 
 from msgspec import Struct
-from pydantic import ValidationError
 
-from sandscore.base.byte_sources import opened
 from sandscore.base.errors import ParticipantFault
+from sandscore.base.terminal_text import one_line
 from sandscore.records.counts import Counts
 from sandscore.records.formula import Formula, parse_formula
+from sandscore.records.record_reading import file_content, read_record
 from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
 
 LARGEST_COUNT = 1 << 40
@@ -50,21 +48,9 @@ def read_cards(paths: Iterable[Path]) -> list[RankedCard]:
     return [read_card(path) for path in paths]
 
 
-def file_content(path: Path) -> bytes:
-    """A small file's bytes, unpacked."""
-    with opened(path) as source:
-        return bytes(source.data)
-
-
 def card_entry(content: bytes, path: str) -> RankedCard:
     """The card in these bytes; ``path`` is only for sentences and for the board."""
-    strict_json(content, path, "a score card")
-    try:
-        card = Scorecard.model_validate_json(content, strict=True)
-    except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        where = "/".join(str(step) for step in first["loc"]) or "the whole file"
-        raise ParticipantFault(f"{path} is not a score card: {shown(where)}: {first['msg']}") from None
+    card = read_record(Scorecard, content, path, "a score card", ParticipantFault, strict=True)
     _refuse_odd_rows(card, path)
     _refuse_contradictions(card, path)
     name = card.submission or card.team or Path(path).name.removesuffix(".json")
@@ -86,33 +72,6 @@ def formula_of(score: FormulaScore | MeasureScore | None) -> Formula | None:
     return parse_formula(score.formula) if isinstance(score, FormulaScore) else None
 
 
-def shown(text: object) -> str:
-    """Somebody else's word in a sentence of ours: short, and without characters that move a cursor."""
-    said = str(text)
-    return (said if said.isprintable() else ascii(said))[:200]
-
-
-def strict_json(content: bytes, path: str, what: str) -> object:
-    """The value of a JSON file, without what a JSON reader may wave through: equal keys, NaN, endless nesting."""
-
-    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            raise ParticipantFault(f"{path} is not {what}: a key stands twice in one object")
-        return found
-
-    def never(word: str) -> NoReturn:
-        raise ParticipantFault(f"{path} is not {what}: {word} is not JSON")
-
-    try:
-        value: object = json.loads(content.decode("utf-8"), object_pairs_hook=once, parse_constant=never)
-    except json.JSONDecodeError as fault:
-        raise ParticipantFault(f"{path} is not JSON: line {fault.lineno}, column {fault.colno}: {fault.msg}") from None
-    except (ValueError, RecursionError):
-        raise ParticipantFault(f"{path} is not JSON: not UTF-8, or nested or numbered beyond reason") from None
-    return value
-
-
 def _refuse_odd_rows(card: Scorecard, path: str) -> None:
     """Three counts a note, or as many as the measure's formula has components."""
     wide = {name: _components(score, f"measures/{name}", path) for name, score in card.measures.items()}
@@ -130,14 +89,14 @@ def _components(score: FormulaScore | MeasureScore, where: str, path: str) -> in
     try:
         formula = parse_formula(score.formula)
     except ValueError as fault:
-        raise _odd(path, where, shown(fault)) from None
+        raise _odd(path, where, one_line(fault)) from None
     if tuple(score.components) != formula.components:
         raise _odd(path, where, f"components other than those of its formula: {', '.join(formula.components)}")
     return len(formula.components)
 
 
 def _odd(path: str, where: str, said: str) -> ParticipantFault:
-    return ParticipantFault(f"{path} is not a score card: {shown(where)}: {said}")
+    return ParticipantFault(f"{path} is not a score card: {one_line(where)}: {said}")
 
 
 def _refuse_contradictions(card: Scorecard, path: str) -> None:
@@ -155,7 +114,7 @@ def _refuse_contradictions(card: Scorecard, path: str) -> None:
 def _refuse_wrong_sum(card: Scorecard, name: str, path: str) -> None:
     rows = [note[name] for note in card.per_note.values() if name in note]
     if any(not 0 <= number <= LARGEST_COUNT for row in rows for number in row):
-        raise ParticipantFault(f"{path}: per_note counts of {shown(name)} must be whole numbers from 0")
+        raise ParticipantFault(f"{path}: per_note counts of {one_line(name)} must be whole numbers from 0")
     score, sums = card.measures[name], [sum(column) for column in zip(*rows, strict=True)]
     if isinstance(score, FormulaScore):
         _refuse_wrong_score(score, dict(zip(score.components, sums, strict=True)), name, path)
@@ -163,7 +122,7 @@ def _refuse_wrong_sum(card: Scorecard, name: str, path: str) -> None:
     tp, fp, fn = sums
     if Counts(tp, fp, fn) != score.counts:
         raise ParticipantFault(
-            f"{path}: the per_note counts of {shown(name)} add up to tp {tp}, fp {fp}, fn {fn}; "
+            f"{path}: the per_note counts of {one_line(name)} add up to tp {tp}, fp {fp}, fn {fn}; "
             f"'measures' says {_said(score)}"
         )
 
@@ -171,13 +130,13 @@ def _refuse_wrong_sum(card: Scorecard, name: str, path: str) -> None:
 def _refuse_wrong_score(score: FormulaScore, sums: dict[str, int], name: str, path: str) -> None:
     if sums != score.components:
         said = ", ".join(f"{component} {number}" for component, number in sums.items())
-        raise ParticipantFault(f"{path}: the per_note counts of {shown(name)} add up to {said}; 'measures' differs")
+        raise ParticipantFault(f"{path}: the per_note counts of {one_line(name)} add up to {said}; 'measures' differs")
     formula = parse_formula(score.formula)
     if max(map(abs, formula.quotient(sums))) > LARGEST_COUNT:
-        raise ParticipantFault(f"{path}: the components of {shown(name)} are beyond what can be added exactly")
+        raise ParticipantFault(f"{path}: the components of {one_line(name)} are beyond what can be added exactly")
     made = formula.score(sums)
     if not _alike(score.score, made if score.reason is None else None):
-        raise ParticipantFault(f"{path}: the score of {shown(name)} is {score.score}; its components make {made}")
+        raise ParticipantFault(f"{path}: the score of {one_line(name)} is {score.score}; its components make {made}")
 
 
 def _refuse_wrong_ratio(card: Scorecard, name: str, path: str) -> None:
@@ -188,7 +147,7 @@ def _refuse_wrong_ratio(card: Scorecard, name: str, path: str) -> None:
     for ratio in ("precision", "recall", "f1"):
         said, made = getattr(score, ratio), getattr(counts, ratio)
         if not _alike(said, made):
-            raise ParticipantFault(f"{path}: {ratio} of {shown(name)} is {said}; its counts make {made}")
+            raise ParticipantFault(f"{path}: {ratio} of {one_line(name)} is {said}; its counts make {made}")
 
 
 def _alike(said: float | None, made: float | None) -> bool:

@@ -7,9 +7,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from sandscore.base.errors import OrganiserFault, UsageFault
-from sandscore.ranking.card_reading import file_content
 from sandscore.records.board import BoardRules
 from sandscore.records.challenge import Challenge, Phase, RuleChanges
+from sandscore.records.record_reading import complaints, file_content
 from sandscore.task_table.task import TASKS
 
 Step = str | int
@@ -37,7 +37,7 @@ def parse_challenge(content: bytes, path: str) -> Challenge:
     try:
         challenge = Challenge.model_validate(loaded)
     except ValidationError as fault:
-        found = [(line_of(text, error["loc"]), _sentence(dict(error))) for error in fault.errors()]
+        found = [(line_of(text, where), said) for where, said in complaints(fault, quoting=True)]
     else:
         unknown = [task for task in challenge.tasks if task not in TASKS]
         found = [(line_of(text, ("tasks", task)), f"unknown task '{task}'; {_KNOWN_TASKS}") for task in unknown]
@@ -57,7 +57,7 @@ def rules_for(challenge: Challenge | None, task: str, phase: str | None) -> tupl
     try:
         rules = BoardRules(**common, ended=chosen.ended if chosen else False)
     except ValidationError as fault:
-        said = fault.errors()[0]["msg"].removeprefix("Value error, ")
+        said = complaints(fault)[0][1]
         where = f", phase '{chosen.name}'" if chosen else ""
         raise OrganiserFault(f"the configuration for task '{task}'{where} does not hold together: {said}") from None
     return rules, chosen.name if chosen else None
@@ -119,16 +119,3 @@ def _resolved(header: str, seen: dict[tuple[Step, ...], int]) -> tuple[Step, ...
 
 def _pieces(dotted: str) -> list[str]:
     return [piece.strip("\"'") for piece in _PIECE.findall(dotted)]
-
-
-def _sentence(error: dict[str, object]) -> str:
-    location = error["loc"]
-    where = ".".join(str(step) for step in location) if isinstance(location, tuple) else ""
-    said = str(error["msg"]).removeprefix("Value error, ")
-    given = error.get("input")
-    found = f" (found {given!r})" if isinstance(given, str | int | float | bool) and len(str(given)) < 80 else ""
-    if error["type"] == "extra_forbidden":
-        return f"unknown key '{where}'"
-    if error["type"] == "missing":
-        return f"'{where}' is missing"
-    return f"{where}: {said}{found}" if where else said

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
 
 from sandscore.base.errors import ParticipantFault
-from sandscore.ranking.card_reading import RankedCard, shown
+from sandscore.base.terminal_text import one_line
+from sandscore.ranking.card_reading import RankedCard
 from sandscore.records.scorecard import FormulaScore
 
 _SAME: tuple[tuple[str, Callable[[RankedCard], object]], ...] = (
@@ -47,8 +48,8 @@ def _refuse_first_difference(entries: Sequence[RankedCard], what: str, of: Calla
     other = next((entry for entry in entries if of(entry) != of(first)), None)
     if other is None:
         return
-    where = f" in the data set '{shown(first.dataset)}'" if what in dict(_SAME_IN_DATASET) and first.dataset else ""
-    difference = "" if what in _HIDDEN else f" ({shown(of(first))} and {shown(of(other))})"
+    where = f" in the data set '{one_line(first.dataset)}'" if what in dict(_SAME_IN_DATASET) and first.dataset else ""
+    difference = "" if what in _HIDDEN else f" ({one_line(of(first))} and {one_line(of(other))})"
     raise ParticipantFault(f"{first.path} and {other.path} cannot be compared: not the same {what}{where}{difference}")
 
 
@@ -56,7 +57,7 @@ def _refuse_twice(entries: Sequence[RankedCard]) -> None:
     for one, two in pairwise(entries):
         if one.submission == two.submission:
             raise ParticipantFault(
-                f"{one.path} and {two.path} are both called '{shown(one.submission)}' on the same data set; "
+                f"{one.path} and {two.path} are both called '{one_line(one.submission)}' on the same data set; "
                 "give each submission a name of its own"
             )
 
@@ -67,7 +68,7 @@ def _refuse_shared_names(entries: Sequence[RankedCard]) -> None:
         first = owners.setdefault(entry.submission, entry)
         if first.card.team != entry.card.team:
             raise ParticipantFault(
-                f"{first.path} and {entry.path} are both called '{shown(entry.submission)}' but come from "
+                f"{first.path} and {entry.path} are both called '{one_line(entry.submission)}' but come from "
                 "different teams; give each submission a name of its own"
             )
 
@@ -80,5 +81,5 @@ def _refuse_other_formulas(entries: Sequence[RankedCard]) -> None:
             of = (score.formula, score.direction, score.plugin) if isinstance(score, FormulaScore) else None
             one, said = first.setdefault(name, (entry, of))
             if said != of:
-                what = f"not the same formula, direction or plug-in of {shown(name)}"
+                what = f"not the same formula, direction or plug-in of {one_line(name)}"
                 raise ParticipantFault(f"{one.path} and {entry.path} cannot be compared: {what}")

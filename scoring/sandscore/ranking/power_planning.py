@@ -7,15 +7,19 @@ harder than others, for both systems alike: errors vary by half their number fro
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.ranking.pair_tests import ALPHA, TOLERANCE
 from sandscore.ranking.resampling import Floats, coins, exact_dtype, rows_for
+from sandscore.task_table.task import find_task
 
 DRAWS = 999
 HARDNESS = 4.0
@@ -38,6 +42,17 @@ class PowerPlan(Struct, frozen=True):
             raise UsageFault(f"the gap ({self.gap:g}) must lie between 0 and the better system's F1 ({self.f1:g})")
         if not 0 <= self.overlap <= 1 or not 0 < self.power < 1:
             raise UsageFault("overlap is a share from 0 to 1, power lies between 0 and 1")
+
+
+def annotations_of_patients(task: str, gold: Path, notes: Path | None) -> tuple[list[int], str]:
+    """How many gold annotations each patient (or note) has, and the gold's hash."""
+    loaded = load_files(find_task(task), Inputs(gold=gold, notes=notes), want_tokens=False)
+    if loaded.faulty("gold", "notes"):
+        raise OrganiserFault(f"gold or notes have errors; see: sandscore validate {task} {gold}")
+    units = loaded.dataset.units
+    counts = Counter(dict.fromkeys(units, 0))
+    counts.update(units[note] for note in loaded.columns["gold"].note.tolist())
+    return list(counts.values()), loaded.sha256["gold"][:12]
 
 
 class Answer(Struct, frozen=True):

@@ -7,13 +7,15 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from sandscore.base.errors import MissingFile, ParticipantFault
+from sandscore.base.terminal_text import one_line
 from sandscore.ranking.board_building import rank
-from sandscore.ranking.card_reading import RankedCard, file_content, read_card, read_cards, shown, strict_json
+from sandscore.ranking.card_reading import RankedCard, read_card, read_cards
 from sandscore.ranking.pair_tests import Progress
 from sandscore.records.board import BoardRules, CardReference
+from sandscore.records.record_reading import file_content, read_json, refusing
 
 TOLERANCE = 1e-9
 _ABSENT = object()
@@ -52,13 +54,9 @@ class Verified(Struct, frozen=True):
 
 def verify(path: Path, cards: Sequence[Path] = (), progress: Progress = lambda _: None) -> Verified:
     """Recompute a board; ``cards`` are needed only where its phase hides which ones it was made from."""
-    said = strict_json(file_content(path), str(path), "a board")
-    try:
+    said = read_json(file_content(path), path, "a board", ParticipantFault)
+    with refusing(path, "a board", ParticipantFault):
         origin = _Origin.model_validate(said)
-    except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        where = "/".join(str(step) for step in first["loc"]) or "the whole file"
-        raise ParticipantFault(f"{path} is not a board: {shown(where)}: {first['msg']}") from None
     named = list(_cards_of(origin, path.parent))
     entries = named or read_cards(cards)
     if not entries:
@@ -68,7 +66,7 @@ def verify(path: Path, cards: Sequence[Path] = (), progress: Progress = lambda _
     for where, there, here in _walk("", said, json.loads(made.model_dump_json())):
         compared += 1
         if not _same(there, here):
-            raise ParticipantFault(f"{path}: {shown(where)} is {_value(there)}; its cards make {_value(here)}")
+            raise ParticipantFault(f"{path}: {one_line(where)} is {_value(there)}; its cards make {_value(here)}")
     copied = dict.fromkeys(name for row in made.rows for name in row.shown)
     return Verified(compared, len(entries), tuple(copied))
 
@@ -89,8 +87,8 @@ def _find(reference: CardReference, folder: Path) -> RankedCard:
         if entry.sha256 == reference.sha256:
             return entry
     if there:
-        raise ParticipantFault(f"{shown(there[0])} is not the card this board was made from: its SHA-256 differs")
-    raise MissingFile(f"the card {shown(reference.path)} lies neither beside the board nor where the board says")
+        raise ParticipantFault(f"{one_line(there[0])} is not the card this board was made from: its SHA-256 differs")
+    raise MissingFile(f"the card {one_line(reference.path)} lies neither beside the board nor where the board says")
 
 
 def _is_file(place: Path) -> bool:
@@ -126,4 +124,4 @@ def _same(said: object, made: object) -> bool:
 
 
 def _value(value: object) -> str:
-    return "absent" if value is _ABSENT else shown(json.dumps(value, ensure_ascii=False))
+    return "absent" if value is _ABSENT else one_line(json.dumps(value, ensure_ascii=False))

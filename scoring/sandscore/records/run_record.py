@@ -141,7 +141,7 @@ class RunRecord(_Record):
     sandscore: str
     task: str
     protocol: Protocol
-    kind: Literal["image", "url", "command"]
+    kind: Literal["image", "url", "command", "python"]
     isolation: str = Field(description="What stood between the annotator and everything else.")
     image: ImageFacts | None = None
     tool: dict[str, Any] | None = None

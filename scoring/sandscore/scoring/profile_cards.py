@@ -4,7 +4,6 @@ JSON as the originals read it: Python's own reader, with all that it lets pass, 
 """
 
 import json
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,7 +13,7 @@ from sandscore.annotations.data_set import NAMELESS
 from sandscore.annotations.input_files import Inputs, Loaded
 from sandscore.annotations.json_blocks import form_of
 from sandscore.annotations.record_reader import collector_paused
-from sandscore.base.byte_sources import BadStream, opened
+from sandscore.base.byte_sources import BadStream, InputFile, opened
 from sandscore.base.errors import OrganiserFault, ParticipantFault, SandscoreError
 from sandscore.base.strict_json import JsonFault
 from sandscore.profiles.profile import ProfileInput, ProfileResult, stopping
@@ -82,7 +81,7 @@ def _card(profile: Profile, question: Question, loaded: Loaded, result: ProfileR
     )
 
 
-def _records(path: str | Path | None, fault: type[SandscoreError], loaded: Loaded | None) -> list[Any]:
+def _records(path: InputFile | None, fault: type[SandscoreError], loaded: Loaded | None) -> list[Any]:
     """A file's records as the original's own JSON reader would see them: Python's, with all that it lets pass."""
     try:
         with opened(path or "") as source:

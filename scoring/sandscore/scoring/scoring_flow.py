@@ -1,11 +1,11 @@
 """The scoring flow: files are loaded, refused where they are not valid, scored, and made a card.
 
 The command line, the library and the queue all score through here, by our own rules or by those of another scorer.
-Nothing is printed: who wants to be told of problems while the flow goes on says so with ``Watch``.
+Nothing is printed: who wants to be told of problems while the flow goes on says so with ``ReadingWatch``.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
-from sandscore.annotations.record_reader import Progress, quiet
+from sandscore.annotations.reading_watch import UNWATCHED, ReadingWatch
+from sandscore.base.byte_sources import opened
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.records.problem import Problem
 from sandscore.records.scorecard import Scorecard
@@ -26,7 +27,14 @@ if TYPE_CHECKING:
 
 
 class InvalidPredictions(ParticipantFault):
-    """Predictions that are not valid, with every problem that was found in them; nothing was scored."""
+    """Predictions that are not valid, with every problem that was found in them; nothing was scored.
+
+    >>> try:
+    ...     ss.score("date", gold=gold, predictions=b"[{}]", notes=notes)
+    ... except ss.InvalidPredictions as fault:
+    ...     print(fault.exit_code, fault.problems[0].code)
+    65 schema
+    """
 
     def __init__(self, sentence: str, found: ProblemCollector) -> None:
         super().__init__(sentence)
@@ -43,25 +51,6 @@ class Scored(Struct, frozen=True):
     table: str | None = None
 
 
-def _silently(_paths: Iterable[str | Path]) -> AbstractContextManager[Progress]:
-    return nullcontext(quiet)
-
-
-def _untold(_what: object) -> None:
-    """Nobody listens."""
-
-
-class Watch(Struct, frozen=True):
-    """Whoever follows the flow: told of bytes as they are read, of problems before anything is refused, of warnings."""
-
-    reading: Callable[[Iterable[str | Path]], AbstractContextManager[Progress]] = _silently
-    problems: Callable[[Iterable[ProblemCollector]], object] = _untold
-    warning: Callable[[str], object] = _untold
-
-
-UNWATCHED = Watch()
-
-
 def score_files(
     question: Question,
     profile: "Profile | None",
@@ -70,7 +59,7 @@ def score_files(
     complete: bool = False,
     strict: bool = False,
     jobs: int = 1,
-    watch: Watch = UNWATCHED,
+    watch: ReadingWatch = UNWATCHED,
 ) -> Scored:
     """Loads the files, refuses what is not valid, and scores.
 
@@ -129,10 +118,10 @@ def _readable_twice(inputs: Inputs) -> Iterator[Inputs]:
         return
     import tempfile
 
-    from sandscore.base.byte_sources import opened
+    from sandscore.base.whole_files import write_file
 
     with tempfile.TemporaryDirectory(prefix="sandscore-") as folder:
         file = Path(folder) / "standard-input"
-        with opened("-") as source:
-            file.write_bytes(source.data)
+        with opened("-") as source, memoryview(source.data) as content:
+            write_file(file, content)
         yield Inputs(**{**inputs.given, role: file})

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from sandscore.base.terminal_text import UNDEFINED
 from sandscore.records.board import AnyMeasure, Board, Row
 from sandscore.site import page_text
 from sandscore.task_table.task import TASKS
@@ -33,7 +34,7 @@ class Column(Struct, frozen=True):
 def columns_of(board: Board) -> list[Column]:
     """The columns right of the score, without those that no row has a value for."""
     wanted = [*_headline(board), *_others(board), *_certainty(), *_cost()]
-    return [column for column in wanted if any(column.cell(row).text != page_text.UNDEFINED for row in board.rows)]
+    return [column for column in wanted if any(column.cell(row).text != UNDEFINED for row in board.rows)]
 
 
 def cost_of(row: Row) -> Mapping[str, float | None]:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from sandscore.base.errors import OrganiserFault, ParticipantFault
-from sandscore.ranking.card_reading import file_content, strict_json
+from sandscore.base.errors import ParticipantFault
 from sandscore.records.board import Board, CardReference, Row
+from sandscore.records.record_reading import file_content, read_record
 from sandscore.records.scorecard import ConfidenceCurve, ErrorKinds, MeasureScore
 
 
@@ -62,15 +62,7 @@ class ReadBoard(Struct, frozen=True):
 
 def read_board(path: Path) -> ReadBoard:
     """The board in a file, and those of its cards that lie beside it or where it names them."""
-    try:
-        said = strict_json(file_content(path), str(path), "a board")
-        board = Board.model_validate(said)
-    except ParticipantFault as fault:
-        raise OrganiserFault(str(fault)) from None
-    except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        where = "/".join(str(step) for step in first["loc"]) or "the whole file"
-        raise OrganiserFault(f"{path} is not a board: {where}: {first['msg']}") from None
+    board = read_record(Board, file_content(path), path, "a board", ParticipantFault)
     _refuse_repetition(board.rows, path)
     cards = {row.submission: _cards(row, path.parent) for row in board.rows}
     return ReadBoard(board, {name: found for name, found in cards.items() if found})
@@ -87,7 +79,7 @@ def _refuse_repetition(rows: Sequence[Row], path: Path) -> None:
     names = [row.submission for row in rows]
     twice = next((name for name in names if names.count(name) > 1), None) if len({*names}) < len(names) else None
     if twice is not None:
-        raise OrganiserFault(f"{path}: two rows are called {twice!r}")
+        raise ParticipantFault(f"{path}: two rows are called {twice!r}")
 
 
 def _cards(row: Row, folder: Path) -> dict[str, Card]:
@@ -99,12 +91,7 @@ def _card(reference: CardReference, folder: Path) -> Card | None:
     content = _content([folder / named, folder / "cards" / named.name, named], reference.sha256)
     if content is None:
         return None
-    try:
-        return Card(content, CardFacts.model_validate_json(content))
-    except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        where = "/".join(str(step) for step in first["loc"])
-        raise OrganiserFault(f"{reference.path} is not a score card: {where}: {first['msg']}") from None
+    return Card(content, read_record(CardFacts, content, reference.path, "a score card", ParticipantFault))
 
 
 def _content(places: Iterable[Path], sha256: str) -> bytes | None:
@@ -115,5 +102,5 @@ def _content(places: Iterable[Path], sha256: str) -> bytes | None:
         if hashlib.sha256(content).hexdigest() == sha256:
             return content
     if there:
-        raise OrganiserFault(f"{there[0]} is not the card this board was made from: its SHA-256 differs")
+        raise ParticipantFault(f"{there[0]} is not the card this board was made from: its SHA-256 differs")
     return None

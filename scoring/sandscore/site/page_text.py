@@ -1,36 +1,16 @@
 """Values as a reader sees them; hostile text comes out as text, and nothing in it stays invisible."""
 
-import unicodedata
 from datetime import UTC, datetime
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
+from sandscore.base.terminal_text import UNDEFINED, in_attribute, on_page
 from sandscore.ranking.rank_agreement import band_of
-
-UNDEFINED = "–"
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-
-
-def shown(text: str, keep: str = "") -> Markup:
-    """Escaped for HTML; characters that show nothing or turn the line around appear as their code points.
-
-    ``keep`` are such characters that stay themselves, as line breaks do in a note.
-    """
-    if text.isprintable():
-        return escape(text)
-    return Markup("").join(_marked(c) if _unseen(c, keep) else escape(c) for c in text)
 
 
 def breakable(name: str) -> Markup:
     """The name of a measure, which may go on in the next line where its parts meet."""
-    return shown(name).replace("_", Markup("_<wbr>"))
-
-
-def plain(text: str) -> str:
-    """The same for attributes and titles, where no markup can stand."""
-    if text.isprintable():
-        return text
-    return "".join(f"[{_point(c)}]" if _unseen(c, "") else c for c in text)
+    return on_page(name).replace("_", Markup("_<wbr>"))
 
 
 def ratio(value: float | None, digits: int = 3) -> str:
@@ -101,12 +81,12 @@ def moment(written: str | None) -> datetime | None:
 def day(written: str | None) -> str:
     """The date alone; what is no date stays as it was given."""
     found = moment(written)
-    return found.date().isoformat() if found else plain(written or UNDEFINED)
+    return found.date().isoformat() if found else in_attribute(written or UNDEFINED)
 
 
 FILTERS = {
-    "shown": shown,
-    "plain": plain,
+    "shown": on_page,
+    "plain": in_attribute,
     "breakable": breakable,
     "ratio": ratio,
     "difference": difference,
@@ -119,16 +99,3 @@ FILTERS = {
     "memory": memory,
     "day": day,
 }
-
-
-def _unseen(character: str, keep: str) -> bool:
-    return character not in keep and unicodedata.category(character) in _UNSEEN
-
-
-def _marked(character: str) -> Markup:
-    name = unicodedata.name(character, "control character").lower()
-    return Markup('<span class="odd" title="{}">{}</span>').format(name, _point(character))
-
-
-def _point(character: str) -> str:
-    return f"U+{ord(character):04X}"

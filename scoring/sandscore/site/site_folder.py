@@ -9,15 +9,15 @@ File names that are safe everywhere, for boards and submissions whose own names 
 
 import hashlib
 import json
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
-from sandscore.base.errors import InfrastructureFault, UsageFault
+from sandscore.base.errors import UsageFault
+from sandscore.base.whole_files import told, write_files
 from sandscore.records.board import Board
 
 _SAFE = re.compile(r"[a-z0-9]+(?:[-.][a-z0-9]+)*")
@@ -65,7 +65,7 @@ class Written(Struct, frozen=True):
 
 def write_site(site: Path, files: Mapping[str, bytes]) -> Written:
     """Make the folder hold these files, given leaves first: every page comes after those that it links to."""
-    with _said(site):
+    with writing(site):
         known = _known(site)
         foreign = next((name for name in files if name not in known and (site / name).exists()), None)
         if foreign is not None:
@@ -74,42 +74,22 @@ def write_site(site: Path, files: Mapping[str, bytes]) -> Written:
         changed = [name for name, content in files.items() if not _holds(site / name, content)]
         stale = sorted(known - files.keys())
         if changed or stale or not _holds(site / MANIFEST, manifest):
-            _replace(site, {MANIFEST: _announced(files, stale)})
-            _replace(site, {name: files[name] for name in changed} | {MANIFEST: manifest})
+            write_files(site, {MANIFEST: _announced(files, stale)})
+            write_files(site, {name: files[name] for name in changed} | {MANIFEST: manifest})
         for name in stale:
             _remove(site, name)
         return Written(len(files), tuple(changed), tuple(stale))
 
 
-def write_file(path: Path, content: bytes) -> None:
-    """One file, whole or not at all."""
-    with _said(path):
-        _replace(path.parent, {path.name: content})
+def write_page(path: Path, content: bytes) -> None:
+    """One page, whole or not at all; its folder is made."""
+    with writing(path):
+        write_files(path.parent, {path.name: content})
 
 
-@contextmanager
-def _said(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (FileExistsError, NotADirectoryError, IsADirectoryError):
-        raise UsageFault(f"{path}: a file stands where a folder is needed, or the other way round") from None
-    except OSError as fault:
-        raise InfrastructureFault(f"{path} cannot be written: {fault.strerror}") from None
-
-
-def _replace(folder: Path, files: Mapping[str, bytes]) -> None:
-    parts: dict[str, Path] = {}
-    try:
-        for name, content in files.items():
-            target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            parts[name] = target.with_name(f".{target.name}.{os.getpid()}.part")
-            parts[name].write_bytes(content)
-        for name, part in parts.items():
-            part.replace(folder / name)
-    finally:
-        for part in parts.values():
-            part.unlink(missing_ok=True)
+def writing(path: Path) -> AbstractContextManager[None]:
+    """A refusal to write there, as a sentence."""
+    return told(path, in_the_way=f"{path}: a file stands where a folder is needed, or the other way round")
 
 
 def _holds(path: Path, content: bytes) -> bool:

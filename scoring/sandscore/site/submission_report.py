@@ -23,7 +23,7 @@ from sandscore.site.label_rows import LabelTable, label_table
 from sandscore.site.page_templates import page
 from sandscore.site.plots.confidence_plot import Curve, curve_of
 from sandscore.site.plots.error_plot import ErrorProfile, error_profile
-from sandscore.site.site_folder import write_file
+from sandscore.site.site_folder import write_page
 from sandscore.task_table.task import Task, find_task
 
 RIGHT, LABEL, BOUNDARY, MISSED, SPURIOUS = "right", "label", "boundary", "missed", "spurious"
@@ -160,7 +160,7 @@ def write_report(
 ) -> None:
     """Write the report of a card. Without ``documents`` it has no confusion and no explorer; the explorer, and
     with it every word of the notes, appears only where the organiser's licence flag allows text."""
-    write_file(path, page("report.html", report=report_of(card, documents, allow_text=allow_text)))
+    write_page(path, page("report.html", report=report_of(card, documents, allow_text=allow_text)))
 
 
 def report_of(card: Scorecard, documents: Sequence[Document] | None, *, allow_text: bool = False) -> SubmissionReport:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from sandscore.base.bundled_content import schema_path
-from sandscore.base.errors import UsageFault
+from sandscore.base.errors import UsageFault, did_you_mean
 
 _PLACE_ALIASES = (("location-other", "other"),)
 SPAN_MEASURES = ("token", "instance_strict", "instance_relax")
@@ -100,7 +100,7 @@ TASKS: dict[str, Task] = {task.id: task for task in _ROWS}
 def find_task(name: str) -> Task:
     """The task of that id, or a usage error that lists them all."""
     if name not in TASKS:
-        raise UsageFault(f"unknown task '{name}'; the tasks are {', '.join(TASKS)}")
+        raise UsageFault(f"unknown task '{name}'{did_you_mean(name, TASKS)}; the tasks are {', '.join(TASKS)}")
     return TASKS[name]
 
 

@@ -6,9 +6,11 @@ import io
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from spreadsheet_cells import armed
 
+from sandscore.base.terminal_text import disarmed
 from sandscore.site.error_files.error_report import ErrorRow
-from sandscore.site.error_files.error_tables import COLUMNS, armed, disarmed, table
+from sandscore.site.error_files.error_tables import COLUMNS, table
 
 
 def row(text: str) -> ErrorRow:

@@ -10,7 +10,7 @@ from sandscore.measures.measure_syntax import parse
 from sandscore.profiles.presidio import presidio_profile
 from sandscore.profiles.profile_registry import PROFILES
 from sandscore.records.document import Annotation, Document
-from sandscore.site.error_files.error_file_writer import write_error_files, write_files
+from sandscore.site.error_files.error_file_writer import write_error_files
 from sandscore.task_table.task import find_task
 
 FILES = {"metrics.json", "false_positives.csv", "false_negatives.csv", "confusion_matrix.html"}
@@ -48,15 +48,14 @@ def test_foreign_types_are_reported(tmp_path: Path) -> None:
 def test_the_old_files_are_replaced_and_others_stay(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     (tmp_path / "metrics.json").write_text("old")
-    write_files(tmp_path, {"metrics.json": "new", "other.csv": "x"})
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
-        "mine.txt": "mine",
-        "metrics.json": "new",
-        "other.csv": "x",
-    }
+    write_error_files(tmp_path, [NOTE], PHI)
+    found = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert found["mine.txt"] == "mine"
+    assert "details" in json.loads(found["metrics.json"])
+    assert found.keys() == {"mine.txt", *FILES}
 
 
 def test_a_file_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "errors").write_text("in the way")
     with pytest.raises(UsageFault, match="is not a directory"):
-        write_files(tmp_path / "errors", {"a": "b"})
+        write_error_files(tmp_path / "errors", [NOTE], PHI)

@@ -1,33 +1,31 @@
 """``sandscore queue``: the submission queue, one module for each of its verbs."""
 
-import importlib
-
 import click
+
+from sandscore.cli.verb_group import VerbGroup
+from sandscore.queue.homes.home_registry import our_homes
 
 VERBS = ("init", "submit", "list", "show", "work", "cancel", "requeue", "rescore", "export")
 
 
-class QueueGroup(click.Group):
-    """Imports a verb's module only when that verb is asked for."""
+_HELP = """The submission queue: {homes}.
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*VERBS]  # the submodule "list" hides the builtin here
+Verbs take the queue's DIR{others}.
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
-            return None
-        found: click.Command = importlib.import_module(f"sandscore.cli.queue.{cmd_name}").command
-        return found
+\b
+Example:
+  sandscore queue list demo/queue
+"""
 
 
-@click.group("queue", cls=QueueGroup)
+@click.group(
+    "queue",
+    cls=VerbGroup,
+    modules={verb: f"sandscore.cli.queue.{verb}" for verb in VERBS},
+    help=_HELP.format(
+        homes=", or ".join(row.where for row in our_homes()),
+        others="".join(f"; {row.naming}" for row in our_homes() if row.naming),
+    ),
+)
 def command() -> None:
-    """The submission queue: in a folder of this machine, or on Synapse.
-
-    Verbs take the queue's DIR; for a Synapse evaluation queue they take --state DIR instead, the folder that
-    queue init --synapse EVALUATION_ID has made.
-
-    \b
-    Example:
-      sandscore queue list demo/queue
-    """
+    """The group of the queue's verbs."""

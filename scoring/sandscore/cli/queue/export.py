@@ -5,12 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sandscore.base.errors import UsageFault
 from sandscore.cli.options import format_option
 from sandscore.cli.queue.queue_place import home_options, place_of
+from sandscore.queue.homes.home_registry import our_homes
 
 if TYPE_CHECKING:
     from sandscore.queue.home_protocol import QueueHome
+
+
+_QUEUES = " or ".join(row.backs_up for row in our_homes() if row.backs_up)
 
 
 @click.command("export")
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 @click.option(
     "-o", "--output", required=True, type=click.Path(path_type=Path), help="A folder, or a file with --backup."
 )
-@click.option("--backup", is_flag=True, help="Copy queue.sqlite as it stands now, while workers go on.")
+@click.option("--backup", is_flag=True, help=f"Copy {_QUEUES} as it stands now, while workers go on.")
 @home_options
 @format_option
 def command(words: tuple[str, ...], output: Path, backup: bool, output_format: str, **where: Any) -> int:
@@ -32,11 +35,7 @@ def command(words: tuple[str, ...], output: Path, backup: bool, output_format: s
 
     place, _ = place_of(words, where, 0)
     if backup:
-        if place.evaluation is not None:
-            raise UsageFault("a Synapse queue is backed up by Synapse")
-        from sandscore.queue.homes.sqlite.sqlite_database import back_up
-
-        back_up(place.workspace.root, output)
+        place.row.back_up(place.workspace, output)
         written = 1
     else:
         written = place.asking(lambda home: _export(home, output))
@@ -48,9 +47,9 @@ def command(words: tuple[str, ...], output: Path, backup: bool, output_format: s
 
 
 async def _export(home: "QueueHome", output: Path) -> int:
+    from sandscore.base.whole_files import write_synced
     from sandscore.cli.queue.submission_text import as_csv, as_json
     from sandscore.queue.attempt_files import card_name
-    from sandscore.queue.workspace import write_synced
 
     found = await home.submissions()
     write_synced(output / "submissions.json", as_json(found).encode())

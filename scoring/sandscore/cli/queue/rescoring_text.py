@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sandscore.cli.problem_text import printable
+from sandscore.base.terminal_text import printable
 
 if TYPE_CHECKING:
     from sandscore.queue.rescoring import ChangedGold, RescoredGroup, RescoredMove

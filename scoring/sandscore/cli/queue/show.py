@@ -42,25 +42,12 @@ async def _found(place: Place, home: "QueueHome", submission_id: str, team_view:
     seen = view(one, folder)
     if team_view:
         return seen
-    history = {} if place.evaluation is not None else _history(place, submission_id)
+    history = place.row.history(place.workspace, submission_id)
     return record(one) | seen | {"reason": one.reason, "folder": str(folder) if folder else None} | history
 
 
-def _history(place: Place, submission_id: str) -> dict[str, Any]:
-    from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
-    from sandscore.queue.homes.sqlite.sqlite_database import Database
-    from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
-
-    database = Database(place.workspace.root)
-    try:
-        orders = SqliteAdmin(database, SubmissionJournal(place.workspace.root))
-        return {"attempts": orders.attempts(submission_id), "versions": orders.versions(submission_id)}
-    finally:
-        database.close()
-
-
 def _as_text(found: dict[str, Any]) -> str:
-    from sandscore.cli.problem_text import printable
+    from sandscore.base.terminal_text import printable
 
     lines = []
     for name, value in found.items():

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from sandscore.cli.problem_text import printable
+from sandscore.base.terminal_text import UNDEFINED, clipped, disarmed, printable, table, terminal_width, width
 from sandscore.records.submission import Submission
 
 _COLUMNS = ("id", "task", "team", "status", "attempt", "created", "finished", "reason")
+_FEWER_COLUMNS = ("id", "task", "team", "status", "attempt", "day", "reason")
 _WIDEST = 40
 
 
@@ -49,16 +50,21 @@ def as_csv(found: Sequence[Submission]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(_COLUMNS)
     for one in found:
-        writer.writerow([_harmless(getattr(one, name)) for name in _COLUMNS])
+        writer.writerow([_disarmed(getattr(one, name)) for name in _COLUMNS])
     return out.getvalue()
 
 
 def as_text(found: Sequence[Submission]) -> str:
-    """A table, then how many stand where."""
-    rows = [_COLUMNS, *(tuple(_cell(one, name) for name in _COLUMNS) for one in found)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(_COLUMNS))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    """A table, then how many stand where. A narrow terminal is told the day a submission came, not its moments."""
+    lines, limit = _table(found, _COLUMNS, None), terminal_width()
+    if limit is not None and max(map(width, lines)) > limit:
+        lines = _table(found, _FEWER_COLUMNS, limit)
     return "\n".join([*lines, "", counted(found)])
+
+
+def _table(found: Sequence[Submission], columns: Sequence[str], limit: int | None) -> list[str]:
+    rows = [columns, *([_cell(one, name) for name in columns] for one in found)]
+    return table(rows, limit, keep=[columns.index(name) for name in ("id", "day") if name in columns])
 
 
 def counted(found: Sequence[Submission]) -> str:
@@ -69,16 +75,16 @@ def counted(found: Sequence[Submission]) -> str:
     return f"{said}; {waiting:,} need an organiser (queue show, then queue requeue)" if waiting else said
 
 
-def _harmless(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
+def _disarmed(value: object) -> object:
+    return disarmed(value) if isinstance(value, str) else value
 
 
 def _cell(one: Submission, name: str) -> str:
-    value = getattr(one, name)
-    text = "–" if value is None else printable(str(value))
+    value = one.created[:10] if name == "day" else getattr(one, name)
+    text = UNDEFINED if value is None else printable(str(value))
     if name == "status" and one.needs_organiser:
         text += " needs_organiser"
-    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
+    return clipped(text, _WIDEST)
 
 
 FORMATS = {"text": as_text, "json": as_json}

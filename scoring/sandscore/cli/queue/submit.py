@@ -5,12 +5,23 @@ from pathlib import Path
 
 import click
 
-from sandscore.base.errors import UsageFault
 from sandscore.cli.options import format_option
-from sandscore.cli.queue.queue_place import synapse_queue
+from sandscore.cli.queue.queue_place import queue_in
+from sandscore.queue.homes.home_registry import our_homes
+
+_HELP = """Hand in a submission and print its id. From then on it is on disk and is not lost.
+
+A team over its quota is refused (65) and told when the next slot opens.{elsewhere}
+
+\b
+Example:
+  sandscore queue submit demo/queue --task date --team "Tidewater Text Lab" \\
+      --predictions submissions/date-good/predictions.json
+"""
+_ELSEWHERE = "".join(f" {row.submitting}" for row in our_homes() if not row.takes_submissions)
 
 
-@click.command("submit")
+@click.command("submit", help=_HELP.format(elsewhere=_ELSEWHERE))
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--task", required=True, help="The task; sandscore tasks lists them.")
 @click.option("--team", required=True, metavar="NAME", help="Whose quota it counts against.")
@@ -29,30 +40,11 @@ def command(
     notify: str | None,
     output_format: str,
 ) -> int:
-    """Hand in a submission and print its id. From then on it is on disk and is not lost.
-
-    A team over its quota is refused (65) and told when the next slot opens. Submissions to a Synapse queue are made
-    on Synapse.
-
-    \b
-    Example:
-      sandscore queue submit demo/queue --task date --team "Tidewater Text Lab" \\
-          --predictions submissions/date-good/predictions.json
-    """
-    from sandscore.queue.homes.sqlite.sqlite_admin import submit
-    from sandscore.queue.homes.sqlite.sqlite_database import Database
-    from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
+    """Take one submission to its queue and say its id."""
     from sandscore.queue.new_submission import NewSubmission
-    from sandscore.queue.workspace import open_workspace
 
-    workspace = open_workspace(folder)
-    if (evaluation := synapse_queue(folder)) is not None:
-        raise UsageFault(f"submissions to the Synapse queue {evaluation} are made on Synapse")
-    database = Database(folder)
-    try:
-        entry = NewSubmission(task, team, image, predictions, phase, notify)
-        submission_id = submit(database, SubmissionJournal(folder), workspace, entry)
-    finally:
-        database.close()
+    place = queue_in(folder, {})
+    handed_in = NewSubmission(task, team, image, predictions, phase, notify)
+    submission_id = place.row.submit(place.workspace, handed_in)
     click.echo(json.dumps({"id": submission_id}) if output_format == "json" else submission_id)
     return 0

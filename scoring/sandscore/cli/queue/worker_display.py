@@ -11,12 +11,12 @@ from contextlib import contextmanager
 
 import click
 
-from sandscore.cli.problem_text import printable
+from sandscore.base.terminal_text import clipped, padded, printable, terminal_width
 from sandscore.cli.queue.submission_text import counted
 from sandscore.queue.worker.attempt import Ending
 from sandscore.records.submission import Claim, Submission
 
-_LINES = 12
+_LINES, _TEAM = 12, 30
 _UP, _CLEAR = "\x1b[{}A", "\x1b[J"
 
 
@@ -68,16 +68,22 @@ class LiveTable(Lines):
         now = time.monotonic()
         with self._lock:
             rows = [
-                f"  {claim.submission.id}  {claim.submission.task:14} {printable(claim.submission.team)[:30]:30} "
+                f"  {claim.submission.id}  {claim.submission.task:14} {_team(claim.submission.team)} "
                 f"attempt {claim.attempt}  {now - begun:6.0f} s"
                 for claim, begun in list(self._running.values())[:_LINES]
             ]
             ended = ", ".join(f"{count:,} {status}" for status, count in sorted(self._ended.items())) or "nothing yet"
         lines = [f"ended: {ended}; under way: {len(self._running)}", *rows]
+        if (limit := terminal_width(sys.stderr)) is not None:
+            lines = [clipped(line, limit) for line in lines]  # one that goes on in the next would be drawn over
         up = _UP.format(self._drawn) if self._drawn else ""
         sys.stderr.write(f"\r{up}{_CLEAR}" + "\n".join(lines) + "\n")
         sys.stderr.flush()
         self._drawn = len(lines)
+
+
+def _team(name: str) -> str:
+    return padded(clipped(printable(name), _TEAM), _TEAM)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sandscore.base.errors import InfrastructureFault
-from sandscore.containers.docker_engine import asking
+from sandscore.containers.engines.docker.docker_engine import asking
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from sandscore.containers.cleanup import labels, remove_abandoned_images
+from sandscore.containers.engines.docker.cleanup import labels, remove_abandoned_images
 from sandscore.records.run_record import RunFault
 
 

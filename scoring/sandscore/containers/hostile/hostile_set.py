@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
-from sandscore.containers.annotation_run import Run, RunJob, run
-from sandscore.containers.cleanup import labels, remaining
-from sandscore.containers.docker_engine import engine
+from sandscore.containers.annotation_run import FinishedRun, RunJob, run
+from sandscore.containers.engines.docker.cleanup import labels, remaining
+from sandscore.containers.engines.docker.docker_engine import engine
+from sandscore.containers.engines.docker.image_store import find_image
+from sandscore.containers.engines.docker.network_isolation import own_network
+from sandscore.containers.engines.sandbox import sandbox
 from sandscore.containers.hostile.hostile_images import HostileImages, hostile_images
-from sandscore.containers.image_store import find_image
 from sandscore.containers.log_watch import LogWatch
-from sandscore.containers.network_isolation import own_network
 from sandscore.containers.run_context import Annotator, Isolation
-from sandscore.containers.sandbox import sandbox
 from sandscore.containers.sent_notes import SentNote
 from sandscore.records.run_record import Outcome, Protocol, RunLimits, RunRecord
 from sandscore.task_table.task import find_task
@@ -191,7 +191,7 @@ def attack_notes(targets: Iterable[str]) -> list[SentNote]:
     return [SentNote(f"note-{i}", f"note-{i}", f"Note {i}. {named}") for i in range(_NOTES)]
 
 
-def _complaints(case: Case, done: Run) -> Iterator[str]:
+def _complaints(case: Case, done: FinishedRun) -> Iterator[str]:
     record: RunRecord = done.record
     if record.outcome not in case.expected:
         expected = " or ".join(case.expected)

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.measures.measure_syntax import Scalar
 from sandscore.profiles.i2b2 import i2b2_report
@@ -103,7 +105,7 @@ def _vanishing(side: Tagged, kept: Any) -> int:
 def _looks_hipaa(tag: I2b2Tag) -> bool:
     """HIPAA by the script's manual, were its patterns right: IDNUM, and TYPEs not in capitals."""
     meant = tag.type.upper()
-    return not is_hipaa(tag) and (meant == "IDNUM" or is_hipaa(tag._replace(type=meant)))
+    return not is_hipaa(tag) and (meant == "IDNUM" or is_hipaa(replace(tag, type=meant)))
 
 
 class I2b2Scorer(OriginalScorer):

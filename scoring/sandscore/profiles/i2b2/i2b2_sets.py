@@ -114,7 +114,7 @@ def _keys(evaluation: SetEvaluation, tags: Iterable[I2b2Tag]) -> set[Hashable]:
 
 
 def _strict_key(tag: I2b2Tag) -> Hashable:
-    return tag._replace(type=upper(tag.type))
+    return (tag.category, upper(tag.type), tag.start, tag.end)
 
 
 def _binary_key(tag: I2b2Tag) -> Hashable:

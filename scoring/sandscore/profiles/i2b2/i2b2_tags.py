@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -59,7 +59,9 @@ _HIPAA = {
 }
 
 
-class I2b2Tag(NamedTuple):
+class I2b2Tag(Struct, frozen=True, gc=False):
+    """One tag of the original's XML: where it begins and ends, and what it is called."""
+
     category: str
     type: str
     start: int

@@ -3,7 +3,9 @@
 import json
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from sandscore.measures.mention_partners import Credits, EndBeforeStart, Mention, credit_sums
 
@@ -13,7 +15,7 @@ WAYS = ("max", "sum")
 Row = dict[str, Any]
 
 
-class Counts4(NamedTuple):
+class Counts4(Struct, frozen=True, gc=False):
     """Found and false among the system's mentions, found and missed among gold's."""
 
     ptp: float = 0
@@ -22,14 +24,14 @@ class Counts4(NamedTuple):
     fn: float = 0
 
     def plus(self, other: "Counts4") -> "Counts4":
-        return Counts4(*(mine + its for mine, its in zip(self, other, strict=True)))
+        return Counts4(self.ptp + other.ptp, self.fp + other.fp, self.rtp + other.rtp, self.fn + other.fn)
 
     def row(self) -> Row:
         """With the ratios; anything over zero is 0.0."""
         precision = _over(self.ptp, self.ptp + self.fp)
         recall = _over(self.rtp, self.rtp + self.fn)
         fscore = _over(2 * precision * recall, precision + recall)
-        return dict(zip(COLUMNS, (*self, precision, recall, fscore), strict=True))
+        return dict(zip(COLUMNS, (self.ptp, self.fp, self.rtp, self.fn, precision, recall, fscore), strict=True))
 
 
 Cells = dict[str, Counts4 | str]
@@ -63,7 +65,7 @@ def _of_sets(sets: tuple[int, int, int]) -> Counts4:
 
 def set_counts(system: Sequence[Mention], gold: Sequence[Mention], key: str) -> tuple[int, int, int]:
     """Keys in both, in the system's alone, in gold's alone; a repeated mention is one key."""
-    ours, theirs = ({m if key == "span+type" else m[:3] for m in side} for side in (system, gold))
+    ours, theirs = ({m.typed_key if key == "span+type" else m.key for m in side} for side in (system, gold))
     return len(ours & theirs), len(ours - theirs), len(theirs - ours)
 
 

@@ -5,7 +5,7 @@ What the NLP Sandbox client rounds and prints.
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct
 
@@ -26,12 +26,17 @@ Printed = int | float
 _ROW = "{:<25}{:<15}{:<15}{:<20}"
 
 
-class ClientRatios(NamedTuple):
+class ClientRatios(Struct, frozen=True):
     """As printed: rounded, F1 made of the rounded two; None is the client's NaN."""
 
     f1: Printed | None
     precision: Printed | None
     recall: Printed | None
+
+    @property
+    def printed(self) -> tuple[Printed | None, ...]:
+        """In the order in which the client prints them."""
+        return self.f1, self.precision, self.recall
 
 
 class Pass(Struct, frozen=True):
@@ -78,7 +83,7 @@ def table(name: str, ratios: Mapping[str, ClientRatios]) -> str:
     """The four tables that the client prints."""
     lines = []
     for row in PASSES:
-        values = ("nan" if value is None else value for value in ratios[row.measure])
+        values = ("nan" if value is None else value for value in ratios[row.measure].printed)
         lines += [
             _ROW.format(row.kind or name, "F1", "Precision", "Recall"),
             "-" * 75,
@@ -90,7 +95,8 @@ def table(name: str, ratios: Mapping[str, ClientRatios]) -> str:
 
 def _entries(ratios: ClientRatios) -> list[dict[str, Any]]:
     return [
-        {"metric": metric, "value": value} for metric, value in zip(("F1", "precision", "recall"), ratios, strict=True)
+        {"metric": metric, "value": value}
+        for metric, value in zip(("F1", "precision", "recall"), ratios.printed, strict=True)
     ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from functools import partial
 from posixpath import basename
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct
 
@@ -42,7 +42,7 @@ Token = tuple[str, str]
 """Note and text."""
 
 
-class ClientSide(NamedTuple):
+class ClientSide(Struct, frozen=True):
     """One file, read: ``read`` annotations became these entries, keyed by the client's strings."""
 
     notes: list[str]

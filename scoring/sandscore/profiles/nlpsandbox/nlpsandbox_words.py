@@ -1,9 +1,9 @@
 """Places of the words of many texts, at once: rule by rule where a rule may apply, in one pass elsewhere."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from sandscore.profiles.nlpsandbox.penn_treebank import DOUBLE_WORDS, MARKS, WORDS
@@ -18,7 +18,7 @@ _MARKED = np.array([character in MARKS for character in _CODES])
 """By code point; the last entry stands for all that lie above, of which none is white space or marked."""
 
 
-class TextWords(NamedTuple):
+class TextWords(Struct, frozen=True):
     """One row a word: the number of its text, its offset there, its length."""
 
     text: Integers

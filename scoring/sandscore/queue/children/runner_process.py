@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from sandscore.containers.annotation_run import RunJob, run
-from sandscore.containers.cleanup import remove_leftovers
-from sandscore.containers.docker_engine import engine
+from sandscore.containers.engines.docker.cleanup import remove_leftovers
+from sandscore.containers.engines.docker.docker_engine import engine
 from sandscore.containers.run_context import Annotator
 from sandscore.containers.run_folder import write_run
 from sandscore.containers.sent_notes import read_notes

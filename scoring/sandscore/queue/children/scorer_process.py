@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from sandscore.base.synced_files import Drafts
+from sandscore.base.whole_files import Drafts
 from sandscore.queue.attempt_scoring import Scorer
 from sandscore.queue.children.child_answers import answered, refused, serve
 from sandscore.queue.children.child_messages import (

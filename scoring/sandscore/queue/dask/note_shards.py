@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from sandscore.base.whole_files import write_synced
 from sandscore.containers.sent_notes import read_notes
 from sandscore.queue.attempt_files import PREDICTIONS, RUN
-from sandscore.queue.workspace import write_synced
 from sandscore.records.run_record import RunRecord, Seconds
 
 SHARD_CHARACTERS = 2_000_000

@@ -12,6 +12,7 @@ from sandscore.base.clock import uptime
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault, SandscoreError
 from sandscore.base.process_identity import boot
+from sandscore.base.whole_files import write_file
 from sandscore.disclosure.feedback_view import outdated
 from sandscore.queue.attempt_files import card_name
 from sandscore.queue.children.child_messages import (
@@ -77,7 +78,8 @@ class Follower:
         await self._home.publish([Path(board) for board in answer.boards], self._workspace.site)
         self._before = [(one.id, one.version, False) for one in submissions] if not answer.warnings else None
         if self._before is not None:
-            (self._workspace.root / _PUBLISHED).write_text(f"{self._digest(self._before)} {uptime()}", encoding="ascii")
+            published = f"{self._digest(self._before)} {uptime()}"
+            write_file(self._workspace.root / _PUBLISHED, published.encode())
 
     def _published(self, state: object) -> bool:
         """Whether another worker has published just this since this one began."""

@@ -7,11 +7,10 @@ of entities is, as there, the number of tokens.
 """
 
 import json
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from sandscore.base.errors import InfrastructureFault, UsageFault
+from sandscore.base.whole_files import told, write_files
 from sandscore.measures.measure_syntax import Scalar
 from sandscore.profiles.presidio.presidio_error_list import Kind, SpanError
 from sandscore.profiles.presidio.presidio_evaluation import EvaluationOptions, Score, evaluate_tags
@@ -83,7 +82,9 @@ def write_error_files(
     card classifies errors. ``names`` are task labels for foreign types.
     """
     report = error_report(documents, task, presidio=presidio, names=names, created=created)
-    write_files(directory, contents(report))
+    texts = {name: text.encode("utf-8", "backslashreplace") for name, text in contents(report).items()}
+    with told(directory, "{where}: cannot be written ({why})", in_the_way=f"{directory}: is not a directory"):
+        write_files(directory, texts)
     return report
 
 
@@ -112,19 +113,3 @@ def contents(report: ErrorReport) -> dict[str, str]:
         "false_negatives.csv": table(report.false_negatives),
         "confusion_matrix.html": page(report.labels, report.matrix),
     }
-
-
-def write_files(directory: Path, texts: Mapping[str, str]) -> None:
-    """Writes every text beside its final name first, then moves them all; other files stay as they are."""
-    encoded = {name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=directory, prefix=".writing-") as beside:
-            for name, data in encoded.items():
-                (Path(beside) / name).write_bytes(data)
-            for name in encoded:
-                (Path(beside) / name).replace(directory / name)
-    except (FileExistsError, NotADirectoryError):
-        raise UsageFault(f"{directory}: is not a directory") from None
-    except OSError as fault:
-        raise InfrastructureFault(f"{directory}: cannot be written ({fault.strerror})") from None

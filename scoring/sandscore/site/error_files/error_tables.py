@@ -7,15 +7,14 @@ gives the original back. Quotes, line breaks and separators are quoted as RFC 41
 
 import csv
 import io
-import re
 from collections.abc import Iterable, Sequence
 
 from msgspec.structs import astuple, fields
 
+from sandscore.base.terminal_text import disarmed
 from sandscore.site.error_files.error_report import ErrorRow
 
 COLUMNS = tuple(field.name for field in fields(ErrorRow))
-_FORMULA = re.compile(r"'*[=+\-@＝＋－＠\t\r\n\0]")
 
 
 def table(rows: Iterable[ErrorRow]) -> str:
@@ -32,16 +31,6 @@ def _line(cells: Sequence[str | int]) -> str:
     written = io.StringIO()
     csv.writer(written, lineterminator="\r\n").writerow(cells)
     return written.getvalue().removesuffix("\r\n") + "\n"
-
-
-def disarmed(cell: str) -> str:
-    """The cell as text, never a formula."""
-    return f"'{cell}" if _FORMULA.match(cell) else cell
-
-
-def armed(cell: str) -> str:
-    """The cell as it was before ``disarmed``."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell, 1) else cell
 
 
 def _cells(values: Sequence[str | int]) -> list[str | int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
-from sandscore.site.page_text import plain
+from sandscore.base.terminal_text import in_attribute
 from sandscore.site.plots import palette
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Canvas:
     def key(self, words: str) -> str:
         """What stands for these words until the figure is written down."""
         key = f"word {len(self.words)}"
-        self.words[key] = plain(words)
+        self.words[key] = in_attribute(words)
         return key
 
     def write(self, x: float, y: float, words: str, **how: Any) -> None:
@@ -59,7 +59,7 @@ class Canvas:
     def name(self, x: float, y: float, name: str, room: float, size: float = SIZE) -> None:
         """As much of a name as there is room for; who points at it reads the rest."""
         short = fitted(name, room, size)
-        self.write(x, y, short, size=size, url=None if short == plain(name) else self.key(name))
+        self.write(x, y, short, size=size, url=None if short == in_attribute(name) else self.key(name))
 
     def axes(self, left: float, top: float, width: float, height: float) -> "Axes":
         """Bare axes that take up these pixels: no frame, no marks, labels in soft ink."""
@@ -82,7 +82,7 @@ def ruled(axes: "Axes", axis: Literal["x", "y"], most: int) -> None:
 
 def fitted(words: str, width: float, size: float = SIZE) -> str:
     """As much of the words as this many pixels hold, by the library's own font, which is a wide one."""
-    text = plain(words)
+    text = in_attribute(words)
     if _width(text) * size <= width:
         return text
     room = width / size - _width(_ELLIPSIS)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
+from sandscore.base.whole_files import part_of, told
 from sandscore.queue.disk_space import full
 
 FILE = "queue.sqlite"
@@ -135,21 +136,18 @@ def create(root: Path) -> None:
 def back_up(root: Path, target: Path) -> None:
     """A copy of the database as it stands, consistent whoever is writing."""
     database = Database(root)
-    part = target.with_name(f".{target.name}.part")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with said(part):
-            copy = sqlite3.connect(part)
-            try:
-                database.copy_to(copy)
-            finally:
-                copy.close()
-        part.chmod(0o600)
-        part.replace(target)
-    except OSError as fault:
-        raise InfrastructureFault(f"{target} cannot be written: {fault.strerror}") from None
+        with told(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with part_of(target) as part:
+                with said(part):
+                    copy = sqlite3.connect(part)
+                    try:
+                        database.copy_to(copy)
+                    finally:
+                        copy.close()
+                part.chmod(0o600)
     finally:
-        part.unlink(missing_ok=True)
         database.close()
 
 

@@ -8,13 +8,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from sandscore.base.errors import InfrastructureFault
 from sandscore.queue.homes.synapse.status_record import key
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.ranking.board_exports import records
 from sandscore.records.board import Board
+from sandscore.records.record_reading import read_record
 
 KEY = "submissionid"
 WHOLE = ("rank_low", "rank_high", "group")
@@ -27,10 +26,11 @@ Rows = list[dict[str, object]]
 
 
 def read_board(path: Path) -> Board:
+    """A board of ours: if it cannot be read, our own disk or process is at fault."""
     try:
-        return Board.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError):
-        raise InfrastructureFault(f"{path} cannot be read as a board") from None
+        return read_record(Board, path.read_bytes(), path, "a board", InfrastructureFault)
+    except OSError as fault:
+        raise InfrastructureFault(f"{path} cannot be read: {fault.strerror}") from None
 
 
 def table_rows(board: Board) -> Rows:

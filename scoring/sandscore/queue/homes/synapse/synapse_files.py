@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from sandscore.base.errors import InfrastructureFault, ParticipantFault
+from sandscore.base.whole_files import part_of, sync_folders, told
 from sandscore.queue.disk_space import full
 from sandscore.queue.homes.synapse.synapse_errors import Refused
 from sandscore.queue.homes.synapse.synapse_routes import Routes
@@ -88,15 +89,10 @@ class SynapseFiles:
         bundle = bundle_of(submission)
         self._routes.refuse_unknown(submission.name, bundle)
         wanted = Wanted(submission_id, submitted_handle(bundle, most_bytes), most_bytes)
-        part = target.with_name(f".{target.name}.part")
-        try:
-            await self._download(wanted, part)
-            part.replace(target)
-            _sync_folder(target.parent)
-        except OSError as fault:
-            raise InfrastructureFault(f"{target} cannot be written: {fault.strerror}") from None
-        finally:
-            part.unlink(missing_ok=True)
+        with told(target):
+            with part_of(target) as part:
+                await self._download(wanted, part)
+            sync_folders([target.parent])
 
     async def _download(self, wanted: Wanted, part: Path) -> None:
         """An address lives for seconds: each try asks for a new one."""
@@ -158,11 +154,3 @@ async def _stream(address: str, part: Path, handle: Mapping[str, Any]) -> None:
             os.fsync(file.fileno())
     if got != size or (handle.get("contentMd5") and digest.hexdigest() != handle["contentMd5"]):
         raise _Damaged("Synapse: the file arrived damaged")
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from sandscore.base.errors import InfrastructureFault, OrganiserFault
+from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
+from sandscore.records.record_reading import read_record
 
 FILE = "synapse.json"
 Entity = Annotated[str, Field(pattern=r"^syn[0-9]+$")]
@@ -45,12 +46,11 @@ def read_options(state: Path) -> SynapseOptions:
     """The file's content; the defaults where there is none."""
     path = state / FILE
     try:
-        return SynapseOptions.model_validate_json(path.read_bytes())
+        content = path.read_bytes()
     except FileNotFoundError:
         return SynapseOptions()
+    except IsADirectoryError:
+        raise MissingFile(f"{path}: is a directory, not a file") from None
     except OSError as fault:
         raise InfrastructureFault(f"{path} cannot be read: {fault.strerror}") from None
-    except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(step) for step in first["loc"]) or "the whole file"
-        raise OrganiserFault(f"{path}: {where}: {first['msg']}") from None
+    return read_record(SynapseOptions, content, path, "the Synapse options of a queue", OrganiserFault)

@@ -10,14 +10,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from sandscore.base.errors import UsageFault
+from sandscore.base.whole_files import write_synced
 from sandscore.queue.homes.synapse.synapse_options import FILE, SynapseOptions
 from sandscore.queue.homes.synapse.synapse_parts import read_queue
 from sandscore.queue.homes.synapse.synapse_routes import routes
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.queue.queue_setup import found
 from sandscore.queue.settings import QueueSettings
-from sandscore.queue.workspace import Workspace, write_synced
+from sandscore.queue.workspace import Workspace
 from sandscore.ranking.challenge_reading import read_challenge
+from sandscore.records.record_reading import complaints
 
 
 def options_of(evaluation_id: str, config: Path | None, words: Iterable[str]) -> SynapseOptions:
@@ -33,10 +35,10 @@ def options_of(evaluation_id: str, config: Path | None, words: Iterable[str]) ->
     try:
         return SynapseOptions.model_validate_json(json.dumps(given))
     except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False)[0]
-        known = ", ".join(sorted(SynapseOptions.model_fields))
-        hint = f"; known are {known}" if first["type"] == "extra_forbidden" else ""
-        raise UsageFault(f"{'.'.join(map(str, first['loc']))}: {first['msg']}{hint}") from None
+        where, said = complaints(fault)[0]
+        known = sorted(SynapseOptions.model_fields)
+        hint = "" if where[0] in known else f"; known are {', '.join(known)}"
+        raise UsageFault(f"--synapse-option {said}{hint}") from None
 
 
 def found_state(root: Path, challenge: Path, settings: QueueSettings, options: SynapseOptions) -> Workspace:

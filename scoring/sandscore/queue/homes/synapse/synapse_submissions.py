@@ -13,13 +13,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sandscore.base.whole_files import write_synced
 from sandscore.queue.attempt_files import card_name
 from sandscore.queue.homes.synapse.status_record import Record
 from sandscore.queue.homes.synapse.synapse_errors import Refused
 from sandscore.queue.homes.synapse.synapse_listing import ListedSubmission
 from sandscore.queue.homes.synapse.synapse_routes import Routes
 from sandscore.queue.homes.synapse.synapse_session import Session
-from sandscore.queue.workspace import Workspace, write_synced
+from sandscore.queue.workspace import Workspace
 from sandscore.records.submission import Status, Submission, SubmissionKind
 
 

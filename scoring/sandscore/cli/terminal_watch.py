@@ -3,13 +3,14 @@
 import click
 
 from sandscore import api
-from sandscore.cli.problem_text import complain, printable
+from sandscore.base.terminal_text import printable
+from sandscore.cli.problem_text import complain
 from sandscore.cli.progress import bytes_read
 
 
-def watch() -> "api.Watch":
+def watch() -> "api.ReadingWatch":
     """All of it on standard error."""
-    return api.Watch(bytes_read, complain, _warn)
+    return api.ReadingWatch(bytes_read, complain, _warn)
 
 
 def _warn(sentence: str) -> None:

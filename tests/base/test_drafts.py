@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sandscore.base.synced_files import Drafts
+from sandscore.base.whole_files import Drafts
 
 
 def test_files_and_all_new_folders_are_brought_to_disk_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from sandscore.base.process_identity import fate, own_name
-from sandscore.containers.docker_engine import asking
-from sandscore.containers.firewall import take_back
+from sandscore.containers.engines.docker.docker_engine import asking
+from sandscore.containers.engines.docker.firewall import take_back
 
 if TYPE_CHECKING:
     from docker import DockerClient

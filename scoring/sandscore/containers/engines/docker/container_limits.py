@@ -20,7 +20,7 @@ def preset(hardening: Hardening) -> RunLimits:
 @cache
 def seccomp_profile() -> str:
     """Our system call filter, as the engine takes it."""
-    return (Path(__file__).parent / "seccomp.json").read_text(encoding="utf-8")
+    return (Path(__file__).parents[2] / "seccomp.json").read_text(encoding="utf-8")
 
 
 def container_arguments(

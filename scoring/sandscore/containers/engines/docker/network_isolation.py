@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from sandscore.containers.cleanup import BRIDGE, RUN
-from sandscore.containers.docker_engine import asking
-from sandscore.containers.firewall import cut_off, take_back
+from sandscore.containers.engines.docker.cleanup import BRIDGE, RUN
+from sandscore.containers.engines.docker.docker_engine import asking
+from sandscore.containers.engines.docker.firewall import cut_off, take_back
 from sandscore.containers.transports import PORT, AddressDoor, Door, NamespaceDoor, open_namespace
 from sandscore.records.run_record import Outcome, RunFault
 

@@ -5,7 +5,7 @@ import struct
 import tarfile
 from typing import TYPE_CHECKING
 
-from sandscore.containers.docker_engine import asking
+from sandscore.containers.engines.docker.docker_engine import asking
 
 if TYPE_CHECKING:
     from docker import DockerClient

@@ -7,7 +7,7 @@ import datetime
 import time
 from typing import TYPE_CHECKING, Any
 
-from sandscore.containers.docker_engine import asking
+from sandscore.containers.engines.docker.docker_engine import asking
 
 if TYPE_CHECKING:
     from docker.models.containers import Container
@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from msgspec import Struct
 
 from sandscore.containers.answers import RefusedAnswer
-from sandscore.containers.container_limits import container_arguments
+from sandscore.containers.engines.docker.container_limits import container_arguments
 from sandscore.containers.log_watch import Attached, LogWatch
 from sandscore.records.run_record import ImageFacts, Outcome, RunFault, RunLimits
 

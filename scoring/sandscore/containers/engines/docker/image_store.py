@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from sandscore.base.errors import UsageFault
-from sandscore.containers.docker_engine import asking, explained
+from sandscore.containers.engines.docker.docker_engine import asking, explained
 from sandscore.records.run_record import ImageFacts, Outcome, RunFault, RunLimits
 
 if TYPE_CHECKING:

@@ -1,0 +1,58 @@
+"""The machine that submissions run on: is it fit, does it hold, and which images were built here."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from sandscore.base.errors import InfrastructureFault, UsageFault
+from sandscore.containers import host_checks
+from sandscore.containers.host_checks import Finding
+from sandscore.containers.hostile import hostile_set
+from sandscore.containers.hostile.hostile_set import AttackVerdict
+from sandscore.records.run_record import Hardening, RunLimits
+
+
+def examine_host(chosen: Mapping[str, Any] = MappingProxyType({})) -> list[Finding]:
+    """Engine, limits, isolation, disk and packages, and what the homes of a queue check with the options chosen."""
+    from sandscore.queue.homes.home_registry import our_homes
+
+    return [*host_checks.examine(), *(finding for row in our_homes() for finding in row.check(chosen))]
+
+
+def attack(
+    challenge: Path | None,
+    hardening: Hardening | None,
+    memory: int | None,
+    only: Iterable[str],
+    report: Callable[[AttackVerdict], None],
+) -> list[AttackVerdict]:
+    """Fires hostile submissions at this machine's engine, under a challenge's limits or those that are named."""
+    limits = _limits(challenge, hardening, memory)
+    return hostile_set.attack(limits, cases=hostile_set.choose(only), report=report)
+
+
+def _limits(challenge: Path | None, hardening: Hardening | None, memory: int | None) -> RunLimits:
+    if challenge is None:
+        from sandscore.api.running_calls import limits_of as hardened
+
+        return hardened(hardening or "strict", memory=memory)
+    if hardening is not None or memory is not None:
+        raise UsageFault("--challenge says hardening and memory; leave the other options out")
+    from sandscore.queue.challenge_limits import limits_of
+    from sandscore.ranking.challenge_reading import read_challenge
+
+    return limits_of(read_challenge(challenge).limits)
+
+
+def built_image(reference: str) -> str:
+    """The image's id: what was built here has no registry, so no digest."""
+    from docker.errors import ImageNotFound
+
+    from sandscore.containers.engines.docker.docker_engine import engine
+
+    try:
+        with engine() as client:
+            return str(client.images.get(reference).id)
+    except ImageNotFound:
+        raise InfrastructureFault(f"there is no image {reference}; make images builds it") from None

@@ -1,0 +1,186 @@
+"""Ranking as a call: score cards to a board, the board recomputed, and how many patients a challenge needs."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from sandscore.api.output_files import write
+from sandscore.api.results import RankedBoard, Result
+from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
+from sandscore.base.terminal_text import one_line
+from sandscore.ranking import verification
+from sandscore.ranking.board_building import rank as ranked
+from sandscore.ranking.board_exports import EXPORTS, as_json, as_text
+from sandscore.ranking.card_reading import RankedCard, card_entry, read_card
+from sandscore.ranking.challenge_reading import read_challenge, rules_for
+from sandscore.ranking.comparable_cards import refuse_incomparable
+from sandscore.ranking.pair_tests import draws_for
+from sandscore.ranking.power_planning import Answer, PowerPlan, annotations_of_patients, patients_needed
+from sandscore.ranking.resampling import seed_of
+from sandscore.records.board import Board, BoardRules
+from sandscore.records.challenge import Challenge
+from sandscore.records.scorecard import Scorecard
+from sandscore.scoring.card_building import dumped
+from sandscore.site.site_folder import file_name
+
+PairTests = Callable[[int, int], AbstractContextManager[Callable[[int], object]]]
+"""Told how many pairs are tested with how many draws each; its value is called with each step's size."""
+Steps = AbstractContextManager[Callable[[int], object]]
+
+
+def _unfollowed(*_numbers: int) -> Steps:
+    return nullcontext(lambda _: None)
+
+
+class RankingPlan(Struct, frozen=True, kw_only=True):
+    """Which cards stand on the board, and by which rules they are ranked."""
+
+    cards: Sequence[Path]
+    challenge: Path | None = None
+    phase: str | None = None
+    measure: str | None = None
+    everything: bool = False
+
+
+def rank(
+    results: Iterable["Result | Scorecard | str | Path"],
+    challenge: Challenge | str | Path | None = None,
+    phase: str | None = None,
+    *,
+    measure: str | None = None,
+) -> RankedBoard:
+    """Score cards to a board, with intervals, rank sets and tie groups.
+
+    ``results`` are results of ``score``, score cards, or files of cards; ``challenge`` is a challenge.toml or what
+    was read of one, ``measure`` takes the place of its headline.
+
+    >>> board = ss.rank(["leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json"]).board
+    >>> [row.submission for row in board.rows]
+    ['date-good', 'date-weak']
+    """
+    if isinstance(results, str | Path | Result | Scorecard):
+        results = [results]
+    entries = [_entry(result, number) for number, result in enumerate(results, 1)]
+    refuse_incomparable(entries)
+    configured = read_challenge(Path(challenge)) if isinstance(challenge, str | Path) else challenge
+    return RankedBoard(_board(entries, configured, phase, measure))
+
+
+def rank_to_file(request: RankingPlan, output: Path | None = None, testing: PairTests = _unfollowed) -> Board:
+    """The board of these files of cards, named as seen from the output so that both can move together."""
+    entries = [read_card(path) for path in request.cards]
+    refuse_incomparable(entries)
+    configured = read_challenge(request.challenge) if request.challenge else None
+    start = output.parent if output else Path()
+    listed = [replace(e, listed=Path(os.path.relpath(e.path, start)).as_posix()) for e in entries]
+    try:
+        board = _board(
+            listed, configured, request.phase, request.measure, everything=request.everything, testing=testing
+        )
+    except _UnfitRules as fault:
+        sentence = str(fault)
+        if request.challenge and not request.measure:
+            raise OrganiserFault(f"{request.challenge}: {sentence}") from None
+        raise UsageFault(sentence) from None
+    if output:
+        write(output, [as_json(board).encode()])
+    return board
+
+
+class _UnfitRules(UsageFault):
+    """Rules that these cards cannot be ranked by."""
+
+
+def _board(
+    entries: Sequence[RankedCard],
+    challenge: Challenge | None,
+    phase: str | None,
+    measure: str | None,
+    *,
+    everything: bool = False,
+    testing: PairTests = _unfollowed,
+) -> Board:
+    rules, phase = rules_for(challenge, entries[0].card.task, phase)
+    if measure:
+        rules = rules.model_copy(update={"headline": measure, "aggregation": "headline"})
+    with testing(*_tests(entries, rules)) as advance:
+        try:
+            return ranked(entries, rules, phase, advance, everything=everything)
+        except UsageFault as fault:
+            raise _UnfitRules(str(fault)) from None
+
+
+def _tests(entries: Sequence[RankedCard], rules: BoardRules) -> tuple[int, int]:
+    systems = len({entry.submission for entry in entries})
+    pairs = systems * (systems - 1) // 2
+    return pairs, rules.randomisations or draws_for(pairs)
+
+
+def _entry(result: "Result | Scorecard | str | Path", number: int) -> RankedCard:
+    if isinstance(result, str | Path):
+        return read_card(Path(result))
+    card = result.card if isinstance(result, Result) else result
+    if not isinstance(card, Scorecard):
+        raise UsageFault(f"result {number} is a {type(card).__name__}, not a result, a score card or the file of one")
+    name = card.submission or card.team or f"result {number}"
+    return replace(card_entry(dumped(card), name), submission=name, listed=f"{file_name(name)}.json")
+
+
+def board_text(board: Board, output_format: str, columns: int | None = None) -> str:
+    """The board as text for a terminal of so many columns, as JSON, CSV or Markdown."""
+    return as_text(board, columns) if output_format == "text" else EXPORTS[output_format](board)
+
+
+def verify(
+    board: "RankedBoard | str | Path",
+    cards: Iterable[str | Path] | None = None,
+    *,
+    testing: Callable[[], Steps] = _unfollowed,
+    complete: bool = False,
+) -> verification.Verified:
+    """Recomputes every number of a board from its score cards; the first value that differs is an error that names it.
+
+    The cards lie beside the board or where it names them; ``cards`` are for a board that hides which they are.
+    Measures without integer components are only compared with the cards; ``complete`` makes that an error.
+
+    >>> ss.verify("leaderboard/date-final/board.json").cards
+    2
+    """
+    if isinstance(board, RankedBoard):
+        import tempfile
+
+        with tempfile.TemporaryDirectory(prefix="sandscore-") as folder:
+            place = Path(folder) / "board.json"
+            board.save(place)
+            return verify(place, cards, testing=testing, complete=complete)
+    with testing() as advance:
+        verified = verification.verify(Path(board), [Path(card) for card in cards or ()], advance)
+    if complete and verified.not_recomputed:
+        raise ParticipantFault(f"{board}: not recomputed: {', '.join(map(one_line, verified.not_recomputed))}")
+    return verified
+
+
+class PowerAnswer(Struct, frozen=True):
+    """How many patients are needed, what was assumed, and how many units gold has."""
+
+    plan: PowerPlan
+    answer: Answer
+    units: int
+
+
+def patients_for(
+    task: str,
+    plan: PowerPlan,
+    gold: Path,
+    notes: Path | None = None,
+    simulating: Callable[[], Steps] = _unfollowed,
+) -> PowerAnswer:
+    """How many patients, drawn from gold, separate two systems."""
+    annotations, digest = annotations_of_patients(task, gold, notes)
+    with simulating() as advance:
+        answer = patients_needed(annotations, plan, seed_of("power", task, digest, ""), advance)
+    return PowerAnswer(plan, answer, len(annotations))

@@ -1,0 +1,193 @@
+"""Completion for bash, zsh and fish: the script that a shell reads, and the words that can stand where an option's
+type does not say them."""
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sandscore.base.errors import UsageFault
+from sandscore.base.whole_files import told, write_file
+from sandscore.cli.verb_group import COMPLETING
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    _AnyType = click.ParamType[str]
+else:
+    _AnyType = click.ParamType
+
+_FILE, _FOLDER = "file", "dir"
+_FILES = {"CARD", "FILE", "RECORD", "REPORT", "RUN", "TOML"}
+_FOLDERS = {"DIR", "FOLDER", "SITE"}
+_PATHS = {"annotations", "file", "map_file", "notes", "output"}
+
+Words = Callable[[click.Context], Iterable[str]]
+
+
+class Suggested(_AnyType):
+    """Whatever was typed, with suggestions of how it goes on."""
+
+    name = "suggested"
+
+    def __init__(self, words: Words, places: str | None = None) -> None:
+        self._words, self._places = words, places
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+        """Words that begin so; where no word is meant, files or folders."""
+        from click.shell_completion import CompletionItem
+
+        found = [CompletionItem(word) for word in self._words(ctx) if word.startswith(incomplete)]
+        places = [CompletionItem(incomplete, type=self._places)] if self._places else []
+        return found or places
+
+
+def prepare() -> None:
+    """Bash takes ``--option=value`` apart at the equals sign; it stands between words that are meant here."""
+    from click.shell_completion import BashComplete, add_completion_class
+
+    class JoinedBash(BashComplete):
+        def get_completion_args(self) -> tuple[list[str], str]:
+            words, last = super().get_completion_args()
+            return [word for word in words if word != "="], last
+
+    add_completion_class(JoinedBash, "bash")
+
+
+def suggesting(command: click.Command) -> click.Command:
+    """The command, its parameters knowing what can stand there; for a process that only completes."""
+    for parameter in command.params:
+        if (found := _suggested(parameter)) is not None:
+            parameter.type = found
+    return command
+
+
+def _suggested(parameter: click.Parameter) -> Suggested | None:
+    """None where the type knows it, or where nobody can."""
+    if isinstance(parameter.type, click.Choice | click.Path | click.File) or getattr(parameter, "is_flag", False):
+        return None
+    if (words := _WORDS.get(str(parameter.name))) is not None:
+        return Suggested(words)
+    written = str(parameter.metavar or "")
+    if parameter.name == "words":
+        return Suggested(_tasks if "TASK" in written else _nothing, _FILE if "PATH" in written else _FOLDER)
+    named = written.rpartition("]")[2] or written.strip("[]")
+    if named in _FOLDERS:
+        return Suggested(_nothing, _FOLDER)
+    if named in _FILES or parameter.name in _PATHS:
+        return Suggested(_nothing, _FILE)
+    return None
+
+
+def _nothing(_context: click.Context) -> Iterable[str]:
+    return ()
+
+
+def _tasks(_context: click.Context) -> Iterable[str]:
+    from sandscore.task_table.task import TASKS
+
+    return TASKS
+
+
+def _profiles(_context: click.Context) -> Iterable[str]:
+    from sandscore.profiles.profile_registry import CHALLENGE, PROFILES
+
+    return (CHALLENGE, *PROFILES.names)
+
+
+def _measures(_context: click.Context) -> Iterable[str]:
+    """Those of the task, where the line names one."""
+    from sandscore.measures import GENERAL_NAMES
+    from sandscore.task_table.task import TASKS
+
+    line = os.environ.get("COMP_WORDS", "").split()
+    named = [task for task in TASKS.values() if task.id in line] or TASKS.values()
+    return dict.fromkeys((*(measure for task in named for measure in task.measures), *GENERAL_NAMES))
+
+
+def _statuses(_context: click.Context) -> Iterable[str]:
+    from sandscore.records.submission import Status
+
+    return map(str, Status)
+
+
+_WORDS: dict[str, Words] = {
+    "task": _tasks,
+    "profile": _profiles,
+    "measure": _measures,
+    "measures": _measures,
+    "statuses": _statuses,
+}
+
+
+def install(context: click.Context, _option: click.Parameter, shell: str | None) -> None:
+    """Write the shell's script where the shell finds it, once and again, and say where; then end."""
+    if shell is None or context.resilient_parsing:
+        return
+    script = _script(shell)
+    place, line = _PLACES[shell]()
+    with told(place, fault=UsageFault):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_file(place, script.encode())
+    click.echo(f"{place}: words of sandscore are completed in every new {shell}")
+    if line is not None:
+        _add_line(*line)
+    context.exit()
+
+
+def _script(shell: str) -> str:
+    from click.shell_completion import get_completion_class
+
+    from sandscore.cli.main import cli
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise UsageFault(f"there is no completion for {shell}")
+    return kind(cli, {}, "sandscore", COMPLETING).source_template % {
+        "complete_func": "_sandscore_completion",
+        "complete_var": COMPLETING,
+        "prog_name": "sandscore",
+    }
+
+
+def _add_line(profile: Path, line: str) -> None:
+    """To what the shell reads when it starts; a file that is a link, as dotfiles may be, stays one."""
+    with told(profile, fault=UsageFault):
+        profile = profile.resolve()
+        before = profile.read_bytes() if profile.exists() else b""
+        if line.encode() in before.splitlines():
+            return
+        gap = b"\n" if before and not before.endswith(b"\n") else b""
+        mode = profile.stat().st_mode & 0o777 if before else 0o644
+        write_file(profile, before + gap + line.encode() + b"\n", mode=mode)
+    click.echo(f"{profile}: a line that reads it")
+
+
+def _home(variable: str, *otherwise: str) -> Path:
+    return Path(os.environ.get(variable) or Path.home().joinpath(*otherwise))
+
+
+def _quoted(path: Path) -> str:
+    import shlex
+
+    return shlex.quote(str(path))
+
+
+def _bash() -> tuple[Path, tuple[Path, str] | None]:
+    place = _home("XDG_DATA_HOME", ".local", "share") / "sandscore" / "completion.bash"
+    return place, (Path.home() / ".bashrc", f"[ ! -r {_quoted(place)} ] || . {_quoted(place)}")
+
+
+def _zsh() -> tuple[Path, tuple[Path, str] | None]:
+    place = _home("XDG_DATA_HOME", ".local", "share") / "sandscore" / "completion.zsh"
+    ready = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }"
+    return place, (_home("ZDOTDIR") / ".zshrc", f"[ ! -r {_quoted(place)} ] || {{ {ready}; . {_quoted(place)}; }}")
+
+
+def _fish() -> tuple[Path, tuple[Path, str] | None]:
+    return _home("XDG_CONFIG_HOME", ".config") / "fish" / "completions" / "sandscore.fish", None
+
+
+_PLACES: dict[str, Callable[[], tuple[Path, Any]]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}

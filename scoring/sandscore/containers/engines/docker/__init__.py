@@ -1,0 +1,1 @@
+"""The Docker engine, the only room that speaks to the docker package."""

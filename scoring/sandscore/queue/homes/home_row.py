@@ -1,0 +1,110 @@
+"""A row of the table of homes: what the command line, the doctor and the conformance suite need to know of one.
+
+Rows are listed whenever a verb of the queue explains itself, so a row's module imports nothing but what it is made of;
+what does the work is imported by the method that needs it.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from sandscore.base.errors import UsageFault
+from sandscore.base.registry import TableRow
+
+if TYPE_CHECKING:
+    from sandscore.containers.host_checks import Finding
+    from sandscore.queue.home_protocol import QueueHome
+    from sandscore.queue.new_submission import NewSubmission
+    from sandscore.queue.queue_setup import NewQueue, QueueMade
+    from sandscore.queue.workspace import Workspace
+
+Chosen = Mapping[str, Any]
+"""What the command line said: the options of all homes by name, those that were not given None or empty."""
+
+
+class HomeOption:
+    """An option of the command line that belongs to one home."""
+
+    def __init__(
+        self,
+        flag: str,
+        metavar: str,
+        description: str,
+        kind: Literal["text", "file", "folder", "path"] = "text",
+        *,
+        repeatable: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self.flag, self.metavar, self.description = flag, metavar, description
+        self.kind, self.repeatable = kind, repeatable
+        self.name = name or flag.lstrip("-").replace("-", "_")
+        """Under which it is found in ``Chosen``."""
+
+
+class HomeRow(TableRow):
+    """Where queues of one kind live, and how they are made, opened and named.
+
+    A row of somebody else's package is chosen with ``queue init DIR --home NAME``; the folder remembers it. It must
+    bring ``init`` and ``open``; everything else may stay as it is here.
+    """
+
+    where: ClassVar[str]
+    """The place where such a queue lives: "in …", "on …"."""
+    making: ClassVar[str]
+    """A paragraph for the help of ``queue init``: what is made, and what is in it."""
+    naming: ClassVar[str] = ""
+    """For the help of all verbs: what they take in place of DIR."""
+    place: ClassVar[str] = ""
+    """How a command names a queue of this home, where that is not by its DIR alone."""
+    new_place: ClassVar[str] = ""
+    """How ``queue init`` is told to make one, where that is not by its DIR alone."""
+    options: ClassVar[Sequence[HomeOption]] = ()
+    """Of every verb that is about a queue which is there already."""
+    init_options: ClassVar[Sequence[HomeOption]] = ()
+    check_options: ClassVar[Sequence[HomeOption]] = ()
+    """Of ``doctor``."""
+    takes_submissions: ClassVar[bool] = True
+    """Whether ``submit`` is how submissions get here."""
+    submitting: ClassVar[str] = ""
+    """A sentence for the help of ``queue submit``, where they get here otherwise."""
+    backs_up: ClassVar[str] = ""
+    """What ``back_up`` copies; empty where that is not possible from here."""
+
+    def folder(self, chosen: Chosen) -> Path | None:
+        """The folder that this home's own options name, where they do."""
+        return None
+
+    def owns(self, root: Path, chosen: Chosen) -> str | None:
+        """What the folder is to this home, in words; None where it is none of its own.
+
+        Options that contradict what the folder says are a usage error.
+        """
+        return None
+
+    def wants(self, chosen: Chosen) -> bool:
+        """Whether these options of ``queue init`` ask for a queue of this home."""
+        return False
+
+    def init(self, new: "NewQueue") -> "QueueMade":
+        """Make the folder, or mend one whose queue is lost."""
+        raise NotImplementedError
+
+    def open(self, workspace: "Workspace", chosen: Chosen) -> "QueueHome":
+        """The home of that queue; nothing is asked of it before its own ``open``."""
+        raise NotImplementedError
+
+    def submit(self, workspace: "Workspace", handed_in: "NewSubmission") -> str:
+        """Take a submission in; its id, once it can be lost no more."""
+        raise UsageFault(f"a queue of the home '{self.name}' takes no submissions from here")
+
+    def back_up(self, workspace: "Workspace", target: Path) -> None:
+        """A copy of the queue itself as it stands, while workers go on."""
+        raise UsageFault(f"a queue of the home '{self.name}' cannot be backed up from here")
+
+    def history(self, workspace: "Workspace", submission_id: str) -> dict[str, Any]:
+        """Attempts and versions of a submission, where the home keeps them."""
+        return {}
+
+    def check(self, chosen: Chosen) -> "list[Finding]":
+        """What the doctor says of this home; empty where the options do not ask for it."""
+        return []

@@ -1,0 +1,71 @@
+"""The embedded home's row: a queue in a folder of this machine."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sandscore.queue.homes.home_row import Chosen, HomeRow
+
+if TYPE_CHECKING:
+    from sandscore.queue.home_protocol import QueueHome
+    from sandscore.queue.new_submission import NewSubmission
+    from sandscore.queue.queue_setup import NewQueue, QueueMade
+    from sandscore.queue.workspace import Workspace
+
+
+class SqliteRow(HomeRow):
+    """A folder with an SQLite file and a journal; nothing to install, and any number of workers of one machine."""
+
+    name: ClassVar[str] = "sqlite"
+    description: ClassVar[str] = "a folder of this machine, with an SQLite file and a journal"
+    source: ClassVar[str] = "docs/organisers.md"
+    backs_up: ClassVar[str] = "queue.sqlite"
+    where: ClassVar[str] = "in a folder of this machine"
+    making: ClassVar[str] = """\
+In a queue whose queue.sqlite is lost it makes a new one, which takes up every submission from the journal.
+DIR holds queue.sqlite, a copy of challenge.toml, settings.json (notices, leases, limits: edit it) and the
+secret salt of the challenge (taken from SANDSCORE_SALT where that is set)."""
+
+    def init(self, new: "NewQueue") -> "QueueMade":
+        from sandscore.queue.homes.sqlite.sqlite_database import FILE, create
+        from sandscore.queue.queue_setup import QueueMade, found
+        from sandscore.queue.workspace import SETTINGS
+
+        folder = Path(new.folder or "")
+        if (folder / SETTINGS).exists() and not (folder / FILE).exists():
+            create(folder)
+            anew = f"{FILE} was gone and is made anew; what the journal holds will be evaluated again"
+            return QueueMade(folder, None, mended=anew)
+        return QueueMade(folder, found(folder, new.challenge, new.settings, create))
+
+    def open(self, workspace: "Workspace", chosen: Chosen) -> "QueueHome":
+        from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
+
+        return EmbeddedHome(workspace)
+
+    def submit(self, workspace: "Workspace", handed_in: "NewSubmission") -> str:
+        from sandscore.queue.homes.sqlite.sqlite_admin import submit
+        from sandscore.queue.homes.sqlite.sqlite_database import Database
+        from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
+
+        database = Database(workspace.root)
+        try:
+            return submit(database, SubmissionJournal(workspace.root), workspace, handed_in)
+        finally:
+            database.close()
+
+    def back_up(self, workspace: "Workspace", target: Path) -> None:
+        from sandscore.queue.homes.sqlite.sqlite_database import back_up
+
+        back_up(workspace.root, target)
+
+    def history(self, workspace: "Workspace", submission_id: str) -> dict[str, Any]:
+        from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
+        from sandscore.queue.homes.sqlite.sqlite_database import Database
+        from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
+
+        database = Database(workspace.root)
+        try:
+            admin = SqliteAdmin(database, SubmissionJournal(workspace.root))
+            return {"attempts": admin.attempts(submission_id), "versions": admin.versions(submission_id)}
+        finally:
+            database.close()

@@ -1,0 +1,106 @@
+"""Two kinds of values: pydantic's for what people and programs hand us, msgspec's for everything inside.
+
+``dict[str, Any]`` is for JSON whose form is somebody else's; between our own processes and rooms it is none.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "scoring" / "sandscore"
+TREES = {
+    path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")
+}
+LOOSE = {
+    "annotations/": "records of participants that are looked at one by one",
+    "api/": "what callers hold in memory, and plain copies of what we hand them",
+    "base/strict_json.py": "the JSON reader itself",
+    "cli/": "options as click hands them over, and what is printed as JSON",
+    "conformance/": "settings of homes that we do not know",
+    "containers/": "answers of annotators and of engines",
+    "disclosure/": "views of cards and boards with parts left out",
+    "formats/": "foreign files",
+    "measures/": "rows of a card, which every measure makes its own",
+    "profiles/": "decoded files and rows of the original scorers, each of its own form",
+    "queue/attempt_files.py": "a run's record on its way to the card",
+    "queue/attempt_scoring.py": "a run's record on its way to the card",
+    "queue/homes/": "rows of databases, and what Synapse answers",
+    "queue/notices.py": "what a webhook is sent",
+    "records/": "parts of cards that other profiles give a form",
+    "scoring/card_building.py": "rows of a card",
+    "site/": "parts of cards, and figures for Plotly",
+    "task_table/": "tables of tasks.toml, and JSON Schemas",
+}
+"""Where it stands, and why its form is not ours."""
+MOST_LOOSE = 165
+WHO_COMPLAINS = {
+    "cli/queue/init.py",
+    "queue/homes/synapse/synapse_setup.py",
+    "queue/settings.py",
+    "ranking/challenge_reading.py",
+    "records/record_reading.py",
+}
+"""Lines of TOML, and options on a command line: the sentences are made by ``complaints`` there too."""
+
+
+def is_loose(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript) and ast.unparse(node) == "dict[str, Any]"
+
+
+def loose(tree: ast.AST) -> int:
+    """How often a tree says ``dict[str, Any]``, in quotes or not."""
+    quoted = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    return sum(map(is_loose, ast.walk(tree))) + sum(text.count("dict[str, Any]") for text in quoted)
+
+
+def bases(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield from ((node.name, ast.unparse(base).rpartition(".")[2]) for base in node.bases)
+
+
+def imported(tree: ast.AST) -> set[str]:
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return found
+
+
+@pytest.mark.parametrize("module", sorted(TREES))
+def test_values_are_structs_or_pydantic_models(module: str) -> None:
+    kinds = {base for _, base in bases(TREES[module])}
+    assert not kinds & {"NamedTuple", "TypedDict"} or module == "task_table/task.py"
+    assert not {name for name in imported(TREES[module]) if name.startswith(("dataclasses", "attr"))}
+
+
+@pytest.mark.parametrize("module", sorted(TREES))
+def test_dictionaries_of_anything_stand_where_the_form_is_not_ours(module: str) -> None:
+    assert not loose(TREES[module]) or module.startswith(tuple(LOOSE)), "say the form: a msgspec.Struct"
+
+
+def test_they_do_not_become_more() -> None:
+    assert sum(map(loose, TREES.values())) <= MOST_LOOSE
+
+
+def test_no_room_is_named_for_nothing() -> None:
+    held = [module for module, tree in TREES.items() if loose(tree)]
+    known = set(LOOSE) - {"task_table/"}
+    assert {room for room in known if not any(module.startswith(room) for module in held)} == set()
+
+
+@pytest.mark.parametrize("module", sorted(TREES))
+def test_complaints_of_pydantic_become_sentences_in_one_place(module: str) -> None:
+    catches = "pydantic.ValidationError" in imported(TREES[module])
+    assert not catches or module in WHO_COMPLAINS, "records.record_reading says it"
+    if catches and module != "records/record_reading.py":
+        assert "sandscore.records.record_reading.complaints" in imported(TREES[module])
+
+
+def test_what_is_loose_is_found() -> None:
+    assert loose(ast.parse("def f(a: dict[str, Any], b: 'list[dict[str, Any]]') -> dict[str, int]: ...")) == 2
+    assert dict(bases(ast.parse("class A(typing.NamedTuple): ..."))) == {"A": "NamedTuple"}

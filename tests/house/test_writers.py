@@ -1,0 +1,55 @@
+"""Files are written by one module: nobody else opens a file to write it whole, or moves one into its place."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "scoring" / "sandscore"
+WRITER = "whole_files"
+APPENDING = {
+    "submission_journal": "a line is added to what is there",
+    "notices": "a line is added to what is there",
+    "board_refresh": "a lock is held on the file",
+}
+STREAMED = {"synapse_files": "bytes from the network, into a part of the writer's"}
+IN_MEMORY = {"hostile_set": "a lure in a temporary folder, gone with it"}
+CALLS = {"write_text", "write_bytes", "mkstemp", "NamedTemporaryFile", "copyfile", "copy2"}
+
+
+def opened_to(call: ast.Call) -> str:
+    """The mode of an ``open``: ``r`` where it says none."""
+    given = [*call.args, *(word.value for word in call.keywords if word.arg == "mode")]
+    modes = [one.value for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return next((mode for mode in modes if mode and set(mode) <= set("rwxabt+")), "r")
+
+
+def writes(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        over = ast.unparse(node.func)
+        if name in CALLS and not over.startswith("shutil.copyfile"):
+            yield f"{over} in line {node.lineno}"
+        if name == "open" and over.partition(".")[0] not in ("os", "tarfile", "webbrowser"):
+            mode = opened_to(node)
+            if set(mode) & set("wxa+") and not any(word.arg == "fileobj" for word in node.keywords):
+                descriptor = node.args and ast.unparse(node.args[0]) in ("reader", "writer")
+                if not descriptor:
+                    yield f"{over} to {mode} in line {node.lineno}"
+
+
+def modules() -> list[str]:
+    return sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("module", modules())
+def test_nobody_else_writes_files(module: str) -> None:
+    found = list(writes(PACKAGE / module))
+    if Path(module).stem in {WRITER, *APPENDING, *STREAMED, *IN_MEMORY}:
+        assert found, "no exception for who needs none"
+    else:
+        assert not found, f"{module}: {', '.join(found)}; sandscore.base.whole_files writes files"
