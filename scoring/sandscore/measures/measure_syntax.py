@@ -15,7 +15,7 @@ from sandscore.base.registry import TableRow
 
 Scalar = bool | int | float | str
 
-_FORM = r"(?a)\s*([a-z][a-z0-9_-]*)\s*(?:\(([^()]*)\))?\s*"
+_FORM = r"(?a)\s*([A-Za-z][A-Za-z0-9_-]*)\s*(?:\(([^()]*)\))?\s*"
 
 
 class Parameter(Struct, frozen=True):
