@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help environment engine images browser peers check quick test mutate demo fuzz soak bench clean
+.PHONY: help environment engine images browser peers check quick test mutate schemas demo fuzz soak bench clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -21,6 +21,9 @@ images: engine
 browser: environment
 	@tools/browser.sh
 
+shells:
+	@tools/shells.sh
+
 peers: environment
 	@$(PYTHON) tools/peer_env.py presidio nlpsandbox-client neleval cwltool groovy-parser compose
 
@@ -34,11 +37,14 @@ check: environment  ## lint, format, types, import arrows, compiler warnings
 quick: check  ## lint, types and the unit tests, without engine, browser or original scorers
 	@$(PYTHON) -m pytest -n 2 --dist worksteal -m "not engine and not browser and not peer and not slow"
 
-test: check images browser peers  ## everything that must hold
+test: check images browser peers shells  ## everything that must hold
 	@$(PYTHON) -m pytest -n 2 --dist worksteal
 
 mutate: environment  ## small faults planted in every room, and which of them its tests do not notice
 	@$(PYTHON) tools/mutate.py
+
+schemas: environment  ## what follows from the task table: JSON Schemas, the list of tasks
+	@$(PYTHON) tools/make_schemas.py
 
 demo: images  ## the whole flow on the bundled example challenge
 	@.venv/bin/sandscore demo --images -o $(OUT)

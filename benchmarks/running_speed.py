@@ -20,11 +20,10 @@ from typing import Any
 
 from sandscore.base.bundled_content import example_gold
 from sandscore.containers.annotation_run import RunJob, run
-from sandscore.containers.engines.docker.container_limits import preset
-from sandscore.containers.engines.docker.docker_engine import engine
-from sandscore.containers.hostile.hostile_images import build_image
+from sandscore.containers.engines.docker.docker_engine import docker_client
+from sandscore.containers.engines.docker.image_store import build_image
 from sandscore.containers.participant_template import example
-from sandscore.containers.run_context import Annotator
+from sandscore.containers.run_context import Annotator, preset
 from sandscore.containers.sent_notes import SentNote, read_notes
 from sandscore.records.run_record import Outcome
 from sandscore.task_table.task import find_task
@@ -45,7 +44,7 @@ print(urllib.request.urlopen(request).read().decode())
 
 def main() -> int:
     task = find_task("date")
-    with engine() as client, tempfile.TemporaryDirectory() as folder:
+    with docker_client() as client, tempfile.TemporaryDirectory() as folder:
         build_image(client, NAME, example("date-good", task), {"BASE": BASE})
         try:
             notes = long_notes()

@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
-from sandscore.containers.hostile.hostile_images import build_image
+from sandscore.containers.engines.docker.image_store import build_image
 
 if TYPE_CHECKING:
     from docker import DockerClient

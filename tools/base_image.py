@@ -5,12 +5,12 @@ from pathlib import Path
 
 from docker.errors import ImageNotFound
 
-from sandscore.containers.engines.docker.docker_engine import engine
+from sandscore.containers.engines.docker.docker_engine import docker_client
 
 
 def has(name: str) -> bool:
     """Whether the engine holds an image of that name."""
-    with engine() as client:
+    with docker_client() as client:
         try:
             client.images.get(name)
         except ImageNotFound:
@@ -21,7 +21,7 @@ def has(name: str) -> bool:
 def give(name: str, tarball: Path) -> None:
     """Make an image of a root file system."""
     repository, _, tag = name.partition(":")
-    with engine() as client:
+    with docker_client() as client:
         client.api.import_image_from_file(str(tarball), repository=repository, tag=tag, changes=['CMD ["python3"]'])
 
 

@@ -4,8 +4,8 @@ import json
 import sys
 
 from sandscore.base.bundled_content import submissions
-from sandscore.containers.engines.docker.docker_engine import engine
-from sandscore.containers.hostile.hostile_images import build_image
+from sandscore.containers.engines.docker.docker_engine import docker_client
+from sandscore.containers.engines.docker.image_store import build_image
 from sandscore.containers.participant_template import example
 from sandscore.task_table.task import find_task
 
@@ -14,7 +14,7 @@ BASE = "sandscore-base:bookworm"
 
 def main(base: str) -> None:
     """One image a folder that has a manifest: sandscore-example/<folder>."""
-    with engine() as client:
+    with docker_client() as client:
         for manifest in sorted(submissions().glob("*/submission.json")):
             name = manifest.parent.name
             task = find_task(json.loads(manifest.read_text(encoding="utf-8"))["task"])

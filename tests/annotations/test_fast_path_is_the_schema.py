@@ -13,7 +13,8 @@ from jsonschema import Draft202012Validator
 
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
-from sandscore.task_table.task import TASKS, Task, schema_of
+from sandscore.task_table.task import TASKS, Task
+from sandscore.task_table.task_schema import schema_of
 
 ODD = st.sampled_from(
     ["1.0", "-0", "-1", "0", "1e2", "1e400", "2147483647", "2147483648", "9223372036854775808", "true", "null",

@@ -3,6 +3,8 @@
 import gzip
 import io
 import json
+import subprocess
+import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -16,10 +18,12 @@ from corpora import corpora, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sandscore
 from sandscore.api.memory_inputs import given as one_given
 from sandscore.api.memory_inputs import given_inputs
 from sandscore.base.byte_sources import NamedBytes
 from sandscore.base.errors import OrganiserFault, ParticipantFault, SandscoreError, UsageFault
+from sandscore.profiles.profile_registry import CHALLENGE, PROFILES
 from sandscore.task_table.task import TASKS, find_task
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -246,6 +250,8 @@ def test_a_wrong_span_is_a_sentence(case: str) -> None:
 
 
 USAGE_FAULTS: dict[str, tuple[Any, str]] = {
+    "an array of no dimension": (np.array(3), "value of type ndarray; expected a path, bytes"),
+    "an array of numbers": (np.arange(3), "whose first item is a value of type int64"),
     "a number": (3, "value of type int; expected a path, bytes"),
     "JSON as text": ('[{"a": 1}]', "taken as a path; give JSON as bytes"),
     "a text file": (io.StringIO("[]"), "open it for bytes"),
@@ -273,6 +279,69 @@ def test_gold_is_never_repeated_in_a_sentence() -> None:
     with pytest.raises(OrganiserFault) as raised:
         given_inputs(find_task("date"), gold={"n1": [{"start": "secret", "length": 2, "text": "secret"}]}, notes=[NOTE])
     assert "secret" not in str(raised.value)
+
+
+class PolarsFrame:
+    """A DataFrame of polars, whose ``to_dict`` takes no word."""
+
+    columns = ("note", "start", "length", "dateFormat")
+
+    def to_dict(self, *, as_series: bool = True) -> dict[str, Any]:
+        raise AssertionError("a dict of columns is not wanted")
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        return [dict(zip(self.columns, ("n1", 5, 4, "M/D"), strict=True))]
+
+
+def test_a_polars_frame_is_a_table() -> None:
+    assert scored("date", gold={"n1": [DATE]}, predictions=PolarsFrame(), notes=[NOTE])["date_format"].f1 == 1
+
+
+@pytest.mark.parametrize("profile", sorted((CHALLENGE, *PROFILES.names)))
+def test_other_scorers_read_memory_too(profile: str) -> None:
+    files: dict[str, Any] = {"gold": GOLD, "predictions": PREDICTIONS, "notes": NOTES}
+    read: dict[str, Any] = {role: path.read_bytes() for role, path in files.items()}
+    told = sandscore.score("date", profile=profile, **files)
+    assert sandscore.score("date", profile=profile, **read).card_bytes == told.card_bytes
+    decoded: dict[str, Any] = {role: json.loads(content) for role, content in read.items()}
+    assert sandscore.score("date", profile=profile, **decoded).to_dict()["measures"] == told.to_dict()["measures"]
+
+
+def test_two_processes_read_memory_as_one_does() -> None:
+    inputs: dict[str, Any] = {"gold": GOLD.read_bytes(), "predictions": PREDICTIONS.read_bytes(), "notes": NOTES}
+    one, two = (sandscore.score("date", jobs=jobs, **inputs) for jobs in (1, 2))
+    assert one.card_bytes == two.card_bytes
+
+
+def test_what_was_understood_is_said_by_score_and_validate() -> None:
+    spans = {"n1": [{"start": 5, "end": 9}]}
+    told = ("predictions: 'length' is missing, so 'end' was taken as exclusive (1 spans)",)
+    assert sandscore.score("date", gold={"n1": [DATE]}, predictions=spans, notes=[NOTE]).remarks == told
+    assert sandscore.validate("date", spans, notes=[NOTE]).remarks == told
+
+
+def test_standard_input_is_read_once() -> None:
+    program = """
+import sandscore as ss
+spans = {"n1": [{"start": 5, "length": 4}]}
+print(ss.score("date", gold=spans, predictions=spans, notes="-").f1)
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", program], input=json.dumps([NOTE]), capture_output=True, text=True, check=True
+    )
+    assert told.stdout == "1.0\n"
+
+
+def test_no_foreign_package_is_imported() -> None:
+    program = """
+import sys, sandscore as ss
+spans = {"n1": [{"start": 5, "length": 4}]}
+result = ss.score("date", gold=spans, predictions=spans, notes={"n1": "Seen 3/14"})
+assert result.interval == (1, 1)
+print(*sys.modules)
+"""
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"pandas", "spacy", "transformers", "presidio_analyzer", "polars"} & set(told.stdout.split())
 
 
 KEYS = ["start", "end", "length", "text", "note", "textDateAnnotations", "n1", "x"]

@@ -13,9 +13,9 @@ from pathlib import Path
 import click
 import pytest
 from cli.running import sandscore
-from click.shell_completion import BashComplete
+from click.shell_completion import BashComplete, get_completion_class
 
-from sandscore.cli.completion import suggesting
+from sandscore.cli.completion import prepare, suggesting
 from sandscore.cli.main import SHELLS, VERBS, cli
 from sandscore.measures import GENERAL_NAMES
 from sandscore.measures.measure_registry import MEASURES, document_measure
@@ -192,8 +192,8 @@ def leaves(command: click.Command) -> Iterator[click.Command]:
 
 
 NOBODY_KNOWS = {
-    "cause", "created", "dask", "dataset", "evaluation", "image", "local", "memory", "notify", "only", "phase",
-    "submission", "synapse", "synapse_options", "team", "types", "url",
+    "cause", "created", "dask", "dataset", "evaluation", "home", "home_options", "image", "local", "memory", "notify",
+    "only", "phase", "submission", "synapse", "synapse_options", "team", "types", "url",
 }  # fmt: skip
 
 
@@ -245,19 +245,47 @@ def test_installing_twice_is_installing_once(tmp_path: Path, monkeypatch: pytest
     assert b"_SANDSCORE_COMPLETE" in written[0][scripts[0]]
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+INSTALLED = [shell for shell in SHELLS if shutil.which(shell)]
+"""Bash always; ``make test`` installs the others."""
+
+
+@pytest.mark.parametrize("shell", INSTALLED)
 def test_the_script_is_one_that_the_shell_understands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str
 ) -> None:
-    """Where the shell is: ``make test`` installs all three."""
-    program = shutil.which(shell)
-    if program is None:
-        return
     monkeypatch.setenv("HOME", str(tmp_path))
+    for variable in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "ZDOTDIR"):
+        monkeypatch.delenv(variable, raising=False)
     assert sandscore("--install-completion", shell).code == 0
-    for path in tmp_path.rglob("*"):
-        if path.is_file():
-            subprocess.run([program, "-n", path], check=True)
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert written
+    for path in written:
+        subprocess.run([shell, "-n", path], check=True)
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("--profile=span", ["--profile=span-labels"]),
+        ("--gold=de", ["--gold=deep/"]),
+        ("--errors=", ["--errors=deep/"]),
+        ("--gold=", ["--gold=deep/", "--gold=one.json"]),
+        ("--gold", ["--gold"]),
+    ],
+)
+def test_a_word_with_an_equals_sign_is_kept_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str, typed: str, expected: list[str]
+) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "one.json").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("_SANDSCORE_COMPLETE", f"{shell}_complete")
+    prepare()
+    kind = get_completion_class(shell)
+    assert kind is not None
+    found = kind(cli, {}, "sandscore", "_SANDSCORE_COMPLETE").get_completions(["score", "date"], typed)
+    assert [item.value for item in found] == expected
 
 
 @pytest.mark.parametrize(

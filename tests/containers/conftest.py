@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from python_images import PythonImages
 
-from sandscore.containers.engines.docker.docker_engine import engine
+from sandscore.containers.engines.docker.docker_engine import docker_client
+from sandscore.containers.engines.docker.docker_row import DockerEngine
 from sandscore.containers.hostile.hostile_images import HostileImages, hostile_images
 from sandscore.containers.sent_notes import SentNote
 from sandscore.records.run_record import MIB, RunLimits
@@ -22,13 +23,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session")
 def client() -> Iterator["DockerClient"]:
-    with engine() as reached:
+    with docker_client() as reached:
         yield reached
 
 
 @pytest.fixture(scope="session")
 def images(client: "DockerClient") -> Iterator[HostileImages]:
-    with hostile_images(client, f"sandscore-test-{os.getpid()}") as built:
+    with hostile_images(DockerEngine(client), f"sandscore-test-{os.getpid()}") as built:
         yield built
 
 

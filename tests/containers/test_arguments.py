@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from sandscore.containers.engines.docker.container_limits import container_arguments, preset, seccomp_profile
+from sandscore.containers.engines.docker.container_limits import container_arguments, seccomp_profile
+from sandscore.containers.run_context import preset
 from sandscore.records.run_record import Hardening, ImageFacts, RunLimits
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from sandscore.base.errors import UsageFault
 from sandscore.containers.engines.docker import container_limits
+from sandscore.containers.engines.docker.docker_row import DockerEngine
 from sandscore.containers.hostile.hostile_images import HostileImages
 from sandscore.containers.hostile.hostile_set import CASES, Case, attack, choose, fire
 from sandscore.records.run_record import RunLimits
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 @pytest.mark.engine
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_contained(client: "DockerClient", images: HostileImages, small: RunLimits, case: Case) -> None:
-    assert fire(client, images, case, small).complaints == ()
+    assert fire(DockerEngine(client), images, case, small).complaints == ()
 
 
 @pytest.mark.engine
@@ -37,7 +38,7 @@ def test_the_hunts_find_what_is_open(small: RunLimits, monkeypatch: pytest.Monke
         }
 
     contained = container_limits.container_arguments
-    monkeypatch.setattr("sandscore.containers.engines.sandbox.container_arguments", opened)
+    monkeypatch.setattr("sandscore.containers.engines.docker.docker_sandbox.container_arguments", opened)
     names = ("reaches-targets", "docker-socket", "writes-outside", "gold-hunt")
     verdicts = attack(small, cases=choose(names))
     told = {verdict.case.name: " ".join(verdict.complaints) for verdict in verdicts}

@@ -9,7 +9,7 @@ import pytest
 from house.test_commands import commands_in
 
 from sandscore.cli.main import run
-from sandscore.containers.hostile.hostile_images import build_image
+from sandscore.containers.engines.docker.image_store import build_image
 from sandscore.records.run_record import MIB, Outcome, RunLimits
 
 if TYPE_CHECKING:

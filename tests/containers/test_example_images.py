@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sandscore.containers.annotation_run import RunJob, run
-from sandscore.containers.hostile.hostile_images import build_image
+from sandscore.containers.engines.docker.image_store import build_image
 from sandscore.containers.participant_template import example
 from sandscore.containers.run_context import Annotator
 from sandscore.containers.run_folder import predictions

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sandscore.base.errors import UsageFault
-from sandscore.containers.engines.docker.image_store import find_image, require_pinned
+from sandscore.containers.annotation_run import require_pinned
+from sandscore.containers.engines.docker.image_store import find_image
 from sandscore.records.run_record import Outcome, RunFault, RunLimits
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sandscore.containers.engines.docker.cleanup import BRIDGE, EXPIRES, OWNER, RUN, labels, remove_leftovers
+from sandscore.containers.engines.docker.cleanup import BRIDGE, remove_leftovers
+from sandscore.containers.engines.run_labels import EXPIRES, OWNER, RUN, labels
 
 if TYPE_CHECKING:
     from docker import DockerClient

@@ -156,7 +156,8 @@ def test_a_note_with_half_a_character_is_still_sent() -> None:
 
 def test_the_harness_keeps_its_own_environment_to_itself() -> None:
     """What a container is told is written down in one place, and nothing of ours is in it."""
-    from sandscore.containers.engines.docker.container_limits import container_arguments, preset
+    from sandscore.containers.engines.docker.container_limits import container_arguments
+    from sandscore.containers.run_context import preset
     from sandscore.records.run_record import ImageFacts
 
     facts = ImageFacts(reference="x", id="sha256:0", size_bytes=1)

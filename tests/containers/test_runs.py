@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sandscore.containers.annotation_run import FinishedRun, RunJob, run
-from sandscore.containers.engines.docker.container_limits import preset
 from sandscore.containers.local_process import local_process
-from sandscore.containers.run_context import Annotator, Isolation, Kind
+from sandscore.containers.run_context import Annotator, Isolated, Kind, preset
 from sandscore.containers.run_folder import predictions, write_run
 from sandscore.containers.sent_notes import SentNote
 from sandscore.records.run_record import MIB, Outcome, RunLimits, RunRecord
@@ -94,7 +93,7 @@ def test_the_record_of_an_image(plain: str, small: RunLimits, notes: list[SentNo
 @pytest.mark.engine
 @pytest.mark.parametrize("isolation", ["best", "own network"])
 def test_the_real_annotators_habits_under_compat(
-    python_image: "PythonImages", small: RunLimits, notes: list[SentNote], isolation: Isolation
+    python_image: "PythonImages", small: RunLimits, notes: list[SentNote], isolation: Isolated
 ) -> None:
     image = python_image("sandbox-like", (STANDINS / "sandbox_like.py").read_text(encoding="utf-8"))
     compat = preset("compat")

@@ -10,7 +10,7 @@ import pytest
 from sandscore.cli.main import run
 from sandscore.containers.annotation_run import RunJob
 from sandscore.containers.annotation_run import run as run_job
-from sandscore.containers.hostile.hostile_images import build_image
+from sandscore.containers.engines.docker.image_store import build_image
 from sandscore.containers.participant_template import example, starting_point
 from sandscore.containers.run_context import Annotator
 from sandscore.containers.sent_notes import SentNote

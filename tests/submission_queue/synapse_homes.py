@@ -13,8 +13,9 @@ from submission_queue.synapse_standin import Queue, synapse
 
 from sandscore.base.bundled_content import example_gold
 from sandscore.queue.home_protocol import QueueHome
-from sandscore.queue.homes.synapse.synapse_home import open_synapse_home
+from sandscore.queue.homes.synapse.synapse_home import SynapseHome
 from sandscore.queue.homes.synapse.synapse_options import FILE
+from sandscore.queue.workspace import open_workspace
 from sandscore.records.submission import Claim, Status, Verdict
 
 T = TypeVar("T")
@@ -31,6 +32,14 @@ def state(folder: Path, options: dict[str, Any] | None = None, **settings: Any) 
     (folder / "salt").write_text("salt", encoding="utf-8")
     (folder / FILE).write_text(json.dumps(QUICK | (options or {})), encoding="utf-8")
     return folder
+
+
+def open_synapse_home(evaluation_id: str, config: Path | None, state: Path) -> QueueHome:
+    """The home for a worker whose local state lies in ``state``, the folder that ``queue init`` made.
+
+    ``config`` is a ``.synapseConfig``; None is the one in the home folder. Nothing is called before ``open()``.
+    """
+    return SynapseHome(evaluation_id, config, open_workspace(state))
 
 
 @asynccontextmanager

@@ -27,10 +27,10 @@ from sandscore.queue.children.child_messages import (
     GoldChange,
     GoldRequest,
     RunAnswer,
-    RunRequest,
     ScoreAnswer,
     ScoredSubmission,
-    ScoreRequest,
+    SubmissionRunRequest,
+    SubmissionScoreRequest,
     SweepAnswer,
     SweepRequest,
     as_line,
@@ -38,7 +38,7 @@ from sandscore.queue.children.child_messages import (
 from sandscore.queue.children.child_process import Child, runner_environment
 from sandscore.records.run_record import Outcome, RunLimits
 
-SCORE = ScoreRequest("date", "final", "s1", "Team", None, "2026-01-01T00:00:00Z", 2, "/a")
+SCORE = SubmissionScoreRequest("date", "final", "s1", "Team", None, "2026-01-01T00:00:00Z", 2, "/a")
 GOLD = GoldRequest("date", None, "0" * 12, {"s1": "/a"})
 SCORED = ScoreAnswer({"instance_strict": 0.5, "token": None}, "v1|x", {"measures": {"token": {"f1": 0.25}}})
 COMPARED = GoldAnswer((GoldChange("added", "n1", 0, 4, None),), {"s1": (0,)})
@@ -46,7 +46,7 @@ FAULT = FaultAnswer(Blame.ORGANISER, "gold not valid")
 ON_A_BOARD = ScoredSubmission("s1", "Team", "date", None, 1, "2026-01-01T00:00:00Z", 0.5, True, "/card.json")
 
 MESSAGES: list[tuple[Any, "msgspec.json.Decoder[Any]"]] = [
-    (RunRequest("date", "sha256:0", "/n", "/a", "batch", 2, RunLimits(cpus=2.0), (0, 7)), RUNNER_REQUESTS),
+    (SubmissionRunRequest("date", "sha256:0", "/n", "/a", "batch", 2, RunLimits(cpus=2.0), (0, 7)), RUNNER_REQUESTS),
     (SweepRequest(), RUNNER_REQUESTS),
     (BatchRequest((SCORE, GOLD)), BATCH_REQUESTS),
     (BoardsRequest((ON_A_BOARD,)), BOARDS_REQUESTS),
@@ -70,7 +70,12 @@ def test_a_message_comes_out_as_it_went_in(message: Any, decoder: "msgspec.json.
 
 def test_every_kind_of_message_was_sent() -> None:
     kinds = {kind for _, kind in inspect.getmembers(child_messages, inspect.isclass) if _tag(kind)}
-    assert kinds == {type(message) for message, _ in MESSAGES} | {ScoreRequest, GoldRequest, ScoreAnswer, GoldAnswer}
+    assert kinds == {type(message) for message, _ in MESSAGES} | {
+        SubmissionScoreRequest,
+        GoldRequest,
+        ScoreAnswer,
+        GoldAnswer,
+    }
     assert len({_tag(kind) for kind in kinds}) == len(kinds)
 
 

@@ -16,10 +16,12 @@ import pytest
 from private_engine import PrivateEngine
 from queue_samples import CHALLENGE, RIGHT, hand_in, opened, queue, with_home
 
-from sandscore.containers.engines.docker.cleanup import RUN
-from sandscore.containers.engines.docker.docker_engine import engine
-from sandscore.containers.engines.sandbox import ended_by_itself
-from sandscore.containers.hostile.hostile_images import build_image, hostile_images
+from sandscore.containers.engines.docker.docker_engine import docker_client
+from sandscore.containers.engines.docker.docker_row import DockerEngine
+from sandscore.containers.engines.docker.docker_sandbox import ended_by_itself
+from sandscore.containers.engines.docker.image_store import build_image
+from sandscore.containers.engines.run_labels import RUN
+from sandscore.containers.hostile.hostile_images import hostile_images
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -47,14 +49,14 @@ def private(monkeypatch: pytest.MonkeyPatch) -> Iterator[PrivateEngine]:
 
 @pytest.fixture
 def client(private: PrivateEngine) -> Iterator["DockerClient"]:
-    with engine() as reached:
+    with docker_client() as reached:
         yield reached
 
 
 @pytest.fixture
 def slow(client: "DockerClient") -> Iterator[str]:
     """An image by its id."""
-    with hostile_images(client, NAME) as images:
+    with hostile_images(DockerEngine(client), NAME) as images:
         files = {"Dockerfile": f"FROM {images.image('harmless')}\nCOPY note /note\n", **SLOW}
         build_image(client, f"{NAME}-slow", files, labels={})
         yield str(client.images.get(f"{NAME}-slow").id)

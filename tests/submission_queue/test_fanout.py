@@ -14,7 +14,8 @@ import pytest
 from dask_cluster import Cluster
 from queue_samples import CHALLENGE, HALF, RIGHT, hand_in, opened, queue, with_home
 
-from sandscore.containers.engines.docker.docker_engine import engine
+from sandscore.containers.engines.docker.docker_engine import docker_client
+from sandscore.containers.engines.docker.docker_row import DockerEngine
 from sandscore.containers.hostile.hostile_images import hostile_images
 from sandscore.queue.dask import dask_executor as fanout
 from sandscore.queue.dask.note_shards import cut, shards_of
@@ -81,7 +82,10 @@ def test_an_image_is_run_in_shards_and_put_together(
     """Three notes, a shard each: one container a shard, one set of predictions, one record of all of them."""
     monkeypatch.setattr(fanout, "shards_of", partial(shards_of, most=10))
     workspace = queue(tmp_path, f'{CHALLENGE}[limits]\nmemory = "64m"\n', concurrency=1)
-    with engine() as client, hostile_images(client, f"sandscore-test-dask-{os.getpid()}") as images:
+    with (
+        docker_client() as client,
+        hostile_images(DockerEngine(client), f"sandscore-test-dask-{os.getpid()}") as images,
+    ):
         submission_id = hand_in(workspace, image=str(client.images.get(images.image("harmless")).id))
 
         async def work() -> None:

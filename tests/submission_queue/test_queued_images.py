@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from queue_samples import CHALLENGE, hand_in, queue, with_home
 
-from sandscore.containers.engines.docker.docker_engine import engine
+from sandscore.containers.engines.docker.docker_engine import docker_client
+from sandscore.containers.engines.docker.docker_row import DockerEngine
 from sandscore.containers.hostile.hostile_images import hostile_images
 from sandscore.queue.workspace import Workspace
 from sandscore.records.submission import Submission
@@ -28,13 +29,13 @@ DRIVE = "import sys; from sandscore.cli.main import main; main(sys.argv[1:])"
 
 @pytest.fixture(scope="module")
 def client() -> Iterator["DockerClient"]:
-    with engine() as reached:
+    with docker_client() as reached:
         yield reached
 
 
 @pytest.fixture(scope="module")
 def images(client: "DockerClient") -> Iterator["HostileImages"]:
-    with hostile_images(client, f"sandscore-test-queue-{os.getpid()}") as built:
+    with hostile_images(DockerEngine(client), f"sandscore-test-queue-{os.getpid()}") as built:
         yield built
 
 

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 from cli.running import sandscore
-from submission_queue.synapse_homes import claimed, opened, run, scored, state
+from submission_queue.synapse_homes import claimed, open_synapse_home, opened, run, scored, state
 from submission_queue.synapse_standin import TOKEN, Fault, Queue
 
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault, UsageFault
 from sandscore.queue.homes.synapse.synapse_errors import clean
-from sandscore.queue.homes.synapse.synapse_home import open_synapse_home
 from sandscore.queue.homes.synapse.synapse_session import RequestPace, new_cache
 from sandscore.records.submission import Committed, Event, Notice
 

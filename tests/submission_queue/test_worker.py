@@ -15,9 +15,9 @@ from sandscore.queue.children.child_messages import (
     RunAnswer,
     RunnerAnswer,
     RunnerRequest,
-    RunRequest,
     ScorerAnswer,
     ScorerRequest,
+    SubmissionRunRequest,
     SweepAnswer,
     SweepRequest,
     as_line,
@@ -38,7 +38,7 @@ class Hands:
 
     def __init__(self, workspace: Workspace, *ends: RunnerAnswer | Exception, slow: float = 0.0) -> None:
         self._real, self._ends, self._slow = LocalHands(workspace.root), list(ends), slow
-        self.running, self.jobs = asyncio.Event(), list[RunRequest]()
+        self.running, self.jobs = asyncio.Event(), list[SubmissionRunRequest]()
 
     async def run(self, job: RunnerRequest) -> RunnerAnswer:
         if isinstance(job, SweepRequest):

@@ -1,25 +1,20 @@
 """Labels as small integers, normalised as the task's schema allows them to be written."""
 
 from collections.abc import Mapping
-from functools import cache
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
 from sandscore.annotations.columns import Columns
-from sandscore.task_table.task import Task, schema_of
+from sandscore.task_table.task import Task
 
 ABSENT = -1
 NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
 
-@cache
 def allowed(task: Task, field: str) -> tuple[str, ...] | None:
-    """The values of an enum label as the schema lists them; None for free text."""
-    schema: Any = schema_of(task)
-    rule = schema["$defs"]["annotation"]["properties"][field]
-    return tuple(rule["anyOf"][0]["enum"]) if "anyOf" in rule else None
+    """What one of the task's labels may be; None for free text."""
+    return task.label_fields[field] or None
 
 
 def normalised(written: str, values: tuple[str, ...] | None, aliases: Mapping[str, str] = NO_ALIASES) -> str | None:
@@ -39,7 +34,7 @@ def normalised(written: str, values: tuple[str, ...] | None, aliases: Mapping[st
 
 def vocabulary(task: Task, field: str | None) -> "LabelCodes":
     """An empty vocabulary for one of the task's label fields."""
-    return LabelCodes(allowed(task, field), dict(task.label_aliases)) if field else LabelCodes(None)
+    return LabelCodes(allowed(task, field), dict(task.aliases)) if field else LabelCodes(None)
 
 
 def renumber(columns: Columns, known: "LabelCodes", other: "LabelCodes") -> None:

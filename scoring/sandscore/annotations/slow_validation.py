@@ -13,7 +13,8 @@ import msgspec
 
 from sandscore.annotations.decoder import annotation_type
 from sandscore.annotations.label_codes import vocabulary
-from sandscore.task_table.task import TASKS, Task, schema_of
+from sandscore.task_table.task import TASKS, Task
+from sandscore.task_table.task_schema import schema_of
 
 _CLOSE = 0.75
 
@@ -40,10 +41,9 @@ class Judge:
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        fields = (task.label, task.second_label)
-        self._labels = [(name, vocabulary(task, name)) for name in fields if name]
-        self._known = {"start", "length", "text", "confidence", *(name for name in fields if name)}
-        self._known_in_record = {"annotationSource", "name", *(row.array for row in TASKS.values())}
+        self._labels = [(name, vocabulary(task, name)) for name in task.label_fields]
+        self._known = {"start", "length", "text", "confidence", *task.label_fields}
+        self._known_in_record = {"annotationSource", "name", task.array, *(row.array for row in TASKS.values())}
 
     def record(self, value: Any, *, named: bool) -> JudgedRecord:
         """Judge one note's entry; ``named`` where it must say which note it is about."""
@@ -99,12 +99,12 @@ class Judge:
 
 def complaints(task: Task, rule: str, value: Any) -> list[Complaint]:
     """All ways in which a value breaks one definition of the task's schema."""
-    return _complaints(_validator(task.id, rule), value)
+    return _complaints(_validator(task, rule), value)
 
 
 def note_complaints(value: Any) -> list[Complaint]:
     """All ways in which a value is not a note."""
-    return _complaints(_validator("note", "note"), value)
+    return _complaints(_validator(None, "note"), value)
 
 
 def _complaints(validator: Any, value: Any) -> list[Complaint]:
@@ -113,13 +113,13 @@ def _complaints(validator: Any, value: Any) -> list[Complaint]:
 
 
 @cache
-def _validator(schema_name: str, rule: str) -> Any:
+def _validator(task: Task | None, rule: str) -> Any:
+    """Of a task's annotations, or of notes."""
     from jsonschema import Draft202012Validator
 
     from sandscore.base.bundled_content import schema_path
 
-    task = TASKS.get(schema_name)
-    schema: Any = schema_of(task) if task else json.loads(schema_path(schema_name).read_text(encoding="utf-8"))
+    schema: Any = schema_of(task) if task else json.loads(schema_path("note").read_text(encoding="utf-8"))
     return Draft202012Validator({"$ref": f"#/$defs/{rule}", "$defs": schema["$defs"]})
 
 

@@ -13,7 +13,7 @@ from sandscore.formats.conversion import Conversion
 from sandscore.formats.corpus import Loss, LossJournal, Output
 from sandscore.formats.format_files import read_json, save
 from sandscore.formats.sandscore_json import read_notes
-from sandscore.task_table.task import find_task
+from sandscore.task_table.task import NO_TASKS, TASKS, Task, find_task
 
 STDOUT = "-"
 Following = Callable[[Iterable[Any], int, str], Iterable[Any]]
@@ -61,7 +61,7 @@ def convert(  # noqa: PLR0913 (named, one for each option)
     *,
     source: str,
     target: str,
-    tasks: Sequence[str] = (),
+    tasks: Sequence[str | Task] = (),
     notes: str | Path | None = None,
     output: str | Path | None = None,
     types: Sequence[str] = (),
@@ -70,12 +70,14 @@ def convert(  # noqa: PLR0913 (named, one for each option)
     drop_mismatches: bool = False,
     lossless: bool = False,
     force: bool = False,
+    own_tasks: Mapping[str, Task] = NO_TASKS,
     following: Following | None = None,
 ) -> Converted:
     """Annotated notes from one file format to another, and what is lost on the way.
 
     ``tasks`` empty: all that the source has. ``types`` are the foreign types of the one task; ``labels`` maps them to
-    labels of ours, or names a JSON file that does. Nothing is written without an ``output``.
+    labels of ours, or names a JSON file that does. ``own_tasks`` are known beside ours. Nothing is written without an
+    ``output``.
 
     >>> made = ss.convert(gold, source="ours", target="conll", tasks=["date"], notes=notes)
     >>> made.notes > 0 and made.target
@@ -86,11 +88,12 @@ def convert(  # noqa: PLR0913 (named, one for each option)
         raise UsageFault(f"nothing to read: name the {source} files")
     if len(set(tasks)) < len(tasks):
         raise UsageFault("a task is named twice")
+    named = tuple(find_task(task, own_tasks) for task in tasks)
     wanted = Conversion(
         FORMATS.find(source),
         FORMATS.find(target),
         given,
-        tuple(find_task(task) for task in tasks),
+        named,
         read_notes(Path(notes)) if notes else None,
         tuple(types),
         _labels(labels),
@@ -98,7 +101,7 @@ def convert(  # noqa: PLR0913 (named, one for each option)
     )
     if wanted.target.directory and str(output) == STDOUT:
         raise UsageFault(f"{wanted.target.name} is a directory: name it with -o")
-    journal = LossJournal(lenient=drop_mismatches)
+    journal = LossJournal(lenient=drop_mismatches, tasks={**TASKS, **own_tasks, **{task.id: task for task in named}})
     if following is not None:
         journal.watch = following
     corpus, made = conversion.convert(wanted, journal)

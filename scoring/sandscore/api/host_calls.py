@@ -47,12 +47,10 @@ def _limits(challenge: Path | None, hardening: Hardening | None, memory: int | N
 
 def built_image(reference: str) -> str:
     """The image's id: what was built here has no registry, so no digest."""
-    from docker.errors import ImageNotFound
+    from sandscore.containers.engines.engine_registry import connected
 
-    from sandscore.containers.engines.docker.docker_engine import engine
-
-    try:
-        with engine() as client:
-            return str(client.images.get(reference).id)
-    except ImageNotFound:
-        raise InfrastructureFault(f"there is no image {reference}; make images builds it") from None
+    with connected() as engine:
+        found = engine.image_id(reference)
+    if found is None:
+        raise InfrastructureFault(f"there is no image {reference}; make images builds it")
+    return found

@@ -182,12 +182,12 @@ def _rows(table: Any, role: str) -> tuple[list[str], list[dict[str, Any]]]:
     twice = sorted({column for column in columns if columns.count(column) > 1})
     if twice:
         raise UsageFault(f"{role}: the column {one_line(twice[0])!r} stands twice in the DataFrame")
-    rows = [{str(column): plain(cell) for column, cell in row.items()} for row in table.to_dict("records")]
-    return columns, rows
+    held = table.to_dicts() if hasattr(table, "to_dicts") else table.to_dict("records")
+    return columns, [{str(column): plain(cell) for column, cell in row.items()} for row in held]
 
 
 def _listed(value: Any, role: str) -> list[Any]:
-    if isinstance(value, Mapping) or not isinstance(value, Iterable):
+    if isinstance(value, Mapping) or not isinstance(value, Iterable) or getattr(value, "shape", None) == ():
         raise UsageFault(f"{role}: found {kind_of(value)}; expected {EXPECTED}")
     return list(value)
 

@@ -26,6 +26,7 @@ from sandscore.records.challenge import Challenge
 from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import dumped
 from sandscore.site.site_folder import file_name
+from sandscore.task_table.task import Task, find_task
 
 PairTests = Callable[[int, int], AbstractContextManager[Callable[[int], object]]]
 """Told how many pairs are tested with how many draws each; its value is called with each step's size."""
@@ -173,14 +174,15 @@ class PowerAnswer(Struct, frozen=True):
 
 
 def patients_for(
-    task: str,
+    task: str | Task,
     plan: PowerPlan,
     gold: Path,
     notes: Path | None = None,
     simulating: Callable[[], Steps] = _unfollowed,
 ) -> PowerAnswer:
     """How many patients, drawn from gold, separate two systems."""
-    annotations, digest = annotations_of_patients(task, gold, notes)
+    known = find_task(task)
+    annotations, digest = annotations_of_patients(known, gold, notes)
     with simulating() as advance:
-        answer = patients_needed(annotations, plan, seed_of("power", task, digest, ""), advance)
+        answer = patients_needed(annotations, plan, seed_of("power", known.id, digest, ""), advance)
     return PowerAnswer(plan, answer, len(annotations))

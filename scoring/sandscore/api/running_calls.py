@@ -13,9 +13,9 @@ from sandscore.api.span_reading import SpanReader
 from sandscore.base.errors import UsageFault
 from sandscore.containers.annotation_run import RunJob
 from sandscore.containers.annotation_run import run as run_job
-from sandscore.containers.engines.docker.container_limits import preset
+from sandscore.containers.engines.engine_registry import ENGINES
 from sandscore.containers.python_annotator import run_in_python
-from sandscore.containers.run_context import Annotator, Kind
+from sandscore.containers.run_context import Annotator, Kind, preset
 from sandscore.containers.run_folder import PREDICTIONS, RECORD, clear, predictions, write_run
 from sandscore.containers.sent_notes import SentNote, read_notes
 from sandscore.records.run_record import Hardening, Protocol, RunLimits, RunRecord
@@ -28,7 +28,7 @@ Following = Callable[[int], AbstractContextManager[Callable[[int], object]]]
 class RunPlan(Struct, frozen=True, kw_only=True):
     """What is run over which notes, how it is spoken to, and what it may use."""
 
-    task: str
+    task: str | Task
     kind: Kind
     reference: str
     notes: str | Path
@@ -39,6 +39,8 @@ class RunPlan(Struct, frozen=True, kw_only=True):
     memory: int | None = None
     check_determinism: bool = False
     check_robustness: bool = False
+    engine: str | None = None
+    """Of the table of engines; None for the usual one."""
 
 
 class RunFiles(Struct, frozen=True):
@@ -73,7 +75,7 @@ def _unfollowed(_notes: int) -> AbstractContextManager[Callable[[int], object]]:
 
 
 def run(
-    task: str,
+    task: str | Task,
     *,
     image: str | None = None,
     command: str | None = None,
@@ -96,8 +98,8 @@ def run(
     >>> str(done.record.outcome)
     'finished'
     """
-    if engine not in (None, "docker"):
-        raise UsageFault(f"unknown engine '{engine}'; there is docker")
+    if engine is not None:
+        ENGINES.find(engine)
     kinds: tuple[tuple[Kind, str | None], ...] = ("image", image), ("url", url), ("command", command)
     named = [(kind, reference) for kind, reference in kinds if reference is not None]
     if len(named) + (annotate is not None) != 1:
@@ -107,7 +109,7 @@ def run(
     if annotate is not None:
         done = run_in_python(row, sent, digest, _in_our_form(row, annotate), limits)
     else:
-        done = run_job(RunJob(row, Annotator(*named[0]), sent, digest, limits))
+        done = run_job(RunJob(row, Annotator(*named[0]), sent, digest, limits, engine=engine))
     answered = b"".join(predictions(row, sent, done.answers)) if done.answers is not None else None
     return Run(answered, done.record)
 
@@ -136,6 +138,7 @@ def run_to_folder(request: RunPlan, folder: Path, following: Following = _unfoll
         concurrency=request.concurrency,
         check_determinism=request.check_determinism,
         check_robustness=request.check_robustness,
+        engine=request.engine,
     )
     clear(folder)
     with following(len(notes)) as step:

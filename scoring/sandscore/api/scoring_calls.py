@@ -17,7 +17,7 @@ from sandscore.profiles.profile_registry import Profile, find_profile
 from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import Identity, Question, pieces, published
 from sandscore.scoring.scoring_flow import InvalidPredictions, Scored, score_files
-from sandscore.task_table.task import find_task
+from sandscore.task_table.task import Task, find_task
 
 if TYPE_CHECKING:
     from sandscore.api.results import Problems, Result, Run
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class ScoringPlan(Struct, frozen=True, kw_only=True):
     """What to score, by whose rules, and what the card says of it."""
 
-    task: str
+    task: str | Task
     gold: InputFile
     predictions: InputFile
     notes: InputFile | None = None
@@ -59,7 +59,7 @@ class ScoreFiles(Struct, frozen=True, kw_only=True):
 
 
 def score(  # noqa: PLR0913 (named, one for each option)
-    task: str,
+    task: str | Task,
     *,
     gold: Any,
     predictions: Any,

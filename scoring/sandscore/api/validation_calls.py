@@ -7,14 +7,14 @@ from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.annotations.reading_watch import UNWATCHED, ReadingWatch
 from sandscore.base.errors import OrganiserFault
-from sandscore.task_table.task import find_task
+from sandscore.task_table.task import Task, find_task
 
 if TYPE_CHECKING:
     from sandscore.api.results import Problems
 
 
 def validate(
-    task: str,
+    task: str | Task,
     predictions: Any,
     *,
     notes: Any = None,
@@ -37,13 +37,13 @@ def validate(
 
 
 def validate_file(
-    task: str, file: str, *, notes: str | None = None, complete: bool = False, watch: ReadingWatch = UNWATCHED
+    task: str | Task, file: str, *, notes: str | None = None, complete: bool = False, watch: ReadingWatch = UNWATCHED
 ) -> ProblemCollector:
     """The same for a file, for whoever watches it being read."""
     return _validated(task, Inputs(predictions=file, notes=notes), complete, watch)
 
 
-def _validated(task: str, inputs: Inputs, complete: bool, watch: ReadingWatch) -> ProblemCollector:
+def _validated(task: str | Task, inputs: Inputs, complete: bool, watch: ReadingWatch) -> ProblemCollector:
     """Nothing is judged by notes or gold that are faulty themselves."""
     with watch.reading(inputs.given.values()) as progress:
         loaded = load_files(

@@ -22,7 +22,7 @@ else:
 _FILE, _FOLDER = "file", "dir"
 _FILES = {"CARD", "FILE", "RECORD", "REPORT", "RUN", "TOML"}
 _FOLDERS = {"DIR", "FOLDER", "SITE"}
-_PATHS = {"annotations", "file", "map_file", "notes", "output"}
+_PATHS = {"file", "notes"}
 
 Words = Callable[[click.Context], Iterable[str]]
 
@@ -45,15 +45,45 @@ class Suggested(_AnyType):
 
 
 def prepare() -> None:
-    """Bash takes ``--option=value`` apart at the equals sign; it stands between words that are meant here."""
-    from click.shell_completion import BashComplete, add_completion_class
+    """``--option=value`` is one word for zsh and fish and three for bash; click looks for its parts in neither."""
+    from click.shell_completion import BashComplete, FishComplete, ZshComplete, add_completion_class
 
-    class JoinedBash(BashComplete):
+    class BashWords(BashComplete):
         def get_completion_args(self) -> tuple[list[str], str]:
             words, last = super().get_completion_args()
             return [word for word in words if word != "="], last
 
-    add_completion_class(JoinedBash, "bash")
+    class ZshWords(ZshComplete):
+        def get_completions(self, args: list[str], incomplete: str) -> "list[CompletionItem]":
+            return _whole(super().get_completions(args, incomplete), incomplete)
+
+    class FishWords(FishComplete):
+        def get_completions(self, args: list[str], incomplete: str) -> "list[CompletionItem]":
+            return _whole(super().get_completions(args, incomplete), incomplete)
+
+    for kind in (BashWords, ZshWords, FishWords):
+        add_completion_class(kind)
+
+
+def _whole(found: "list[CompletionItem]", typed: str) -> "list[CompletionItem]":
+    """Suggestions for what follows the equals sign, with what stands before it."""
+    from click.shell_completion import CompletionItem
+
+    option, equals, begun = typed.partition("=")
+    if not equals or not option.startswith("-"):
+        return found
+    words = [word for item in found for word in (_paths(begun, item.type) or [item.value])]
+    return [CompletionItem(f"{option}={word}") for word in words]
+
+
+def _paths(begun: str, kind: str) -> list[str]:
+    """What there is on disk that begins so; a shell would look for the whole word."""
+    from glob import escape, glob
+
+    if kind not in (_FILE, _FOLDER):
+        return []
+    found = sorted(path + "/" * Path(path).is_dir() for path in glob(f"{escape(begun)}*"))  # noqa: PTH207 (as typed)
+    return [path for path in found if kind == _FILE or path.endswith("/")]
 
 
 def suggesting(command: click.Command) -> click.Command:
@@ -76,7 +106,7 @@ def _suggested(parameter: click.Parameter) -> Suggested | None:
     named = written.rpartition("]")[2] or written.strip("[]")
     if named in _FOLDERS:
         return Suggested(_nothing, _FOLDER)
-    if named in _FILES or parameter.name in _PATHS:
+    if named in _FILES or parameter.name in _PATHS or getattr(parameter.type, "func", None) is Path:
         return Suggested(_nothing, _FILE)
     return None
 

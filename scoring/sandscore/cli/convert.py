@@ -11,9 +11,8 @@ import click
 
 from sandscore import api
 from sandscore.base.terminal_text import hanging, terminal_width
-from sandscore.cli.options import NearChoice, format_option
+from sandscore.cli.options import NearChoice, format_option, own_task_options, own_tasks
 from sandscore.cli.progress import bar_over
-from sandscore.task_table.task import TASKS
 
 
 class FormatName(NearChoice):
@@ -65,6 +64,7 @@ def _list_formats(context: click.Context, _option: click.Parameter, asked: bool)
 @click.option("--lossless", is_flag=True, help="Write nothing if anything would be lost.")
 @click.option("--force", is_flag=True, help="Replace what is there already.")
 @click.option("--formats", is_flag=True, is_eager=True, expose_value=False, callback=_list_formats, help="List them.")
+@own_task_options
 @format_option
 def command(
     words: tuple[str, ...], annotations: tuple[Path, ...], output: Path | None, output_format: str, **options: Any
@@ -79,11 +79,14 @@ def command(
     Example:
       sandscore convert date --from ours --notes gold/example/notes.json --annotations gold/example/date.json --to conll
     """
-    tasks = tuple(itertools.takewhile(TASKS.__contains__, words))
+    from sandscore.task_table.task import TASKS
+
+    own = own_tasks()
+    tasks = tuple(itertools.takewhile(lambda word: word in TASKS or word in own, words))
     paths = [*(Path(word) for word in words[len(tasks) :]), *annotations]
     kept = None if output is None or str(output) == "-" else output
     try:
-        made = api.convert(paths, tasks=tasks, output=kept or "-", following=bar_over, **options)
+        made = api.convert(paths, tasks=tasks, output=kept or "-", own_tasks=own, following=bar_over, **options)
     except api.LossyConversion as fault:
         _tell(fault.losses)
         raise

@@ -1,25 +1,29 @@
 """``sandscore evaluate``: run, validate and score in one."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sandscore import api
-from sandscore.cli.options import format_option
+from sandscore.cli.options import format_option, own_task_options, task_argument
 from sandscore.cli.running_options import following, run_options
+
+if TYPE_CHECKING:
+    from sandscore.task_table.task import Task
 
 
 @click.command("evaluate")
-@click.argument("task")
+@task_argument
 @click.option("--image", required=True, help="A Docker image, isolated and limited.")
 @click.option("--gold", required=True, metavar="FILE", help="The reference annotations; the container never sees them.")
 @click.option(
     "-o", "--output", required=True, type=click.Path(path_type=Path, file_okay=False), help="The folder of results."
 )
 @run_options
+@own_task_options
 @format_option
-def command(task: str, image: str, gold: str, output: Path, output_format: str, **options: Any) -> int:
+def command(task: "Task", image: str, gold: str, output: Path, output_format: str, **options: Any) -> int:
     """Run an image over notes, validate what it found, score it: predictions, run.json, log.txt and card.json.
 
     \b

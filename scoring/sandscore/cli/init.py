@@ -1,16 +1,22 @@
 """``sandscore init``: a participant's starting point."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from sandscore import api
+from sandscore.cli.options import own_task_options, task_argument
+
+if TYPE_CHECKING:
+    from sandscore.task_table.task import Task
 
 
 @click.command("init")
-@click.argument("task")
+@task_argument
 @click.argument("folder", type=click.Path(path_type=Path))
-def command(task: str, folder: Path) -> None:
+@own_task_options
+def command(task: "Task", folder: Path) -> None:
     """Make FOLDER with a working annotator for TASK: Dockerfile, annotator, its test and a README.
 
     \b

@@ -1,21 +1,26 @@
-"""Options that several verbs share."""
+"""Options that several verbs share, and the task that most are about."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from sandscore import api
 from sandscore.base.errors import nearest
 
 if TYPE_CHECKING:
     from sandscore.queue.homes.home_row import HomeOption
+    from sandscore.task_table.task import Task
 
     _Choice = click.Choice[str]
+    _AnyType = click.ParamType[Any]
 else:
     _Choice = click.Choice
+    _AnyType = click.ParamType
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+_OWN = "sandscore.own_tasks"
 
 
 class NearChoice(_Choice):
@@ -39,6 +44,61 @@ format_option = click.option(
     show_default=True,
     help="For people or for programs.",
 )
+
+
+class TaskName(_AnyType):
+    """The id of a task, of our table or of an organiser's."""
+
+    name = "task"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Task":
+        from sandscore.task_table.task import find_task
+
+        return find_task(value, own_tasks(ctx))
+
+
+def own_tasks(context: click.Context | None = None) -> "Mapping[str, Task]":
+    """The tasks that the command line's ``--challenge`` and ``--task-file`` define."""
+    found: Mapping[str, Task] = (context or click.get_current_context()).meta.get(_OWN, {})
+    return found
+
+
+def _from_challenge(context: click.Context, _option: click.Parameter, path: str | None) -> str | None:
+    if path is not None and not context.resilient_parsing:
+        _learn(context, api.read_own_tasks(Path(path)))
+    return path
+
+
+def _from_task_file(context: click.Context, _option: click.Parameter, path: str | None) -> None:
+    if path is not None and not context.resilient_parsing:
+        _learn(context, api.read_task_file(Path(path)))
+
+
+def _learn(context: click.Context, tasks: "Mapping[str, Task]") -> None:
+    context.meta[_OWN] = {**own_tasks(context), **tasks}
+
+
+task_argument = click.argument("task", type=TaskName())
+task_file_option = click.option(
+    "--task-file",
+    metavar="FILE",
+    is_eager=True,
+    expose_value=False,
+    callback=_from_task_file,
+    help="TOML that defines tasks of your own, as challenge.toml may.",
+)
+
+
+def challenge_option(told: str, *, kept: bool = False) -> Callable[[_Command], _Command]:
+    """``--challenge``, which may define tasks; ``kept``: the verb wants the path too."""
+    return click.option(
+        "--challenge", metavar="FILE", is_eager=True, expose_value=kept, callback=_from_challenge, help=told
+    )
+
+
+def own_task_options(command: _Command) -> _Command:
+    """Where an organiser's own tasks are defined, for a verb that takes a task."""
+    return challenge_option("challenge.toml, which may define tasks of its own.")(task_file_option(command))
 
 
 _KINDS: dict[str, Callable[[], Any]] = {

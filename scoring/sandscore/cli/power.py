@@ -2,15 +2,19 @@
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from sandscore import api
-from sandscore.cli.options import format_option
+from sandscore.cli.options import format_option, own_task_options, task_argument
+
+if TYPE_CHECKING:
+    from sandscore.task_table.task import Task
 
 
 @click.command("power")
-@click.argument("task")
+@task_argument
 @click.option("--gap", type=float, required=True, help="How far apart the two systems are in F1.")
 @click.option("--gold", required=True, type=click.Path(path_type=Path), help="Gold of the task, to draw patients from.")
 @click.option("--notes", type=click.Path(path_type=Path), help="The notes, which know the patients.")
@@ -18,8 +22,11 @@ from sandscore.cli.options import format_option
 @click.option("--overlap", type=float, default=0.5, show_default=True, help="Share of errors both make.")
 @click.option("--power", "wanted", type=float, default=0.8, show_default=True, help="How often they must separate.")
 @click.option("--simulations", type=click.IntRange(20, 100_000), default=400, show_default=True)
+@own_task_options
 @format_option
-def command(task: str, gap: float, gold: Path, notes: Path | None, output_format: str, **assumed: float | int) -> None:
+def command(
+    task: "Task", gap: float, gold: Path, notes: Path | None, output_format: str, **assumed: float | int
+) -> None:
     """Say how many patients separate two systems that are a given gap apart.
 
     Simulates challenges on patients drawn from gold, and runs the board's own test on each (level 0.05).

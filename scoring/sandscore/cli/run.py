@@ -1,18 +1,21 @@
 """``sandscore run``: an annotator over notes."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from sandscore import api
 from sandscore.base.errors import UsageFault
-from sandscore.cli.options import format_option
+from sandscore.cli.options import format_option, own_task_options, task_argument
 from sandscore.cli.running_options import following, run_options
+
+if TYPE_CHECKING:
+    from sandscore.task_table.task import Task
 
 
 @click.command("run")
-@click.argument("task")
+@task_argument
 @click.option("--image", help="A Docker image, isolated and limited.")
 @click.option("--url", help="A server somebody runs: http://host:port. Not isolated by us.")
 @click.option("--command", "local", help="A local command that serves on the port in $PORT. Not isolated: development.")
@@ -20,9 +23,10 @@ from sandscore.cli.running_options import following, run_options
     "-o", "--output", required=True, type=click.Path(path_type=Path, file_okay=False), help="The run's folder."
 )
 @run_options
+@own_task_options
 @format_option
 def command(
-    task: str,
+    task: "Task",
     image: str | None,
     url: str | None,
     local: str | None,

@@ -7,11 +7,11 @@ import click
 
 from sandscore import api
 from sandscore.base.errors import UsageFault
-from sandscore.cli.options import format_option
+from sandscore.cli.options import challenge_option, format_option, task_argument, task_file_option
 
 
 @click.command("score")
-@click.argument("task")
+@task_argument
 @click.option("--gold", required=True, metavar="FILE", help="The reference annotations.")
 @click.option("--predictions", required=True, metavar="FILE", help="What is scored; - reads standard input.")
 @click.option("--notes", metavar="FILE", help="The notes; they define the data set and prove every text.")
@@ -39,11 +39,10 @@ from sandscore.cli.options import format_option
 )
 @click.option("--entity-map", metavar="FILE", help="JSON, foreign type to label of the task, for the error files.")
 @click.option("--html", "report", metavar="REPORT", help="Write a page that shows where the points were lost.")
-@click.option(
-    "--challenge",
-    metavar="FILE",
-    help="challenge.toml: whether its licence lets the report show notes (publication.text).",
+@challenge_option(
+    "challenge.toml: its own tasks, and whether its licence lets the report show notes (publication.text).", kept=True
 )
+@task_file_option
 @click.option("-o", "--output", "card", metavar="CARD", help="Write the score card here.")
 @format_option
 def command(

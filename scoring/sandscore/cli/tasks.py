@@ -1,27 +1,44 @@
 """``sandscore tasks``: the task table."""
 
 import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import click
 
+from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import hanging, terminal_width
-from sandscore.cli.options import format_option
-from sandscore.task_table.task import TASKS, Task
+from sandscore.cli.options import TaskName, format_option, own_task_options, own_tasks
+
+if TYPE_CHECKING:
+    from sandscore.task_table.task import Task
 
 
 @click.command("tasks")
+@click.argument("task", required=False, type=TaskName())
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of TASK's annotation files.")
+@own_task_options
 @format_option
-def command(output_format: str) -> None:
-    """List what can be annotated, with each task's JSON array, label and measures.
+def command(task: "Task | None", schema: bool, output_format: str) -> None:
+    """List what can be annotated, with each task's JSON array, label and measures; or TASK alone.
 
     \b
     Example:
       sandscore tasks
+      sandscore tasks address --schema
     """
-    click.echo(FORMATS[output_format]())
+    from sandscore.task_table.task import TASKS
+    from sandscore.task_table.task_schema import schema_text
+
+    if schema and task is None:
+        raise UsageFault("--schema prints the schema of one task: name it")
+    if schema and task is not None:
+        click.echo(schema_text(task), nl=False)
+        return
+    click.echo(FORMATS[output_format]([task] if task else [*TASKS.values(), *own_tasks().values()]))
 
 
-def _row(task: Task) -> dict[str, object]:
+def _row(task: "Task") -> dict[str, object]:
     return {
         "id": task.id,
         "array": task.array,
@@ -32,14 +49,14 @@ def _row(task: Task) -> dict[str, object]:
     }
 
 
-def _as_json() -> str:
-    return json.dumps([_row(task) for task in TASKS.values()], indent=2)
+def _as_json(tasks: "Iterable[Task]") -> str:
+    return json.dumps([_row(task) for task in tasks], indent=2)
 
 
-def _as_text() -> str:
+def _as_text(tasks: "Iterable[Task]") -> str:
     limit = terminal_width()
     lines = [f"{'task':14} {'array':32} {'label':14} measures"]
-    for task in TASKS.values():
+    for task in tasks:
         label = (task.label or "-") + ("" if task.label_required or not task.label else "?")
         head, measures = f"{task.id:14} {task.array:32} {label:14} ", ", ".join(task.measures)
         narrow = limit is not None and len(head + measures) > limit

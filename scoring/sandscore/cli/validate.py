@@ -1,19 +1,25 @@
 """``sandscore validate``: everything that is wrong with one annotation file."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from sandscore import api
 from sandscore.base.errors import ParticipantFault
-from sandscore.cli.options import format_option
+from sandscore.cli.options import format_option, own_task_options, task_argument
+
+if TYPE_CHECKING:
+    from sandscore.task_table.task import Task
 
 
 @click.command("validate")
-@click.argument("task")
+@task_argument
 @click.argument("file")
 @click.option("--notes", metavar="FILE", help="The notes; without them texts and offsets are not compared.")
 @click.option("--complete", is_flag=True, help="A note without an entry is an error, not a warning.")
+@own_task_options
 @format_option
-def command(task: str, file: str, notes: str | None, complete: bool, output_format: str) -> int:
+def command(task: "Task", file: str, notes: str | None, complete: bool, output_format: str) -> int:
     """Check FILE (or - for standard input) against TASK's schema and, with --notes, against the notes.
 
     Lists every problem, not only the first. Exits 0 if the file is valid, 65 if it is not.

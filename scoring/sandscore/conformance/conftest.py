@@ -10,7 +10,7 @@ from sandscore.measures.measure_registry import MEASURES
 from sandscore.profiles.profile_registry import PROFILES
 
 KINDS: dict[str, Registry[Any]] = {registry.kind: registry for registry in (MEASURES, FORMATS, PROFILES)}
-OTHERS = ("home",)
+OTHERS = ("home", "engine")
 """Kinds whose suites choose their rows themselves."""
 
 

@@ -6,6 +6,7 @@ Does an annotator always say the same? Once from a fresh start in another order,
 import datetime
 import json
 import random
+import re
 import secrets
 import time
 from collections.abc import Iterator, Sequence
@@ -15,12 +16,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from sandscore import __version__
+from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import plain_lines
 from sandscore.containers.annotator_starts import attempt
 from sandscore.containers.answers import RefusedAnswer
-from sandscore.containers.engines.docker.cleanup import labels, remove_leftovers
-from sandscore.containers.engines.docker.docker_engine import engine, facts, require_limits
-from sandscore.containers.engines.docker.image_store import find_image, require_pinned
+from sandscore.containers.engines.engine_registry import connected
+from sandscore.containers.engines.run_labels import labels
 from sandscore.containers.note_redaction import redact
 from sandscore.containers.run_context import Annotator, Facts, Setting
 from sandscore.containers.sent_notes import SentNote
@@ -40,6 +41,13 @@ from sandscore.records.run_record import (
 from sandscore.task_table.task import Task
 
 SHUFFLE_SEED = 1
+_PINNED = re.compile(r"(?:.+@)?sha256:[0-9a-f]{64}")
+
+
+def require_pinned(reference: str) -> None:
+    """Scored runs take an image by digest (or by id where there is no registry), never by a tag that may move."""
+    if not _PINNED.fullmatch(reference):
+        raise UsageFault(f"'{reference}' may change behind our back; name the image as repository@sha256:…")
 
 
 def shuffled(notes: Sequence[SentNote]) -> list[SentNote]:
@@ -83,6 +91,8 @@ class RunJob(Struct, frozen=True):
     check_determinism: bool = False
     check_robustness: bool = False
     pinned: bool = False
+    engine: str | None = None
+    """The name of a row of the table of engines; None for the usual one."""
 
 
 class FinishedRun(Struct, frozen=True):
@@ -156,12 +166,12 @@ def _prepared(job: RunJob, setting: Setting) -> Iterator[Setting]:
         return
     if job.pinned:
         require_pinned(job.annotator.reference)
-    with engine() as client:
-        require_limits(facts(client))
-        remove_leftovers(client)
-        image = find_image(client, job.annotator.reference, job.limits)
+    with connected(job.engine) as engine:
+        engine.require_limits()
+        engine.remove_leftovers()
+        image = engine.find_image(job.annotator.reference, job.limits)
         marks = labels(secrets.token_hex(8), 3 * job.limits.total_seconds)
-        yield replace(setting, client=client, image=image, marks=marks)
+        yield replace(setting, reached=engine, image=image, marks=marks)
 
 
 def _annotate(job: RunJob, setting: Setting, seen: Facts, checks: dict[str, Check], progress: Progress) -> list[bytes]:

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sandscore.containers.answers import Answers
-from sandscore.containers.batch_protocol import OUTPUT, PREDICTIONS, answers_in, folders, take_file, wait_for_end
-from sandscore.containers.engines.docker.network_isolation import CannotEnter, Isolation, no_network, own_network
-from sandscore.containers.engines.sandbox import Sandbox, sandbox
+from sandscore.containers.batch_protocol import answers_in, notes_file, wait_for_end
+from sandscore.containers.engines.engine_protocol import PREDICTIONS, CannotEnter, Isolation, Mounts
+from sandscore.containers.engines.sandbox import Sandbox
 from sandscore.containers.local_process import local_process
 from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.run_context import Facts, Rounds, Setting
 from sandscore.containers.service_protocol import Alive, Clock, Progress, Service, annotate_all, quiet, read_tool
-from sandscore.containers.transports import Door, may_enter_namespaces, url_door
+from sandscore.containers.transports import Door, url_door
 from sandscore.records.run_record import RunFault
 
 _Done = TypeVar("_Done")
@@ -71,12 +71,13 @@ def _serve_command(setting: Setting, rounds: Rounds, facts: Facts, clock: Clock,
 
 
 def _serve_image(setting: Setting, rounds: Rounds, facts: Facts, clock: Clock, progress: Progress) -> Answered:
-    if setting.annotator.isolation == "best" and may_enter_namespaces():
+    alone = setting.engine.no_network() if setting.annotator.isolation == "best" else None
+    if alone is not None:
         try:
-            return _serve_apart(no_network(), setting, rounds, facts, clock, progress)
+            return _serve_apart(alone, setting, rounds, facts, clock, progress)
         except CannotEnter:
             pass
-    with own_network(setting.engine, setting.marks) as isolation:
+    with setting.engine.own_network(setting.marks) as isolation:
         return _serve_apart(isolation, setting, rounds, facts, clock, progress)
 
 
@@ -86,7 +87,7 @@ def _serve_apart(
     facts.isolation = isolation.description
 
     def work(box: Sandbox) -> Answered:
-        door = isolation.door(box.attributes())
+        door = isolation.door(box)
         return _serve(setting, door, clock, box.require_well, facts, rounds, progress)
 
     return _in_sandbox(setting, facts, isolation.network, {}, work)
@@ -97,27 +98,24 @@ def _batch(setting: Setting, rounds: Rounds, facts: Facts, clock: Clock) -> Answ
     facts.isolation = "no network"
     answered: Answered = []
     for notes in rounds:
-        with folders(setting.engine, notes, setting.limits, setting.marks) as both:
+        most = setting.limits.output_size(sum(len(note.text) for note in notes))
+        with setting.engine.folders(notes_file(notes), most, setting.limits, setting.marks) as both:
             begun = time.monotonic()
             _in_sandbox(setting, facts, "none", both.mounts, lambda box: wait_for_end(box, clock))
             if not answered:
                 facts.notes_seconds = time.monotonic() - begun
-            data = take_file(
-                both.holder,
-                f"{OUTPUT}/{PREDICTIONS}",
-                setting.limits.output_size(sum(len(note.text) for note in notes)),
-            )
+            data = both.take(PREDICTIONS, most)
         answered.append(answers_in(data, notes, Answers(setting.task, setting.limits)))
     return answered
 
 
 def _in_sandbox(
-    setting: Setting, facts: Facts, network: str, mounts: dict[str, dict[str, str]], work: Callable[[Sandbox], _Done]
+    setting: Setting, facts: Facts, network: str, mounts: Mounts, work: Callable[[Sandbox], _Done]
 ) -> _Done:
     """Work done with a container; its faults explained by how the container fared, its use of things noted."""
     log = LogWatch(setting.limits.log_kept_bytes)
     try:
-        with sandbox(setting.engine, setting.found, setting.limits, setting.marks, network, mounts, log) as box:
+        with setting.engine.sandbox(setting.found, setting.limits, setting.marks, network, mounts, log) as box:
             facts.start_seconds = box.start_seconds
             try:
                 done = work(box)

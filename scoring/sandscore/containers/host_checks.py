@@ -1,26 +1,19 @@
 """Is this machine fit to run submissions? Each finding says what is there and, where it is not, how to get it."""
 
-import os
 import shutil
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from sandscore.base.errors import SandscoreError
-from sandscore.containers.engines.docker.cleanup import labels, remove_leftovers
-from sandscore.containers.engines.docker.container_limits import container_arguments, preset
-from sandscore.containers.engines.docker.docker_engine import asking, engine, facts, unenforced
-from sandscore.containers.engines.docker.tmpfs_image import holder_image
-from sandscore.containers.transports import may_enter_namespaces
-from sandscore.records.run_record import ImageFacts, RunFault
+from sandscore.containers.engines.engine_registry import DEFAULT, ENGINES
 
 Level = Literal["ok", "note", "fault"]
-_ROOM_BYTES = 5 << 30
 
 
 class Finding(Struct, frozen=True):
@@ -39,8 +32,8 @@ def examine() -> Iterator[Finding]:
     """All findings, the engine's only where one answers."""
     yield Finding("python", "ok", sys.version.partition(" ")[0])
     yield _reading()
-    yield _package("docker", "docker", "fault", "pip install 'sandscore[run]'")
-    yield _package("synapse", "synapseclient", "note", "pip install 'sandscore[synapse]' for a Synapse queue")
+    yield from ENGINES.find(DEFAULT)().requirements()
+    yield installed("synapse", "synapseclient", "note", "pip install 'sandscore[synapse]' for a Synapse queue")
     config = Path("~/.synapseConfig").expanduser()
     found = "found" if config.exists() else "none"
     yield Finding("synapse access", "ok" if config.exists() else "note", f"{config.name}: {found}")
@@ -49,8 +42,7 @@ def examine() -> Iterator[Finding]:
         "busybox", "ok" if busybox else "note", busybox or "none", None if busybox else "apt-get install busybox-static"
     )
     try:
-        with engine() as client:
-            yield from _engine(client)
+        yield from ENGINES.find(DEFAULT)().examine()
     except SandscoreError as fault:
         yield Finding("engine", "fault", "none answers", str(fault))
 
@@ -64,91 +56,8 @@ def _reading() -> Finding:
     return Finding("reading", "note", "by Python alone: slower, with the same results", advice)
 
 
-def _package(name: str, module: str, otherwise: Level, advice: str) -> Finding:
+def installed(name: str, module: str, otherwise: Level, advice: str) -> Finding:
+    """Whether a Python package is there."""
     if find_spec(module) is not None:
         return Finding(name, "ok", "the Python package is installed")
     return Finding(name, otherwise, "the Python package is missing", advice)
-
-
-def _engine(client: Any) -> Iterator[Finding]:
-    info = facts(client)
-    yield Finding("engine", "ok", f"Docker {info.get('ServerVersion')}, cgroup v{info.get('CgroupVersion', '1')}")
-    ignored = unenforced(info)
-    yield Finding(
-        "limits known",
-        "fault" if ignored else "ok",
-        f"ignores {', '.join(ignored)}" if ignored else "memory, swap, processes, CPU",
-        "a rootless engine needs cgroup v2 with delegation" if ignored else None,
-    )
-    if sys.platform != "linux":
-        yield Finding("isolation", "fault", "containers cannot be reached", "run on the engine's own host, a Linux")
-        return
-    inside = may_enter_namespaces()
-    yield Finding(
-        "isolation",
-        "ok" if inside else "note",
-        "containers without a network, entered by us" if inside else "an internal network for each container",
-        None if inside else "run as root on the engine's host to do without any network",
-    )
-    yield _room(info)
-    yield Finding("leftovers", "ok", f"{remove_leftovers(client)} removed")
-    try:
-        yield from _in_force(client)
-    except RunFault as fault:
-        yield Finding("limits in force", "fault", "a container could not be started", fault.reason)
-
-
-def _room(info: dict[str, Any]) -> Finding:
-    folder = info.get("DockerRootDir", "/")
-    if not Path(folder).is_dir():
-        return Finding("disk", "note", f"{folder} cannot be seen from here")
-    free = shutil.disk_usage(folder).free
-    advice = None if free > _ROOM_BYTES else "docker image prune, or a larger disk"
-    return Finding("disk", "note" if advice else "ok", f"{free >> 30} GB free for images", advice)
-
-
-def _in_force(client: Any) -> Iterator[Finding]:
-    """Start a program that does nothing, under the usual limits, and look at what the kernel says of it."""
-    limits = preset("strict")
-    image = ImageFacts(reference="holder", id=holder_image(client), size_bytes=0)
-    with asking("starting a container"):
-        container = client.containers.run(
-            detach=True, **container_arguments(image, limits, labels("doctor", 60), "none", {})
-        )
-        try:
-            container.reload()
-            process = Path("/proc") / str(container.attrs["State"]["Pid"])
-            yield from _kernel_says(process, limits.memory_bytes)
-        finally:
-            container.remove(force=True, v=True)
-
-
-def _kernel_says(process: Path, memory_bytes: int) -> Iterator[Finding]:
-    try:
-        lines = (process / "status").read_text(encoding="ascii", errors="replace").splitlines()
-        groups = (process / "cgroup").read_text(encoding="ascii", errors="replace").splitlines()
-    except OSError:
-        yield Finding("limits in force", "note", "the container's processes cannot be seen from here")
-        return
-    said = {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
-    wanted = {"Seccomp": "2", "NoNewPrivs": "1", "CapEff": "0" * 16, "CapBnd": "0" * 16}
-    wrong = [key for key, value in wanted.items() if said.get(key) != value]
-    shown = f"not in force: {', '.join(wrong)}" if wrong else "no rights, our system call filter"
-    yield Finding("rights in force", "fault" if wrong else "ok", shown)
-    limit = _memory_limit(groups)
-    if limit is None:
-        yield Finding("memory in force", "note", "the memory limit cannot be read from here")
-    else:
-        good = limit == str(memory_bytes)
-        yield Finding("memory in force", "ok" if good else "fault", f"{limit} bytes in the container's cgroup")
-
-
-def _memory_limit(groups: list[str]) -> str | None:
-    root = Path("/sys/fs/cgroup")
-    for line in groups:
-        _, controllers, path = line.split(":", 2)
-        names = ("memory/" + path.lstrip("/") + "/memory.limit_in_bytes", path.lstrip("/") + "/memory.max")
-        for name in names if controllers in ("", "memory") else ():
-            if os.access(root / name, os.R_OK):
-                return (root / name).read_text(encoding="ascii").strip()
-    return None

@@ -1,23 +1,8 @@
 """The output of a container: counted as it comes, its end kept, cut off when there is too much of it."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
-
-
-class Attached:
-    """The output of a container, which must be attached to before it is started to miss nothing."""
-
-    def __init__(self, container: Any) -> None:
-        self._stream = container.attach(stream=True, logs=True)
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self._stream)
-
-    def close(self) -> None:
-        """Wake a reader and give the connection back; the stream's own close leaves the latter to chance."""
-        self._stream.close()
-        self._stream._response.close()
 
 
 class LogWatch:

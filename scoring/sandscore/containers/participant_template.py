@@ -2,28 +2,26 @@
 
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 from sandscore.base.bundled_content import submissions
 from sandscore.base.errors import UsageFault
 from sandscore.base.whole_files import told, write_files
-from sandscore.task_table.task import Task, find_task
+from sandscore.task_table.task import Starter, Task, find_task
 
-_STARTS = "starts.json"
+_ANY_WORD = r"\b\w+\b"
 _COPIED = ("Dockerfile", ".dockerignore", "annotate.py", "server.py", "test_annotate.py", "tool.json", "README.md")
-
-Files = Mapping[str, str]
-"""Name in the folder: content."""
 
 
 def starting_point(task: Task) -> dict[str, str]:
     """The files of a working annotator for the task, with a first pattern to be improved on."""
     folder = submissions() / "template"
     files = {name: (folder / name).read_text(encoding="utf-8") for name in _COPIED}
-    starts = json.loads((folder / _STARTS).read_text(encoding="utf-8"))
-    start = starts.get(task.id) or {"pattern": r"\b\w+\b", "labels": {task.label: ""} if task.label else {}}
-    files["annotate.py"] = _set(files["annotate.py"], PATTERN=_raw(start["pattern"]), LABELS=_quoted(start["labels"]))
+    start = task.starter or Starter(
+        _ANY_WORD, tuple((name, _first(values)) for name, values in task.label_fields.items())
+    )
+    labels = _quoted(dict(start.labels))
+    files["annotate.py"] = _set(files["annotate.py"], PATTERN=_raw(start.pattern), LABELS=labels)
     files["test_annotate.py"] = files["test_annotate.py"].replace("textDateAnnotations", task.array)
     files["README.md"] = _of_task(files["README.md"], task)
     files["tool.json"] = _of_task(files["tool.json"], task).replace("dates", f"the annotations of {task.id}")
@@ -31,7 +29,7 @@ def starting_point(task: Task) -> dict[str, str]:
     return files
 
 
-def write_starting_point(task: str, folder: Path) -> list[str]:
+def write_starting_point(task: str | Task, folder: Path) -> list[str]:
     """Writes them where none of them is yet; the value names them."""
     files = starting_point(find_task(task))
     with told(folder, "{where}: cannot be written ({why})"):
@@ -60,6 +58,10 @@ def _set(program: str, **values: str) -> str:
             flags=re.MULTILINE,
         )
     return program
+
+
+def _first(values: tuple[str, ...]) -> str:
+    return values[0] if values else "something"
 
 
 def _raw(pattern: str) -> str:

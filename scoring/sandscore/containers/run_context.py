@@ -1,19 +1,17 @@
 """The context of a run: image, notes and conditions, and what one start of it showed."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from sandscore.containers.engines.engine_protocol import Engine
 from sandscore.containers.engines.sandbox import Usage
 from sandscore.containers.sent_notes import SentNote
-from sandscore.records.run_record import ImageFacts, Outcome, Protocol, RunFault, RunLimits
+from sandscore.records.run_record import Hardening, ImageFacts, Outcome, Protocol, RunFault, RunLimits
 from sandscore.task_table.task import Task
 
-if TYPE_CHECKING:
-    from docker import DockerClient
-
-Isolation = Literal["best", "own network"]
+Isolated = Literal["best", "own network"]
 Kind = Literal["image", "url", "command"]
 Rounds = Sequence[Sequence[SentNote]]
 
@@ -24,7 +22,14 @@ class Annotator(Struct, frozen=True):
     kind: Kind
     reference: str
     protocol: Protocol = "service"
-    isolation: Isolation = "best"
+    isolation: Isolated = "best"
+
+
+def preset(hardening: Hardening) -> RunLimits:
+    """The limits of a profile: ``compat`` is for images whose entrypoint switches the user itself."""
+    if hardening == "strict":
+        return RunLimits()
+    return RunLimits(hardening="compat", user=None, capabilities=("SETUID", "SETGID"))
 
 
 class Facts(Struct):
@@ -53,13 +58,13 @@ class Setting(Struct, frozen=True):
     concurrency: int
     marks: dict[str, str]
     image: ImageFacts | None = None
-    client: "DockerClient | None" = None
+    reached: Engine | None = None
 
     @property
-    def engine(self) -> "DockerClient":
-        if self.client is None:
+    def engine(self) -> Engine:
+        if self.reached is None:
             raise RunFault(Outcome.INFRASTRUCTURE, "no engine was asked")
-        return self.client
+        return self.reached
 
     @property
     def found(self) -> ImageFacts:

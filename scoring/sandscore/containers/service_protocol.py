@@ -42,7 +42,7 @@ def read_tool(service: "Service") -> tuple[dict[str, Any] | None, tuple[str, ...
 
 def _warnings(tool: dict[str, Any], task: Task) -> tuple[str, ...]:
     told = tool.get("type")
-    meant = next((row for row in TASKS.values() if told in tool_types(row)), None)
+    meant = next((row for row in (task, *TASKS.values()) if told in tool_types(row)), None)
     if meant is not None and told not in tool_types(task):
         raise RunFault(Outcome.INVALID_OUTPUT, f"the tool says it is for the task {meant.id}, not for {task.id}")
     missing = [f"'tool' gives no {key}" for key in ("name", "version", "apiVersion", "type") if key not in tool]

@@ -40,7 +40,7 @@ def convert(wanted: Conversion, journal: LossJournal) -> tuple[Corpus, Output]:
     if not wanted.target.flat:
         return corpus, wanted.target.writes(_completed(corpus, wanted, journal), journal)
     own = not wanted.source.flat
-    tasks = [TASKS[name] for name in corpus.tasks]
+    tasks = [journal.tasks[name] for name in corpus.tasks]
     words = [_words(wanted, wanted.target, task, own=own) for task in tasks]
     _note_losses(corpus, wanted.target, journal)
     return corpus, wanted.target.writes(into_types(corpus, words, wanted.target.name, journal), journal)
@@ -99,7 +99,7 @@ def _completed(corpus: Corpus, wanted: Conversion, journal: LossJournal) -> Corp
 
 
 def _complete(mark: Mark, wanted: Conversion, note: CorpusNote, journal: LossJournal) -> Mark:
-    task = TASKS[mark.task]
+    task = journal.tasks[mark.task]
     name = wanted.source.name
     if task.confidence_required and mark.annotation.confidence is None:
         journal.lose(name, f"confidence, which {task.id} requires (filled in as {wanted.confidence:g})", note.id)

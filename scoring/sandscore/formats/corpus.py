@@ -8,10 +8,11 @@ from msgspec import Struct, field
 from sandscore.base.errors import ParticipantFault
 from sandscore.base.terminal_text import cited
 from sandscore.records.document import Annotation
+from sandscore.task_table.task import TASKS, Task
 
 Watch = Callable[[Iterable[Any], int, str], Iterable[Any]]
 
-FLAT = "phi"
+FLAT = next(task.id for task in TASKS.values() if task.any_type)
 """The task of annotations whose type is a free word: what a format without tasks of its own holds."""
 
 
@@ -79,11 +80,12 @@ def _unwatched(items: Iterable[Any], _total: int, _what: str) -> Iterable[Any]:
 class LossJournal(Struct):
     """Losses counted as they occur, and whoever watches the work go by.
 
-    ``lenient``: an annotation whose offsets do not fit the text is a loss, not an error.
+    ``lenient``: an annotation whose offsets do not fit the text is a loss, not an error. ``tasks``: all there are.
     """
 
     watch: Watch = _unwatched
     lenient: bool = False
+    tasks: Mapping[str, Task] = field(default_factory=lambda: TASKS)
     _counts: dict[tuple[str, str], int] = field(default_factory=dict)
     _examples: dict[tuple[str, str], str | None] = field(default_factory=dict)
 

@@ -3,14 +3,14 @@
 Values taken out of decoded JSON, each with a sentence for the file that holds something else there.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.formats.corpus import CorpusNote, LossJournal, Mark, clipped
-from sandscore.task_table.task import TASKS, Task
+from sandscore.task_table.task import Task
 
 
 def listed(value: Any, where: str) -> list[Any]:
@@ -68,10 +68,10 @@ def _kind(value: Any) -> str:
 _COMMON = {"start", "length", "text", "confidence", "noteId"}
 
 
-def tasks_of(records: Iterable[dict[str, Any]]) -> tuple[str, ...]:
+def tasks_of(records: Iterable[dict[str, Any]], tasks: Mapping[str, Task]) -> tuple[str, ...]:
     """The tasks whose array occurs in any record, in the order of the task table."""
     arrays = {key for record in records for key in record}
-    return tuple(task.id for task in TASKS.values() if task.array in arrays)
+    return tuple(task.id for task in tasks.values() if task.array in arrays)
 
 
 def resource_name(record: dict[str, Any], where: str) -> str:
@@ -89,7 +89,7 @@ def marks_in(
 ) -> list[Mark]:
     """Everything marked in one record, task by task, each in file order."""
     marks: list[Mark] = []
-    for task in TASKS.values():
+    for task in journal.tasks.values():
         if record.get(task.array) is None:
             continue
         for number, item in enumerate(listed(record[task.array], f"{where}: {task.array}")):

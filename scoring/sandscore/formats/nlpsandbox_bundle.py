@@ -1,7 +1,7 @@
 """NLP Sandbox: data-node annotation lists, and patient bundles that hold notes and annotations together."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from sandscore.formats.json_fields import (
     text_of,
     text_or_none,
 )
-from sandscore.task_table.task import TASKS, Task
+from sandscore.task_table.task import Task
 
 LIST = "nlpsandbox-list"
 BUNDLE = "nlpsandbox-bundle"
@@ -35,7 +35,7 @@ read_list = sandscore_json.read
 
 def write_list(corpus: Corpus, journal: LossJournal) -> bytes:
     """One record a note with an array for each task. The text stays behind: the data node has it."""
-    tasks = _tasks(corpus, LIST)
+    tasks = _tasks(corpus, LIST, journal)
     records = []
     for entry in journal.watch(corpus.entries, len(corpus.entries), LIST):
         for what, value in (
@@ -49,10 +49,10 @@ def write_list(corpus: Corpus, journal: LossJournal) -> bytes:
     return _json(records)
 
 
-def _tasks(corpus: Corpus, format_name: str) -> list[Task]:
+def _tasks(corpus: Corpus, format_name: str, journal: LossJournal) -> list[Task]:
     if FLAT in corpus.tasks:
         raise UsageFault(f"{format_name} has no place for the task {FLAT}; name another task")
-    return [TASKS[name] for name in corpus.tasks]
+    return [journal.tasks[name] for name in corpus.tasks]
 
 
 def read_bundle(paths: Sequence[Path], journal: LossJournal, _notes: Sequence[CorpusNote] | None = None) -> Corpus:
@@ -67,12 +67,12 @@ def read_bundle(paths: Sequence[Path], journal: LossJournal, _notes: Sequence[Co
     records = []
     for where, patient_id, gender, bundle in journal.watch(bundles, len(bundles), BUNDLE):
         record = mapping(bundle.get("annotation"), f"{where}: annotation")
-        note = _note(mapping(bundle.get("note"), f"{where}: note"), patient_id, record, where)
+        note = _note(mapping(bundle.get("note"), f"{where}: note"), patient_id, record, where, journal.tasks)
         if gender:
             journal.lose(BUNDLE, "patient gender", note.id)
         entries.append(AnnotatedNote(note, tuple(marks_in(record, note, where, BUNDLE, journal))))
         records.append(record)
-    return Corpus(tuple(entries), tasks_of(records))
+    return Corpus(tuple(entries), tasks_of(records, journal.tasks))
 
 
 def _bundles(patient: Any, where: str) -> Iterator[tuple[str, str, bool, dict[str, Any]]]:
@@ -84,19 +84,20 @@ def _bundles(patient: Any, where: str) -> Iterator[tuple[str, str, bool, dict[st
         yield place, text_of(who, "identifier", where), "gender" in who, mapping(bundle, place)
 
 
-def _note(held: dict[str, Any], patient: str, record: dict[str, Any], where: str) -> CorpusNote:
+def _note(
+    held: dict[str, Any], patient: str, record: dict[str, Any], where: str, tasks: Mapping[str, Task]
+) -> CorpusNote:
     kind = text_or_none(held, "type", where) or text_or_none(held, "noteType", where)
     own = text_or_none(held, "patientId", where)
     if own not in {None, _NO_PATIENT, patient}:
         raise ParticipantFault(f"{where}: patientId {cited(own or '')} is not the bundle's patient {cited(patient)}")
     name = resource_name(record, where)
-    return CorpusNote(
-        _identifier(record, name, where), text_of(held, "text", where), patient, kind, name if "/" in name else None
-    )
+    identifier = _identifier(record, name, where, tasks)
+    return CorpusNote(identifier, text_of(held, "text", where), patient, kind, name if "/" in name else None)
 
 
-def _identifier(record: dict[str, Any], name: str, where: str) -> str:
-    arrays = [record[task.array] for task in TASKS.values() if isinstance(record.get(task.array), list)]
+def _identifier(record: dict[str, Any], name: str, where: str, tasks: Mapping[str, Task]) -> str:
+    arrays = [record[task.array] for task in tasks.values() if isinstance(record.get(task.array), list)]
     items = (item for array in arrays for item in array if isinstance(item, dict) and "noteId" in item)
     names = {text_of(item, "noteId", where) for item in items}
     if name != _NO_NAME:
@@ -108,7 +109,7 @@ def _identifier(record: dict[str, Any], name: str, where: str) -> str:
 
 def write_bundle(corpus: Corpus, journal: LossJournal) -> bytes:
     """Patients in order of first appearance. The record names the note, so that one without annotations has a name."""
-    tasks = _tasks(corpus, BUNDLE)
+    tasks = _tasks(corpus, BUNDLE, journal)
     patients: dict[str, list[dict[str, Any]]] = {}
     for entry in journal.watch(corpus.entries, len(corpus.entries), BUNDLE):
         note = entry.note

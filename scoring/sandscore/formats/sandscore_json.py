@@ -21,7 +21,6 @@ from sandscore.formats.json_fields import (
     text_of,
     text_or_none,
 )
-from sandscore.task_table.task import TASKS
 
 NAME = "ours"
 
@@ -48,14 +47,14 @@ def read(paths: Sequence[Path], journal: LossJournal, notes: Sequence[CorpusNote
     if len(paths) == 1 and paths[0].is_dir():
         directory = paths[0]
         notes = read_notes(directory / "notes.json") if notes is None else notes
-        paths = [path for task in TASKS if (path := directory / f"{task}.json").exists()]
+        paths = [path for task in journal.tasks if (path := directory / f"{task}.json").exists()]
     found: dict[str, CorpusNote] = {note.id: note for note in notes or ()}
     marks: dict[str, list[Mark]] = {identifier: [] for identifier in found}
     tasks: dict[str, None] = {}
     for path in paths:
         held = read_json(path)
         records = [mapping(r, f"{path}[{i}]") for i, r in enumerate(held if isinstance(held, list) else [held])]
-        tasks |= dict.fromkeys(tasks_of(records))
+        tasks |= dict.fromkeys(tasks_of(records, journal.tasks))
         seen: set[str] = set()
         for number, record in enumerate(journal.watch(records, len(records), NAME)):
             where = f"{path}[{number}]"
@@ -93,7 +92,7 @@ def write(corpus: Corpus, journal: LossJournal) -> FormatFiles:
     else:
         content["notes.json"] = _json([_held(note) for note in notes])
     for name in journal.watch(corpus.tasks, len(corpus.tasks), NAME):
-        task = TASKS[name]
+        task = journal.tasks[name]
         records = [
             {"annotationSource": source_of(entry.note), task.array: array_of(entry.marks, task)}
             for entry in corpus.entries

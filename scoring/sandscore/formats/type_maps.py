@@ -16,39 +16,6 @@ from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, Lo
 from sandscore.records.document import Annotation
 from sandscore.task_table.task import Task
 
-PLAIN_TYPES = {
-    "date": ("DATE",),
-    "person-name": ("NAME", "PERSON"),
-    "address": ("ADDRESS",),
-    "location": ("LOCATION",),
-    "id": ("ID",),
-    "contact": ("CONTACT",),
-    "covid-symptom": ("SYMPTOM",),
-    FLAT: ("PHI",),
-}
-_I2B2_PLACES = {"LOCATION-OTHER": "other"}
-_OWN_TYPES: dict[tuple[str, str], tuple[str, ...]] = {
-    ("presidio", "date"): ("DATE_TIME", "DATE"),
-    ("presidio", "person-name"): ("PERSON", "NAME"),
-    ("i2b2", "person-name"): ("PATIENT", "DOCTOR"),
-    ("i2b2", "address"): ("LOCATION/",),
-    ("i2b2", "location"): ("LOCATION/",),
-    ("i2b2", "id"): ("ID/",),
-    ("i2b2", "contact"): ("CONTACT/",),
-}
-_OWN_LABELS: dict[tuple[str, str], Mapping[str, str]] = {
-    ("i2b2", "address"): _I2B2_PLACES,
-    ("i2b2", "location"): _I2B2_PLACES,
-    ("i2b2", "id"): {
-        "MEDICALRECORD": "medical_record",
-        "HEALTHPLAN": "health_plan",
-        "BIOID": "bio_id",
-        "IDNUM": "id_number",
-        "ID/OTHER": "other",
-    },
-    ("i2b2", "contact"): {"IPADDR": "ip_address", "CONTACT/OTHER": "other"},
-}
-
 
 class TypeMap(Struct, frozen=True):
     """What the types of one format mean to one task. ``free``: any other type is its own label."""
@@ -85,15 +52,16 @@ def vocabulary(
     values = allowed(task, task.label) if task.label else None
     if given is not None:
         return _from_map(task, given, values)
-    names = tuple(types) or _OWN_TYPES.get((format_name, task.id), PLAIN_TYPES[task.id])
-    if task.id == FLAT:
+    foreign = task.foreign_types(format_name)
+    names = tuple(types) or foreign.types
+    if task.any_type:
         return TypeMap(task, {}, {None: names[0]}, free=True)
     reads: dict[str, str | None] = {name.casefold(): None for name in names}
     writes: dict[str | None, str] = {None: names[0]}
-    own = _OWN_LABELS.get((format_name, task.id), {})
+    own = {label: kind for kind, label in foreign.labels}
     upper = format_name == "i2b2"
     for label in values or ():
-        kind = next((k for k, v in own.items() if v == label), label.upper() if upper else label)
+        kind = own.get(label, label.upper() if upper else label)
         reads[kind.casefold()] = label
         writes[label] = kind
     return TypeMap(task, reads, writes, labels_kept=values is not None)
@@ -109,9 +77,9 @@ def _from_map(task: Task, given: Mapping[str, str | None], values: tuple[str, ..
             raise UsageFault(f"the map gives {cited(kind)} the label {cited(str(label))}; {task.id} has {choices}")
         reads[kind.casefold()] = plain or None
         writes.setdefault(plain or None, kind)
-    kept = values is not None or task.id == FLAT
+    kept = values is not None or task.any_type
     if not kept:
-        writes = {None: next(iter(given), PLAIN_TYPES[task.id][0])}
+        writes = {None: next(iter(given), task.plain_types[0])}
     return TypeMap(task, reads, writes, labels_kept=kept)
 
 
@@ -137,8 +105,8 @@ def _given(
         journal.lose(format_name, f"type {cited(kind or '')} is mapped to nothing in {tasks}", note.id)
         return None
     label = word.label(kind)
-    if label is None and word.task.id == FLAT:
-        label = word.writes.get(None, PLAIN_TYPES[FLAT][0])
+    if label is None and word.task.any_type:
+        label = word.writes.get(None, word.task.plain_types[0])
         journal.lose(format_name, f"annotations without a type (called {cited(label)})", note.id)
     elif label is None and word.task.label_required:
         journal.lose(format_name, f"annotations without the {word.task.label} that {word.task.id} requires", note.id)

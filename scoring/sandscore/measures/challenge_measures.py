@@ -131,6 +131,9 @@ def count_all(
     task: Task, sides: Sides, names: list[str], measures: Iterable[Named], hipaa: HipaaMap | None
 ) -> list[Counted]:
     """Every measure's counts over some notes. ``names`` are the labels' names by code."""
+    from sandscore.measures.measure_registry import MEASURES
+
+    MEASURES.learn(task)
     protected = hipaa.codes(names) if hipaa else None
     labels = max(1, len(names)) if task.label else 0
     return [_count(sides, labels, measure, protected) for measure in measures]

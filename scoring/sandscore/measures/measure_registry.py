@@ -17,6 +17,7 @@ class MeasureRegistry(Registry[Measure]):
 
     def __init__(self) -> None:
         super().__init__("measure", GROUP, "sandscore.measures.measure:Measure", OWN_ROWS[GROUP])
+        self._learnt: set[str] = set()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -30,9 +31,14 @@ class MeasureRegistry(Registry[Measure]):
         """The measures that the tasks' labels give their names to."""
         return tuple(dict.fromkeys(task.label_measure for task in TASKS.values() if task.label_measure))
 
+    def learn(self, task: Task) -> None:
+        """The label measure of an organiser's own task is a row from now on."""
+        if task.label_measure and task.label_measure not in self.names:
+            self._learnt.add(task.label_measure)
+
     def find(self, name: str) -> type[Measure]:
         """The row of that name; a label's is made of its family."""
-        if name not in self.label_measures:
+        if name not in self.label_measures and name not in self._learnt:
             return super().find(name)
         if name not in self._found:
             from sandscore.measures.challenge_measures import LabelMatch
@@ -42,7 +48,7 @@ class MeasureRegistry(Registry[Measure]):
 
     def plugin(self, name: str) -> str | None:
         """The installed package that a measure comes from; None for one of ours."""
-        return None if name in self.label_measures else super().plugin(name)
+        return None if name in self.label_measures or name in self._learnt else super().plugin(name)
 
 
 MEASURES = MeasureRegistry()
@@ -50,6 +56,7 @@ MEASURES = MeasureRegistry()
 
 def measures_for(task: Task, asked: Iterable[str] = ()) -> list[Named]:
     """The task's own measures and those asked for, each once; general measures serve every task."""
+    MEASURES.learn(task)
     own = [Named(name) for name in task.measures]
     return list(dict.fromkeys(own + [_asked(task, written) for written in asked]))
 

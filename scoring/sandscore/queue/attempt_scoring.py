@@ -10,7 +10,7 @@ from sandscore.disclosure.feedback_view import view_of
 from sandscore.disclosure.team_reasons import public_problems, reason_of
 from sandscore.measures.hipaa_map import HipaaMap, load_hipaa_map
 from sandscore.queue.attempt_files import PREDICTIONS, PROBLEMS, RUN, card_name
-from sandscore.queue.children.child_messages import Blame, FaultAnswer, ScoreAnswer, ScoreRequest
+from sandscore.queue.children.child_messages import Blame, FaultAnswer, ScoreAnswer, SubmissionScoreRequest
 from sandscore.queue.gold_cache import References
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.card_reading import RankedCard
@@ -18,7 +18,6 @@ from sandscore.ranking.challenge_reading import rules_for
 from sandscore.records.record_reading import file_content
 from sandscore.scoring.card_building import Identity, Question, dumped
 from sandscore.scoring.scoring_flow import InvalidPredictions, score_beside
-from sandscore.task_table.task import find_task
 
 if TYPE_CHECKING:
     from sandscore.records.board import BoardRules
@@ -34,9 +33,9 @@ class Scorer:
         self._rules: dict[tuple[str, str | None], BoardRules] = {}
         self._hipaa: HipaaMap | None = None
 
-    def score(self, job: ScoreRequest, drafts: Drafts) -> ScoreAnswer | FaultAnswer:
+    def score(self, job: SubmissionScoreRequest, drafts: Drafts) -> ScoreAnswer | FaultAnswer:
         """F1 by measure and what the team may be told. Files go to ``drafts``."""
-        task, folder = find_task(job.task), Path(job.folder)
+        task, folder = self._workspace.task(job.task), Path(job.folder)
         gold, notes = self._workspace.gold(task.id, job.phase), self._workspace.notes(job.phase)
         reference = self._references.find(task, gold, notes)
         question = Question(task, (), self._map() if task.hipaa else None, _identity(job, folder, notes.parent.name))
@@ -81,7 +80,7 @@ def _told(found: ProblemCollector, folder: Path, drafts: Drafts) -> dict[str, An
     return problems
 
 
-def _identity(job: ScoreRequest, folder: Path, dataset: str) -> Identity:
+def _identity(job: SubmissionScoreRequest, folder: Path, dataset: str) -> Identity:
     run = folder / RUN
     facts = json.loads(run.read_bytes()) if run.exists() else None
     return Identity(job.team, job.submission, job.image, dataset, job.created, facts)

@@ -1,6 +1,6 @@
 """The challenge's limits as the harness takes them."""
 
-from sandscore.containers.engines.docker.container_limits import preset
+from sandscore.containers.run_context import preset
 from sandscore.records import challenge, run_record
 
 _UNITS = {"k": 10, "m": 20, "g": 30}

@@ -27,11 +27,11 @@ class References:
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
-        self._kept: dict[tuple[str, Path, Path], _Kept] = {}
+        self._kept: dict[tuple[Task, Path, Path], _Kept] = {}
 
     def find(self, task: Task, gold: Path, notes: Path) -> Reference:
         """As the files are now."""
-        key, marks = (task.id, gold, notes), _marks(gold, notes)
+        key, marks = (task, gold, notes), _marks(gold, notes)
         settled = _settled(marks)
         kept = self._kept.pop(key, None)
         if kept is None or kept.marks != marks:

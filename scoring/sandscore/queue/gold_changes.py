@@ -12,7 +12,7 @@ from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.queue.attempt_files import PREDICTIONS
 from sandscore.queue.children.child_messages import GoldAnswer, GoldChange, GoldRequest
 from sandscore.queue.workspace import Workspace
-from sandscore.task_table.task import find_task
+from sandscore.task_table.task import Task
 
 Place = tuple[str, int, int, str | None]
 """Note, start, length, label."""
@@ -20,12 +20,12 @@ Place = tuple[str, int, int, str | None]
 
 def changes(workspace: Workspace, job: GoldRequest) -> GoldAnswer:
     """What changed in gold since ``before`` (12 hex), and which of it each of the folders' predictions holds."""
-    task, phase = find_task(job.task), job.phase
+    task, phase = workspace.task(job.task), job.phase
     old = workspace.gold_seen / f"{task.id}.{job.before}.json"
     if not old.exists():
         return GoldAnswer(None)
     notes, gold = workspace.notes(phase), workspace.gold(task.id, phase)
-    then, now = (_places(task.id, path, notes) for path in (old, gold))
+    then, now = (_places(task, path, notes) for path in (old, gold))
     found = [("removed", place) for place in (then - now).elements()]
     found += [("added", place) for place in (now - then).elements()]
     found.sort(key=lambda one: (one[1][:3], one[0], one[1][3] or ""))
@@ -33,13 +33,13 @@ def changes(workspace: Workspace, job: GoldRequest) -> GoldAnswer:
     holders = {
         submission: tuple(i for i, (_, place) in enumerate(found) if place in held)
         for submission, folder in job.folders.items()
-        for held in [_places(task.id, Path(folder) / PREDICTIONS, notes)]
+        for held in [_places(task, Path(folder) / PREDICTIONS, notes)]
     }
     return GoldAnswer(records, holders)
 
 
-def _places(task: str, path: Path, notes: Path) -> Counter[Place]:
-    loaded = load_files(find_task(task), Inputs(gold=path, notes=notes), want_tokens=False, want_hashes=False)
+def _places(task: Task, path: Path, notes: Path) -> Counter[Place]:
+    loaded = load_files(task, Inputs(gold=path, notes=notes), want_tokens=False, want_hashes=False)
     return Counter(_named(loaded.columns["gold"], loaded.dataset))
 
 

@@ -16,7 +16,6 @@ from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.whole_files import told, write_file
 from sandscore.queue.workspace import Workspace
 from sandscore.records.challenge import Challenge, Quota
-from sandscore.task_table.task import find_task
 
 
 def quota_of(challenge: Challenge, phase: str | None) -> tuple[Quota, str | None]:
@@ -85,7 +84,7 @@ def checked(workspace: Workspace, entry: NewSubmission) -> str | None:
         raise UsageFault("an image is submitted by digest, as repository@sha256:…: a tag could change behind our back")
     if not entry.team.strip() or not entry.team.isprintable() or len(entry.team) > 200:
         raise UsageFault("a team's name has 1 to 200 printable characters")
-    find_task(entry.task)
+    workspace.task(entry.task)
     phase = open_phase(workspace.challenge, entry.phase)
     if entry.task not in (offered := workspace.tasks(phase)):
         raise UsageFault(f"the challenge has no gold for the task {entry.task}; it has {', '.join(offered)}")

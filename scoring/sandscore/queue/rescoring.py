@@ -54,7 +54,7 @@ class Rescored(Struct, frozen=True):
         return self.after is not None and self.after.card.measures != self.before.card.measures
 
 
-class NoteChange(Struct, frozen=True):
+class RescoredNote(Struct, frozen=True):
     """A note whose counts (tp, fp, fn, or the components) of the headline measure differ."""
 
     note: str
@@ -74,7 +74,7 @@ class RescoredMove(Struct, frozen=True):
     rank_before: int | float | None
     rank_after: int | float | None
     refused: str | None
-    notes: tuple[NoteChange, ...]
+    notes: tuple[RescoredNote, ...]
     had: tuple[int, ...]
 
 
@@ -230,9 +230,9 @@ def _move(
     )
 
 
-def _note_changes(one: Rescored, headline: str) -> Iterator[NoteChange]:
+def _note_changes(one: Rescored, headline: str) -> Iterator[RescoredNote]:
     if one.after is None:
         return
     old, new = one.before.card.per_note, one.after.card.per_note
     pairs = ((note, old.get(note, {}).get(headline), new.get(note, {}).get(headline)) for note in {**old, **new})
-    yield from (NoteChange(note, then, now) for note, then, now in pairs if then != now)
+    yield from (RescoredNote(note, then, now) for note, then, now in pairs if then != now)

@@ -9,9 +9,10 @@ from msgspec import Struct
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
 from sandscore.base.whole_files import write_file
 from sandscore.queue.settings import QueueSettings
-from sandscore.ranking.challenge_reading import read_challenge
+from sandscore.ranking.challenge_reading import own_tasks, read_challenge
 from sandscore.records.challenge import Challenge
 from sandscore.records.record_reading import read_record
+from sandscore.task_table.task import TASKS, Task, find_task
 
 CHALLENGE, SETTINGS, SALT = "challenge.toml", "settings.json", "salt"
 SCRATCH = ".scratch-"
@@ -24,6 +25,14 @@ class Workspace(Struct, frozen=True):
     root: Path
     challenge: Challenge
     settings: QueueSettings
+
+    @property
+    def own_tasks(self) -> dict[str, Task]:
+        """The tasks that the challenge defines."""
+        return own_tasks(self.challenge)
+
+    def task(self, name: str) -> Task:
+        return find_task(name, self.own_tasks)
 
     @property
     def salt(self) -> Path:
@@ -74,9 +83,7 @@ class Workspace(Struct, frozen=True):
 
     def tasks(self, phase: str | None) -> list[str]:
         """The tasks that have gold."""
-        from sandscore.task_table.task import TASKS
-
-        return [name for name in TASKS if find_data_file(self.data(phase), name) is not None]
+        return [name for name in (*TASKS, *self.own_tasks) if find_data_file(self.data(phase), name) is not None]
 
 
 def open_workspace(root: Path) -> Workspace:

@@ -171,6 +171,7 @@ def rank(
     board = Board(
         sandscore=card.sandscore,
         task=card.task,
+        definition=card.definition,
         profile=card.profile,
         phase=phase,
         headline=rules.headline,

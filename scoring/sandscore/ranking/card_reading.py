@@ -13,6 +13,7 @@ from sandscore.records.counts import Counts
 from sandscore.records.formula import Formula, parse_formula
 from sandscore.records.record_reading import file_content, read_record
 from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
+from sandscore.task_table.own_tasks import refuse_unlike_ours
 
 LARGEST_COUNT = 1 << 40
 """Sums of a million notes of this size are still exact in a double."""
@@ -52,6 +53,7 @@ def card_entry(content: bytes, path: str) -> RankedCard:
     """The card in these bytes; ``path`` is only for sentences and for the board."""
     card = read_record(Scorecard, content, path, "a score card", ParticipantFault, strict=True)
     _refuse_odd_rows(card, path)
+    refuse_unlike_ours(card.task, card.definition, path)
     _refuse_contradictions(card, path)
     name = card.submission or card.team or Path(path).name.removesuffix(".json")
     return RankedCard(card, path, hashlib.sha256(content).hexdigest(), name, Path(path).as_posix())

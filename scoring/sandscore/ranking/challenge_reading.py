@@ -2,15 +2,17 @@
 
 import re
 import tomllib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.records.board import BoardRules
-from sandscore.records.challenge import Challenge, Phase, RuleChanges
+from sandscore.records.challenge import Challenge, Phase, RuleChanges, TaskDefinition, TaskFile
 from sandscore.records.record_reading import complaints, file_content
-from sandscore.task_table.task import TASKS
+from sandscore.task_table.own_tasks import own_task, why_not_own
+from sandscore.task_table.task import TASKS, Task
 
 Step = str | int
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
@@ -26,24 +28,82 @@ def read_challenge(path: Path) -> Challenge:
 
 def parse_challenge(content: bytes, path: str) -> Challenge:
     """The configuration in these bytes; all faults at once, each with its line."""
+    text, loaded = _toml(content, path)
+    try:
+        challenge = Challenge.model_validate(loaded)
+    except ValidationError as fault:
+        raise _refused(path, text, fault) from None
+    defined = {name: table.definition for name, table in challenge.tasks.items()}
+    unknown = [name for name, definition in defined.items() if name not in TASKS and definition is None]
+    found = [(name, f"unknown task '{name}'; {_KNOWN_TASKS}; one of your own needs 'array'") for name in unknown]
+    _refuse(path, text, found + _not_own({name: one for name, one in defined.items() if one is not None}))
+    return challenge
+
+
+def own_tasks(challenge: Challenge) -> dict[str, Task]:
+    """The tasks that a challenge defines, by their ids."""
+    defined = {name: table.definition for name, table in challenge.tasks.items()}
+    return {name: own_task(name, definition) for name, definition in defined.items() if definition is not None}
+
+
+def read_own_tasks(path: Path) -> dict[str, Task]:
+    """The tasks that the configuration in a file defines."""
+    return own_tasks(read_challenge(path))
+
+
+def read_task_file(path: Path) -> dict[str, Task]:
+    """The tasks of a file that holds nothing else."""
+    text, loaded = _toml(file_content(path), str(path))
+    try:
+        defined = TaskFile.model_validate(loaded).tasks
+    except ValidationError as fault:
+        raise _refused(str(path), text, fault) from None
+    _refuse(str(path), text, _not_own(defined))
+    return {name: own_task(name, definition) for name, definition in defined.items()}
+
+
+def _toml(content: bytes, path: str) -> tuple[str, dict[str, object]]:
     try:
         text = content.decode("utf-8")
-        loaded = tomllib.loads(text)
+        return text, tomllib.loads(text)
     except UnicodeDecodeError as fault:
         line = content.count(b"\n", 0, fault.start) + 1
         raise OrganiserFault(f"{path}, line {line}: not UTF-8") from None
     except (tomllib.TOMLDecodeError, RecursionError) as fault:
         raise OrganiserFault(f"{path} is not TOML: {fault}") from None
-    try:
-        challenge = Challenge.model_validate(loaded)
-    except ValidationError as fault:
-        found = [(line_of(text, where), said) for where, said in complaints(fault, quoting=True)]
-    else:
-        unknown = [task for task in challenge.tasks if task not in TASKS]
-        found = [(line_of(text, ("tasks", task)), f"unknown task '{task}'; {_KNOWN_TASKS}") for task in unknown]
-        if not found:
-            return challenge
-    raise OrganiserFault("\n".join(f"{path}, line {line}: {said}" for line, said in sorted(found)))
+
+
+def _refused(path: str, text: str, fault: ValidationError) -> OrganiserFault:
+    found = [(line_of(text, where), said) for where, said in complaints(fault, quoting=True)]
+    return OrganiserFault("\n".join(f"{path}, line {line}: {said}" for line, said in sorted(found)))
+
+
+def _refuse(path: str, text: str, found: Iterable[tuple[str, str]]) -> None:
+    """``found``: a task and what is wrong with its table."""
+    lines = sorted((line_of(text, ("tasks", name)), said) for name, said in found)
+    if lines:
+        raise OrganiserFault("\n".join(f"{path}, line {line}: {said}" for line, said in lines))
+
+
+def _not_own(defined: Mapping[str, TaskDefinition]) -> list[tuple[str, str]]:
+    """What keeps these from being tasks: our own names, one array twice, the name of a registered measure."""
+    if not defined:
+        return []
+    from sandscore.measures.measure_registry import MEASURES
+
+    registered, arrays, found = MEASURES.names, dict[str, str](), list[tuple[str, str]]()
+    for name, definition in defined.items():
+        if said := why_not_own(name, definition):
+            found.append((name, said))
+        first = arrays.setdefault(definition.array, name)
+        if first != name:
+            found.append((name, f"the array '{definition.array}' belongs to the task {first} already"))
+        measure = own_task(name, definition).label_measure
+        if measure in registered:
+            found.append(
+                (name, f"the label '{definition.label}' would make a measure {measure}, which there is already")
+            )
+    return found
 
 
 def rules_for(challenge: Challenge | None, task: str, phase: str | None) -> tuple[BoardRules, str | None]:

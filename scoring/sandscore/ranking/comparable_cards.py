@@ -10,6 +10,7 @@ from sandscore.records.scorecard import FormulaScore
 
 _SAME: tuple[tuple[str, Callable[[RankedCard], object]], ...] = (
     ("task", lambda entry: entry.card.task),
+    ("definition of the task", lambda entry: entry.card.definition),
     ("profile", lambda entry: entry.card.profile),
     ("version", lambda entry: entry.card.sandscore),
     ("HIPAA map", lambda entry: entry.signed("map:")),
@@ -19,7 +20,7 @@ _SAME_IN_DATASET: tuple[tuple[str, Callable[[RankedCard], object]], ...] = (
     ("notes", lambda entry: list(entry.card.per_note)),
     ("patients", lambda entry: [entry.card.units[note] for note in entry.card.per_note]),
 )
-_HIDDEN = {"notes", "patients"}
+_HIDDEN = {"notes", "patients", "definition of the task"}
 
 
 def in_order(entries: Sequence[RankedCard]) -> list[RankedCard]:

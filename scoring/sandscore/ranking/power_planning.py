@@ -19,7 +19,7 @@ from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.ranking.pair_tests import ALPHA, TOLERANCE
 from sandscore.ranking.resampling import Floats, coins, exact_dtype, rows_for
-from sandscore.task_table.task import find_task
+from sandscore.task_table.task import Task
 
 DRAWS = 999
 HARDNESS = 4.0
@@ -44,11 +44,11 @@ class PowerPlan(Struct, frozen=True):
             raise UsageFault("overlap is a share from 0 to 1, power lies between 0 and 1")
 
 
-def annotations_of_patients(task: str, gold: Path, notes: Path | None) -> tuple[list[int], str]:
+def annotations_of_patients(task: Task, gold: Path, notes: Path | None) -> tuple[list[int], str]:
     """How many gold annotations each patient (or note) has, and the gold's hash."""
-    loaded = load_files(find_task(task), Inputs(gold=gold, notes=notes), want_tokens=False)
+    loaded = load_files(task, Inputs(gold=gold, notes=notes), want_tokens=False)
     if loaded.faulty("gold", "notes"):
-        raise OrganiserFault(f"gold or notes have errors; see: sandscore validate {task} {gold}")
+        raise OrganiserFault(f"gold or notes have errors; see: sandscore validate {task.id} {gold}")
     units = loaded.dataset.units
     counts = Counter(dict.fromkeys(units, 0))
     counts.update(units[note] for note in loaded.columns["gold"].note.tolist())

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sandscore.records.challenge import Name, RankingRules
+from sandscore.records.challenge import Name, RankingRules, TaskDefinition
 
 Ratio = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -142,6 +142,11 @@ class Board(_Part):
 
     sandscore: str
     task: str
+    definition: TaskDefinition | None = Field(
+        default=None,
+        exclude_if=lambda definition: definition is None,
+        description="An organiser's own task, as it was defined; absent for the tasks of our table.",
+    )
     profile: str
     phase: str | None
     headline: str

@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, WrapSerializer
 
+from sandscore.records.challenge import TaskDefinition
 from sandscore.records.counts import Counts
 
 
@@ -106,6 +107,9 @@ class Scorecard(_Record):
     sandscore: str
     signature: str
     task: str
+    definition: TaskDefinition | None = Field(
+        default=None, description="An organiser's own task, as it was defined; absent for the tasks of our table."
+    )
     profile: str
     team: str | None = None
     submission: str | None = None

@@ -29,6 +29,7 @@ from sandscore.records.scorecard import (
     MeasureScore,
     Scorecard,
 )
+from sandscore.task_table.own_tasks import definition_hash, definition_of
 from sandscore.task_table.task import Task
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         sandscore=__version__,
         signature=signature(task, "challenge", loaded.sha256, question.hipaa if task.hipaa else None),
         task=task.id,
+        **carried_definition(task),
         profile="challenge",
         team=identity.team,
         submission=identity.submission,
@@ -103,8 +105,19 @@ def signature(task: Task, profile: str, sha256: Mapping[str, str], hipaa: HipaaM
     """What must be equal for two numbers to be comparable, in one line."""
     parts = [task.id, profile]
     parts += [f"{role}:{sha256[role][:_SHOWN_OF_HASH]}" for role in ("gold", "predictions")]
+    defined = definition_hash(task)
+    parts += [f"task:{defined[:_SHOWN_OF_HASH]}"] if defined else []
     parts += [f"map:{hipaa.digest[:_SHOWN_OF_HASH]}"] if hipaa else []
     return "|".join([*parts, f"v{__version__}"])
+
+
+def carried_definition(task: Task) -> dict[str, Any]:
+    """What the card of an organiser's own task says of it; nothing where our table does."""
+    if not task.own:
+        return {}
+    from sandscore.records.challenge import TaskDefinition
+
+    return {"definition": TaskDefinition.model_validate(definition_of(task))}
 
 
 def _counted(measures: list[Named], loaded: Loaded) -> "list[CountedGeneral]":

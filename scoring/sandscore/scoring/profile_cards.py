@@ -19,7 +19,7 @@ from sandscore.base.strict_json import JsonFault
 from sandscore.profiles.profile import ProfileInput, ProfileResult, stopping
 from sandscore.profiles.profile_registry import Profile
 from sandscore.records.scorecard import MeasureScore, Scorecard
-from sandscore.scoring.card_building import Question, signature
+from sandscore.scoring.card_building import Question, carried_definition, signature
 from sandscore.task_table.task import Task
 
 
@@ -57,6 +57,7 @@ def _card(profile: Profile, question: Question, loaded: Loaded, result: ProfileR
         sandscore=__version__,
         signature=signature(question.task, str(profile), loaded.sha256, None),
         task=question.task.id,
+        **carried_definition(question.task),
         profile=str(profile),
         team=identity.team,
         submission=identity.submission,

@@ -8,6 +8,7 @@ from msgspec import Struct
 from sandscore.base.terminal_text import UNDEFINED
 from sandscore.records.board import AnyMeasure, Board, Row
 from sandscore.site import page_text
+from sandscore.task_table.own_tasks import carried_task
 from sandscore.task_table.task import TASKS
 
 OPEN = 2
@@ -65,7 +66,7 @@ def _others(board: Board) -> list[Column]:
     """
     aggregated = board.config.aggregation != "headline"
     names = dict.fromkeys(name for row in board.rows for name in row.measures if aggregated or name != board.headline)
-    label = TASKS[board.task].label_measure if board.task in TASKS else None
+    label = carried_task(board).label_measure if board.definition or board.task in TASKS else None
     ordered = sorted(names, key=lambda name: name != label)
     chosen = board.config.secondary is not None
     return [

@@ -24,7 +24,8 @@ from sandscore.site.page_templates import page
 from sandscore.site.plots.confidence_plot import Curve, curve_of
 from sandscore.site.plots.error_plot import ErrorProfile, error_profile
 from sandscore.site.site_folder import write_page
-from sandscore.task_table.task import Task, find_task
+from sandscore.task_table.own_tasks import carried_task
+from sandscore.task_table.task import Task
 
 RIGHT, LABEL, BOUNDARY, MISSED, SPURIOUS = "right", "label", "boundary", "missed", "spurious"
 
@@ -165,7 +166,7 @@ def write_report(
 
 def report_of(card: Scorecard, documents: Sequence[Document] | None, *, allow_text: bool = False) -> SubmissionReport:
     """What the page shows."""
-    task = find_task(card.task)
+    task = carried_task(card)
     strict = card.measures.get(STRICT)
     counts = strict.counts if strict else None
     headline = STRICT if strict else next(iter(card.measures), "")

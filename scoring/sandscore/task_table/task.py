@@ -1,33 +1,75 @@
 """The task table: one row is one thing that can be annotated.
 
-A row says how the annotations are called in JSON, which label they carry and where a service answers
-for them. What a label may be stands in the task's JSON Schema and nowhere else.
+A row says how the annotations are called in JSON, which label they carry and what it may be, where a service
+answers for them, and what other people's formats and scorers call them. ``tasks.toml`` is where rows are written.
 """
 
-import json
-from functools import cache
-from typing import NamedTuple
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
 
-from sandscore.base.bundled_content import schema_path
+from msgspec import Struct, json
+
 from sandscore.base.errors import UsageFault, did_you_mean
 
-_PLACE_ALIASES = (("location-other", "other"),)
 SPAN_MEASURES = ("token", "instance_strict", "instance_relax")
+_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+Pairs = tuple[tuple[str, str], ...]
 
 
-class Task(NamedTuple):
-    """``label_measure`` names the measure that compares labels; None where a task has no label."""
+class ForeignTypes(Struct, frozen=True, omit_defaults=True):
+    """What one foreign format calls a task, and its labels where that is not the label itself (type, label)."""
+
+    format: str
+    types: tuple[str, ...]
+    labels: Pairs = ()
+
+
+class I2b2Category(Struct, frozen=True, omit_defaults=True):
+    """Where the i2b2 2014 script counts a task; ``type`` is the TYPE of an annotation without a label."""
+
+    category: str
+    type: str | None = None
+
+
+class ClientNames(Struct, frozen=True, omit_defaults=True):
+    """What the NLP Sandbox client calls a task, and as which task one of its releases reads it."""
+
+    name: str | None = None
+    releases: Pairs = ()
+
+
+class Starter(Struct, frozen=True, omit_defaults=True):
+    """What a participant's starting point finds, and the labels it gives."""
+
+    pattern: str
+    labels: Pairs = ()
+
+
+class Task(Struct, frozen=True, omit_defaults=True):
+    """What can be annotated. ``labels`` empty: free text; ``own``: defined by an organiser, not by our table."""
 
     id: str
     array: str
     kind: str
+    follows: str | None = None
     label: str | None = None
-    label_measure: str | None = None
+    labels: tuple[str, ...] = ()
+    aliases: Pairs = ()
     label_required: bool = False
-    label_aliases: tuple[tuple[str, str], ...] = ()
     second_label: str | None = None
+    second_labels: tuple[str, ...] = ()
     confidence_required: bool = False
     hipaa: bool = False
+    any_type: bool = False
+    type_field: str | None = None
+    types: tuple[str, ...] = ()
+    foreign: tuple[ForeignTypes, ...] = ()
+    i2b2: I2b2Category | None = None
+    client: ClientNames = ClientNames()
+    starter: Starter | None = None
+    own: bool = False
 
     @property
     def path(self) -> str:
@@ -35,77 +77,50 @@ class Task(NamedTuple):
         return f"/{self.array}"
 
     @property
+    def label_measure(self) -> str | None:
+        """The measure that compares labels; None where a task has no label."""
+        return snake_case(self.label) if self.label else None
+
+    @property
     def measures(self) -> tuple[str, ...]:
         label = (self.label_measure,) if self.label_measure else ()
         return SPAN_MEASURES + label + (("hipaa_phi", "hipaa_phi_only") if self.hipaa else ())
 
+    @property
+    def label_fields(self) -> dict[str, tuple[str, ...]]:
+        """The properties that hold labels, each with what it may be."""
+        fields = ((self.label, self.labels), (self.second_label, self.second_labels))
+        return {name: values for name, values in fields if name}
 
-_ROWS = (
-    Task("date", "textDateAnnotations", "date", "dateFormat", "date_format"),
-    Task("person-name", "textPersonNameAnnotations", "person name"),
-    Task(
-        "address",
-        "textPhysicalAddressAnnotations",
-        "physical address",
-        "addressType",
-        "address_type",
-        label_aliases=_PLACE_ALIASES,
-        hipaa=True,
-    ),
-    Task(
-        "location",
-        "textLocationAnnotations",
-        "location",
-        "locationType",
-        "location_type",
-        label_required=True,
-        label_aliases=_PLACE_ALIASES,
-        confidence_required=True,
-        hipaa=True,
-    ),
-    Task(
-        "id",
-        "textIdAnnotations",
-        "identifier",
-        "idType",
-        "id_type",
-        label_required=True,
-        confidence_required=True,
-    ),
-    Task(
-        "contact",
-        "textContactAnnotations",
-        "contact",
-        "contactType",
-        "contact_type",
-        label_required=True,
-        confidence_required=True,
-    ),
-    Task(
-        "covid-symptom",
-        "textCovidSymptomAnnotations",
-        "COVID symptom",
-        "condition",
-        "condition",
-        label_required=True,
-        second_label="certainty",
-        confidence_required=True,
-    ),
-    Task("phi", "textAnnotations", "protected health information", "type", "type", label_required=True),
-)
+    @property
+    def plain_types(self) -> tuple[str, ...]:
+        """What foreign formats call the task: where the table does not say, its name in capitals."""
+        return self.types or (self.id.replace("-", "_").upper(),)
 
-TASKS: dict[str, Task] = {task.id: task for task in _ROWS}
+    def foreign_types(self, format_name: str) -> ForeignTypes:
+        """What one format calls the task and its labels."""
+        known = (one for one in self.foreign if one.format == format_name)
+        return next(known, ForeignTypes(format_name, self.plain_types))
 
 
-def find_task(name: str) -> Task:
-    """The task of that id, or a usage error that lists them all."""
-    if name not in TASKS:
-        raise UsageFault(f"unknown task '{name}'{did_you_mean(name, TASKS)}; the tasks are {', '.join(TASKS)}")
-    return TASKS[name]
+def snake_case(name: str) -> str:
+    """``dateFormat`` as ``date_format``."""
+    return _WORD_START.sub("_", name).lower()
 
 
-@cache
-def schema_of(task: Task) -> dict[str, object]:
-    """The published JSON Schema of the task's annotation files."""
-    loaded: dict[str, object] = json.loads(schema_path(task.id).read_text(encoding="utf-8"))
-    return loaded
+def _rows() -> list[Task]:
+    return json.decode((Path(__file__).parent / "tasks.json").read_bytes(), type=list[Task])
+
+
+TASKS: dict[str, Task] = {task.id: task for task in _rows()}
+NO_TASKS: Mapping[str, Task] = MappingProxyType({})
+
+
+def find_task(name: str | Task, own: Mapping[str, Task] = NO_TASKS) -> Task:
+    """The task of that id, an organiser's ``own`` among them, or a usage error that lists them all."""
+    if isinstance(name, Task):
+        return name
+    known = TASKS | dict(own)
+    if name not in known:
+        raise UsageFault(f"unknown task '{name}'{did_you_mean(name, known)}; the tasks are {', '.join(known)}")
+    return known[name]

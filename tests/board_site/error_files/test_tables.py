@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from spreadsheet_cells import armed
 
 from sandscore.base.terminal_text import disarmed
+from sandscore.site.error_files.error_file_writer import COLUMNS, table
 from sandscore.site.error_files.error_report import ErrorRow
-from sandscore.site.error_files.error_tables import COLUMNS, table
 
 
 def row(text: str) -> ErrorRow:

@@ -13,26 +13,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
 from sandscore.containers.annotation_run import FinishedRun, RunJob, run
-from sandscore.containers.engines.docker.cleanup import labels, remaining
-from sandscore.containers.engines.docker.docker_engine import engine
-from sandscore.containers.engines.docker.image_store import find_image
-from sandscore.containers.engines.docker.network_isolation import own_network
-from sandscore.containers.engines.sandbox import sandbox
+from sandscore.containers.engines.engine_protocol import Engine
+from sandscore.containers.engines.engine_registry import connected
+from sandscore.containers.engines.run_labels import labels
 from sandscore.containers.hostile.hostile_images import HostileImages, hostile_images
 from sandscore.containers.log_watch import LogWatch
-from sandscore.containers.run_context import Annotator, Isolation
+from sandscore.containers.run_context import Annotator, Isolated
 from sandscore.containers.sent_notes import SentNote
 from sandscore.records.run_record import Outcome, Protocol, RunLimits, RunRecord
 from sandscore.task_table.task import find_task
-
-if TYPE_CHECKING:
-    from docker import DockerClient
 
 FINISHED, INVALID = Outcome.FINISHED, Outcome.INVALID_OUTPUT
 CRASHED, LATE, MEMORY = Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY
@@ -127,38 +121,39 @@ class AttackVerdict(Struct, frozen=True):
 
 def attack(
     limits: RunLimits,
-    isolation: Isolation = "best",
+    isolation: Isolated = "best",
     cases: Iterable[Case] = CASES,
     report: Callable[[AttackVerdict], None] = lambda _: None,
+    engine: str | None = None,
 ) -> list[AttackVerdict]:
     """All verdicts; each is reported as soon as it is known."""
     verdicts = []
     prefix = f"sandscore-attack-{os.getpid()}"
     with (
-        engine() as client,
-        hostile_images(client, prefix) as images,
+        connected(engine) as reached,
+        hostile_images(reached, prefix) as images,
         _secret(),
         _host() as host,
-        _neighbour(client, images.image("harmless"), limits) as neighbour,
+        _neighbour(reached, images.image("harmless"), limits) as neighbour,
     ):
         for case in cases:
-            verdict = fire(client, images, case, limits, [*host, neighbour], isolation)
+            verdict = fire(reached, images, case, limits, [*host, neighbour], isolation)
             verdicts.append(verdict)
             report(verdict)
     return verdicts
 
 
 def fire(
-    client: "DockerClient",
+    engine: Engine,
     images: HostileImages,
     case: Case,
     limits: RunLimits,
     targets: Iterable[str] = (),
-    isolation: Isolation = "best",
+    isolation: Isolated = "best",
 ) -> AttackVerdict:
     """One case against a configuration whose waits are shortened."""
     begun = time.monotonic()
-    before = set(remaining(client))
+    before = set(engine.remaining())
     notes = attack_notes(targets)
     job = RunJob(
         task=find_task("date"),
@@ -168,9 +163,10 @@ def fire(
         limits=shortened(limits, case),
         check_robustness=case.check == "robustness",
         check_determinism=case.check == "determinism",
+        engine=engine.name,
     )
     done = run(job)
-    left = sorted(set(remaining(client)) - before)
+    left = sorted(set(engine.remaining()) - before)
     complaints = [*_complaints(case, done), *(f"left behind: {thing}" for thing in left)]
     return AttackVerdict(case, done.record.outcome, tuple(complaints), time.monotonic() - begun)
 
@@ -225,15 +221,15 @@ def _host() -> Iterator[list[str]]:
 
 
 @contextmanager
-def _neighbour(client: "DockerClient", reference: str, limits: RunLimits) -> Iterator[str]:
+def _neighbour(engine: Engine, reference: str, limits: RunLimits) -> Iterator[str]:
     """Another submission, on a network where it has an address."""
-    image = find_image(client, reference, limits)
+    image = engine.find_image(reference, limits)
     marks = labels(f"neighbour-{secrets.token_hex(4)}", 3600)
     with (
-        own_network(client, marks) as apart,
-        sandbox(client, image, limits, marks, apart.network, {}, LogWatch(0)) as box,
+        engine.own_network(marks) as apart,
+        engine.sandbox(image, limits, marks, apart.network, {}, LogWatch(0)) as box,
     ):
-        yield apart.door(box.attributes()).host
+        yield apart.door(box).host
 
 
 def _addresses() -> set[str]:

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.measures.note_documents import last_segment, resource_name
-from sandscore.task_table.task import Task
+from sandscore.task_table.task import I2b2Category, Task
 
 TYPES: dict[str, tuple[str, ...]] = {
     "CONTACT": ("PHONE", "FAX", "EMAIL", "URL", "IPADDR"),
@@ -31,22 +31,8 @@ TYPES: dict[str, tuple[str, ...]] = {
 
 _ANY_CATEGORY = "PHI"
 _OWNER = {kind: category for category, kinds in TYPES.items() for kind in kinds}
-_CATEGORY = {
-    "date": "DATE",
-    "person-name": "NAME",
-    "address": "LOCATION",
-    "location": "LOCATION",
-    "id": "ID",
-    "contact": "CONTACT",
-    "covid-symptom": _ANY_CATEGORY,
-}
-_SPELT = {
-    ("LOCATION", "other"): "LOCATION-OTHER",
-    ("ID", "id_number"): "IDNUM",
-    ("ID", "other"): "OTHER",
-    ("CONTACT", "ip_address"): "IPADDR",
-    ("CONTACT", "other"): "OTHER",
-}
+_NO_CATEGORY = I2b2Category("OTHER")
+"""Where the table gives none: the script counts such tags under OTHER, and prints a WARNING about their TYPEs."""
 
 # IDNUM is meant to be HIPAA, but the script's pattern for it ends in a space and so never matches
 _HIPAA = {
@@ -120,7 +106,7 @@ def _tag(annotation: Any, task: Task, fault: type[OrganiserFault | ParticipantFa
     if not isinstance(annotation, dict):
         raise fault("an annotation has no counterpart in the i2b2 format: it is not an object")
     start, length = annotation.get("start"), annotation.get("length")
-    label = annotation.get("personType" if task.id == "person-name" else task.label or "")
+    label = annotation.get(task.type_field or task.label or "")
     if type(start) is not int or type(length) is not int:
         raise fault("an annotation has no counterpart in the i2b2 format: start and length must be integers")
     if label is not None and not isinstance(label, str):
@@ -130,24 +116,23 @@ def _tag(annotation: Any, task: Task, fault: type[OrganiserFault | ParticipantFa
 
 
 def _kind(label: str, task: Task) -> tuple[str, str]:
-    if task.id == "phi":
+    if task.any_type:
         category, slash, kind = label.partition("/")
         if slash:
             return (category if category in TYPES or category == _ANY_CATEGORY else ""), kind
         return _OWNER.get(upper(label), ""), label
-    category = _CATEGORY[task.id]
-    if task.id == "date":
-        return category, "DATE"
-    if task.id == "person-name":
-        return category, upper(label or "PATIENT")
-    if category == _ANY_CATEGORY:
-        return category, label
-    return category, _spelt(category, label)
+    known = task.i2b2 or _NO_CATEGORY
+    if known.type is not None:
+        return known.category, upper(label or known.type) if task.type_field else known.type
+    if known.category == _ANY_CATEGORY:
+        return known.category, label
+    return known.category, _spelt(known.category, label, task)
 
 
-def _spelt(category: str, label: str) -> str:
-    if (category, label) in _SPELT:
-        return _SPELT[category, label]
+def _spelt(category: str, label: str, task: Task) -> str:
+    written = {label: kind.rpartition("/")[2] for kind, label in task.foreign_types("i2b2").labels}
+    if label in written:
+        return written[label]
     kind = upper(label).replace("_", "")
     # "location-other" is not how our tasks spell it, so it stays as it is
     is_ours = label.islower() and "-" not in label

@@ -16,7 +16,7 @@ from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.profiles.nlpsandbox import penn_treebank
 from sandscore.profiles.nlpsandbox.nlpsandbox_words import Split, TextWords, misplaces, treebank_words, words_by_rules
 from sandscore.profiles.profile import stopping
-from sandscore.task_table.task import Task
+from sandscore.task_table.task import TASKS, Task
 
 NOT_A_TYPE = float("nan")
 """An absent type: equal to nothing, itself included."""
@@ -29,10 +29,6 @@ class EntryColumns(Struct, frozen=True):
     list_name: str
     stored_list: str
     stored_type: str
-
-
-_NAMES = {"person-name": "person", "address": "location"}
-_TYPES = {"person-name": "personType"}
 
 
 Instance = tuple[str, Any, Any, Any]
@@ -67,12 +63,8 @@ class Release(Struct, frozen=True):
 
 def columns(task: Task, release: str) -> EntryColumns:
     """Release 3.1.0 knows addresses, 4.3.0 locations; each reads the other's files under its own names."""
-    name, list_name = _NAMES.get(task.id, task.id), task.array
-    if name == "location":
-        old = release == "3.1.0"
-        name = "address" if old else "location"
-        list_name = "textPhysicalAddressAnnotations" if old else "textLocationAnnotations"
-    return EntryColumns(name, list_name, task.array, _TYPES.get(task.id, task.label or ""))
+    known = TASKS.get(dict(task.client.releases).get(release, task.id), task)
+    return EntryColumns(known.client.name or known.id, known.array, task.array, task.type_field or task.label or "")
 
 
 def read_files(

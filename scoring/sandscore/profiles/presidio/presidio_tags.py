@@ -6,11 +6,9 @@ gives the token its tag. A span that begins inside a token and runs on loses tha
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 
 from msgspec import Struct
 
-from sandscore.formats.tag_schemes import Scheme, encode
 from sandscore.profiles.presidio.presidio_tokens import Token
 
 OUTSIDE = "O"
@@ -30,16 +28,6 @@ def tag(tokens: Sequence[Token], spans: Iterable[ScoredSpan]) -> list[str]:
     """The IO tag of every token."""
     cut = _cut(spans)
     return [_tag_of(token, cut) for token in tokens]
-
-
-def with_prefixes(tags: Sequence[str], scheme: Scheme) -> list[str]:
-    """IO tags in another scheme; neighbouring spans of one type are one run."""
-    runs, stop = [], 0
-    for name, group in groupby(tags):
-        first, stop = stop, stop + sum(1 for _ in group)
-        if name != OUTSIDE:
-            runs.append((first, stop, name))
-    return encode(len(tags), runs, scheme)
 
 
 def _tag_of(token: Token, spans: Sequence[ScoredSpan]) -> str:

@@ -14,13 +14,14 @@ from pydantic import BaseModel
 
 from sandscore.records.run_record import Outcome, Protocol, RunLimits
 from sandscore.records.submission import Submission
+from sandscore.task_table.task import Task
 
 
 class _Message(Struct, frozen=True, forbid_unknown_fields=True):
     """One line of the wire; its tag says which message it is."""
 
 
-class RunRequest(_Message, frozen=True, tag="run"):
+class SubmissionRunRequest(_Message, frozen=True, tag="run"):
     """Run an image over the notes, or over a ``part`` of them: first and last (exclusive) number."""
 
     task: str
@@ -31,13 +32,15 @@ class RunRequest(_Message, frozen=True, tag="run"):
     concurrency: int
     limits: RunLimits
     part: tuple[int, int] | None = None
+    own_task: Task | None = None
+    """The task, where the challenge defines it."""
 
 
 class SweepRequest(_Message, frozen=True, tag="sweep"):
     """Remove what dead runs have left on the engine."""
 
 
-class ScoreRequest(_Message, frozen=True, tag="score"):
+class SubmissionScoreRequest(_Message, frozen=True, tag="score"):
     """Validate and score the predictions in a folder; the rest is what the card says about its maker."""
 
     task: str
@@ -59,7 +62,7 @@ class GoldRequest(_Message, frozen=True, tag="gold"):
     folders: dict[str, str]
 
 
-ScorerRequest = ScoreRequest | GoldRequest
+ScorerRequest = SubmissionScoreRequest | GoldRequest
 
 
 class BatchRequest(_Message, frozen=True, tag="batch"):
@@ -158,7 +161,7 @@ class BoardsAnswer(_Message, frozen=True, tag="published"):
     warnings: tuple[str, ...]
 
 
-RunnerRequest = RunRequest | SweepRequest
+RunnerRequest = SubmissionRunRequest | SweepRequest
 RunnerAnswer = RunAnswer | SweepAnswer | FaultAnswer
 Request = RunnerRequest | BatchRequest | BoardsRequest
 Answer = RunnerAnswer | BatchAnswer | BoardsAnswer
@@ -190,9 +193,11 @@ def as_line(message: Request | Answer) -> bytes:
     return _ENCODER.encode(message) + b"\n"
 
 
-def score_request(one: Submission, folder: Path) -> ScoreRequest:
+def score_request(one: Submission, folder: Path) -> SubmissionScoreRequest:
     """To score what lies in a folder as the next version of a submission's score."""
-    return ScoreRequest(one.task, one.phase, one.id, one.team, one.image, one.created, one.version + 1, str(folder))
+    return SubmissionScoreRequest(
+        one.task, one.phase, one.id, one.team, one.image, one.created, one.version + 1, str(folder)
+    )
 
 
 def unfinished(answer: Answer | ScorerAnswer) -> str:

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from sandscore.containers.annotation_run import RunJob, run
-from sandscore.containers.engines.docker.cleanup import remove_leftovers
-from sandscore.containers.engines.docker.docker_engine import engine
+from sandscore.containers.engines.engine_registry import connected
 from sandscore.containers.run_context import Annotator
 from sandscore.containers.run_folder import write_run
 from sandscore.containers.sent_notes import read_notes
@@ -23,9 +22,9 @@ from sandscore.task_table.task import find_task
 def work(job: RunnerRequest) -> RunnerAnswer:
     """Run an image, or remove what dead runs have left."""
     if isinstance(job, SweepRequest):
-        with engine() as client:
-            return SweepAnswer(remove_leftovers(client))
-    task = find_task(job.task)
+        with connected() as engine:
+            return SweepAnswer(engine.remove_leftovers())
+    task = job.own_task or find_task(job.task)
     notes, digest = read_notes(job.notes)
     begin, end = job.part or (0, len(notes))
     notes = notes[begin:end]

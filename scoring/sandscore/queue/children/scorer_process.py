@@ -11,8 +11,8 @@ from sandscore.queue.children.child_messages import (
     BatchAnswer,
     BatchRequest,
     ScorerAnswer,
-    ScoreRequest,
     ScorerRequest,
+    SubmissionScoreRequest,
 )
 from sandscore.queue.gold_changes import changes
 from sandscore.queue.workspace import Workspace, open_workspace
@@ -33,12 +33,16 @@ class Desk:
         answers = [answered(lambda job: self._one(job, drafts), job) for job in asked.jobs]
         faults = drafts.settle(_LEVELS)
         for number, job in enumerate(asked.jobs):
-            if isinstance(job, ScoreRequest) and (fault := faults.get(Path(job.folder))) is not None:
+            if isinstance(job, SubmissionScoreRequest) and (fault := faults.get(Path(job.folder))) is not None:
                 answers[number] = refused(fault)
         return BatchAnswer(tuple(answers))
 
     def _one(self, job: ScorerRequest, drafts: Drafts) -> ScorerAnswer:
-        return self._scorer.score(job, drafts) if isinstance(job, ScoreRequest) else changes(self._workspace, job)
+        return (
+            self._scorer.score(job, drafts)
+            if isinstance(job, SubmissionScoreRequest)
+            else changes(self._workspace, job)
+        )
 
 
 if __name__ == "__main__":

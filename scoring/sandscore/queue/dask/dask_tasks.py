@@ -16,9 +16,9 @@ from sandscore.queue.children.child_messages import (
     Blame,
     FaultAnswer,
     RunnerAnswer,
-    RunRequest,
     ScorerAnswer,
     ScorerRequest,
+    SubmissionRunRequest,
 )
 from sandscore.queue.worker.executor import LocalHands
 
@@ -33,7 +33,7 @@ class ShardAnswer(Struct, frozen=True):
     folder: str | None = None
 
 
-async def run_task(root: str, job: RunRequest) -> ShardAnswer:
+async def run_task(root: str, job: SubmissionRunRequest) -> ShardAnswer:
     """Run an image (resource ``runner``); stopped as soon as the attempt's folder is gone."""
     attempt = Path(job.folder)
     own = attempt / f"run-{uuid.uuid4().hex[:12]}"
@@ -58,7 +58,7 @@ async def score_task(root: str, job: ScorerRequest) -> ScorerAnswer:
         return FaultAnswer(Blame.INFRASTRUCTURE, str(fault))
 
 
-async def _run(root: str, job: RunRequest) -> RunnerAnswer:
+async def _run(root: str, job: SubmissionRunRequest) -> RunnerAnswer:
     try:
         return await LocalHands(Path(root)).run(job)
     except InfrastructureFault as fault:

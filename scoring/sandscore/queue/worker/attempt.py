@@ -17,8 +17,8 @@ from sandscore.queue.children.child_messages import (
     Blame,
     FaultAnswer,
     RunAnswer,
-    RunRequest,
     ScoreAnswer,
+    SubmissionRunRequest,
     score_request,
     unfinished,
 )
@@ -90,9 +90,9 @@ class Attempts:
         if answer.outcome is not Outcome.FINISHED:
             raise ParticipantFault(f"{answer.outcome}: {without_clues(str(answer.reason))}")
 
-    def _run_job(self, claim: Claim, folder: Path) -> RunRequest:
+    def _run_job(self, claim: Claim, folder: Path) -> SubmissionRunRequest:
         settings = self._workspace.settings
-        return RunRequest(
+        return SubmissionRunRequest(
             task=claim.submission.task,
             image=claim.submission.image or "",
             notes=str(self._workspace.notes(claim.submission.phase)),
@@ -100,6 +100,7 @@ class Attempts:
             protocol=settings.protocol,
             concurrency=settings.concurrency,
             limits=limits_of(self._workspace.challenge.limits),
+            own_task=self._workspace.own_tasks.get(claim.submission.task),
         )
 
     async def _commit(self, claim: Claim, folder: Path, verdict: Verdict) -> Ending:

@@ -12,9 +12,9 @@ from sandscore.queue.children.child_messages import (
     RUNNER_ANSWERS,
     RunnerAnswer,
     RunnerRequest,
-    RunRequest,
     ScorerAnswer,
     ScorerRequest,
+    SubmissionRunRequest,
     SweepRequest,
 )
 from sandscore.queue.children.child_process import Child, runner_environment, scorer_environment
@@ -44,7 +44,7 @@ class LocalHands:
 
     async def run(self, job: RunnerRequest) -> RunnerAnswer:
         runner = Child("runner", (), runner_environment(), RUNNER_ANSWERS)
-        running = 3 * job.limits.total_seconds if isinstance(job, RunRequest) else 0.0
+        running = 3 * job.limits.total_seconds if isinstance(job, SubmissionRunRequest) else 0.0
         try:
             return await runner.ask(job, running + _RUN_MARGIN_SECONDS)
         finally:

@@ -19,7 +19,7 @@ class Interrupted(Exception):
         self.signal = signal
 
 
-class Watch:
+class LeaseWatch:
     """What is done inside is stopped, and raises ``Interrupted``, where there is a reason to."""
 
     def __init__(self, leases: "HeldLeases", claim: Claim) -> None:
@@ -72,11 +72,11 @@ class HeldLeases:
 
     def __init__(self, home: QueueHome, lease_seconds: float) -> None:
         self._home, self._pause = home, min(lease_seconds / 3, _MOST_SECONDS)
-        self.watches: dict[Watch, asyncio.Task[None] | None] = {}
+        self.watches: dict[LeaseWatch, asyncio.Task[None] | None] = {}
         self.halted = False
 
-    def watching(self, claim: Claim) -> Watch:
-        return Watch(self, claim)
+    def watching(self, claim: Claim) -> LeaseWatch:
+        return LeaseWatch(self, claim)
 
     def halt(self) -> None:
         """Everything stops, now and from now on."""

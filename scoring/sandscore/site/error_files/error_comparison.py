@@ -37,7 +37,7 @@ class TypedSpan(Struct, frozen=True):
 def typed_spans(annotations: Iterable[Annotation], task: Task) -> list[TypedSpan]:
     """Labels as the task normalises them; one that is not the task's stays as it is written."""
     values = allowed(task, task.label) if task.label else None
-    aliases = dict(task.label_aliases)
+    aliases = dict(task.aliases)
     spans = []
     for annotation in annotations:
         meant = normalised(annotation.label or "", values, aliases)

@@ -4,12 +4,21 @@ The error report of a pipeline around Presidio's span evaluator, its slips mende
 
 The tables list what the original's do, with annotation and prediction the right way round, and the number
 of entities is, as there, the number of tokens.
+
+A cell that a spreadsheet would run as a formula gets an apostrophe in front, which makes it text; a cell
+that already starts with apostrophes before such a character gets one more, so that taking one away always
+gives the original back. Quotes, line breaks and separators are quoted as RFC 4180 has it.
 """
 
+import csv
+import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from msgspec.structs import astuple, fields
+
+from sandscore.base.terminal_text import disarmed
 from sandscore.base.whole_files import told, write_files
 from sandscore.measures.measure_syntax import Scalar
 from sandscore.profiles.presidio.presidio_error_list import Kind, SpanError
@@ -21,7 +30,6 @@ from sandscore.site.error_files.confusion_page import page
 from sandscore.site.error_files.entity_map import EntityMap, align
 from sandscore.site.error_files.error_comparison import compare
 from sandscore.site.error_files.error_report import EntityAlignment, ErrorRatios, ErrorReport, ErrorRow, metrics
-from sandscore.site.error_files.error_tables import table
 from sandscore.task_table.task import Task
 
 
@@ -113,3 +121,26 @@ def contents(report: ErrorReport) -> dict[str, str]:
         "false_negatives.csv": table(report.false_negatives),
         "confusion_matrix.html": page(report.labels, report.matrix),
     }
+
+
+COLUMNS = tuple(field.name for field in fields(ErrorRow))
+
+
+def table(rows: Iterable[ErrorRow]) -> str:
+    """A header and one line a row, repeated rows once; kinds are written as Presidio's pipeline writes them."""
+    lines = [_line(COLUMNS)]
+    for row in dict.fromkeys(rows):
+        kind, *others = astuple(row)
+        lines.append(_line([f"ErrorType.{kind}", *_cells(others)]))
+    return "".join(lines)
+
+
+def _line(cells: Sequence[str | int]) -> str:
+    """The writer quotes a carriage return only where it ends its own lines; ours end in a line feed."""
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\r\n").writerow(cells)
+    return written.getvalue().removesuffix("\r\n") + "\n"
+
+
+def _cells(values: Sequence[str | int]) -> list[str | int]:
+    return [disarmed(value) if isinstance(value, str) else value for value in values]

@@ -1,26 +1,19 @@
-"""Labels that say who made a container, network or volume, and the removal of what a killed run left."""
+"""The removal of containers, networks, volumes and images that a killed run left on the engine."""
 
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from sandscore.base.process_identity import fate, own_name
+from sandscore.base.process_identity import own_name
 from sandscore.containers.engines.docker.docker_engine import asking
 from sandscore.containers.engines.docker.firewall import take_back
+from sandscore.containers.engines.run_labels import OWNER, RUN, abandoned
 
 if TYPE_CHECKING:
     from docker import DockerClient
 
-RUN, OWNER, EXPIRES = "sandscore.run", "sandscore.owner", "sandscore.expires"
 BRIDGE = "com.docker.network.bridge.name"
-_MARGIN_SECONDS = 600
 _TRIES, _PAUSE_SECONDS = 20, 0.1
-
-
-def labels(run_id: str, total_seconds: float) -> dict[str, str]:
-    """For everything a run makes on the engine."""
-    expires = int(time.time() + total_seconds + _MARGIN_SECONDS)
-    return {RUN: run_id, OWNER: own_name(), EXPIRES: str(expires)}
 
 
 def remove_leftovers(client: "DockerClient") -> int:
@@ -30,9 +23,9 @@ def remove_leftovers(client: "DockerClient") -> int:
     """
     removed = 0
     for _ in range(_TRIES):
-        abandoned = [found for found in _labelled(client) if _abandoned(_marks(found))]
-        removed += sum(map(_remove, abandoned))
-        if not abandoned:
+        left = [found for found in _labelled(client) if abandoned(_marks(found))]
+        removed += sum(map(_remove, left))
+        if not left:
             break
         time.sleep(_PAUSE_SECONDS)
     return removed
@@ -49,7 +42,7 @@ def remove_abandoned_images(client: "DockerClient") -> None:
 
     with asking("looking for leftover images"):
         for image in client.api.images(filters={"label": RUN}):
-            if _abandoned(image["Labels"]):
+            if abandoned(image["Labels"]):
                 with suppress(APIError):  # gone already, or others are built on it: they come first next time
                     client.images.remove(image["Id"], force=True)
 
@@ -84,12 +77,3 @@ def _remove(found: Any) -> int:
     except APIError:
         return 0  # another run is removing the same thing just now, or a volume is still in use
     return 1
-
-
-def _abandoned(marks: dict[str, str]) -> bool:
-    """Its maker is gone; on another machine, which cannot be asked, its time is up."""
-    there = fate(marks.get(OWNER, ""))
-    if there is not None:
-        return not there
-    expires = marks.get(EXPIRES, "0")
-    return not expires.isdigit() or int(expires) < time.time()

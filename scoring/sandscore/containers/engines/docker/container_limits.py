@@ -1,20 +1,14 @@
 """Limits to the arguments that make a Docker engine keep them."""
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from posixpath import normpath
 from typing import Any
 
-from sandscore.records.run_record import Hardening, ImageFacts, RunLimits
+from sandscore.records.run_record import ImageFacts, RunLimits
 
 _NAME = "sandbox"
-
-
-def preset(hardening: Hardening) -> RunLimits:
-    """The limits of a profile: ``compat`` is for images whose entrypoint switches the user itself."""
-    if hardening == "strict":
-        return RunLimits()
-    return RunLimits(hardening="compat", user=None, capabilities=("SETUID", "SETGID"))
 
 
 @cache
@@ -24,7 +18,7 @@ def seccomp_profile() -> str:
 
 
 def container_arguments(
-    image: ImageFacts, limits: RunLimits, marks: dict[str, str], network: str, mounts: dict[str, dict[str, str]]
+    image: ImageFacts, limits: RunLimits, marks: dict[str, str], network: str, mounts: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Any]:
     """For ``containers.create``: nothing the image says can loosen them."""
     from docker.types import LogConfig, Ulimit
@@ -67,7 +61,7 @@ def container_arguments(
     return arguments
 
 
-def _tmpfs(image: ImageFacts, limits: RunLimits, mounts: dict[str, dict[str, str]]) -> dict[str, str]:
+def _tmpfs(image: ImageFacts, limits: RunLimits, mounts: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     """Scratch space at /tmp and over each VOLUME, which a read-only root would leave open to the host's disk."""
     bound = {mount["bind"] for mount in mounts.values()}
     run = "exec" if limits.tmp_executable else "noexec"

@@ -17,7 +17,7 @@ ENFORCED = ("MemoryLimit", "SwapLimit", "PidsLimit", "CpuCfsQuota")
 
 
 @contextmanager
-def engine(seconds: float = 120.0) -> Iterator["DockerClient"]:
+def docker_client(seconds: float = 120.0) -> Iterator["DockerClient"]:
     """A client of the engine that the environment names, closed afterwards."""
     try:
         import docker

@@ -1,23 +1,18 @@
-"""Images: found on the engine or pulled, looked at before anything of them runs."""
+"""Images: found on the engine or pulled, looked at before anything of them runs; or built of files in memory."""
 
+import io
 import re
+import tarfile
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sandscore.base.errors import UsageFault
+from sandscore.base.errors import InfrastructureFault
 from sandscore.containers.engines.docker.docker_engine import asking, explained
 from sandscore.records.run_record import ImageFacts, Outcome, RunFault, RunLimits
 
 if TYPE_CHECKING:
     from docker import DockerClient
     from docker.errors import APIError
-
-_PINNED = re.compile(r"(?:.+@)?sha256:[0-9a-f]{64}")
-
-
-def require_pinned(reference: str) -> None:
-    """Scored runs take an image by digest (or by id where there is no registry), never by a tag that may move."""
-    if not _PINNED.fullmatch(reference):
-        raise UsageFault(f"'{reference}' may change behind our back; name the image as repository@sha256:…")
 
 
 def find_image(client: "DockerClient", reference: str, limits: RunLimits) -> ImageFacts:
@@ -83,3 +78,42 @@ def _facts(reference: str, found: dict[str, Any]) -> ImageFacts:
         size_bytes=found.get("Size") or 0,
         volumes=tuple(sorted((found.get("Config") or {}).get("Volumes") or {})),
     )
+
+
+def build_image(
+    client: "DockerClient",
+    name: str,
+    files: Mapping[str, str | bytes],
+    arguments: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> str:
+    """Build the folder of files, a Dockerfile among them, and return the image's id."""
+    from docker.errors import BuildError
+
+    with asking(f"building {name}"):
+        try:
+            image, _ = client.images.build(
+                fileobj=io.BytesIO(_context(files)),
+                custom_context=True,
+                tag=name,
+                buildargs=dict(arguments or {}),
+                labels=dict(labels or {}),
+                network_mode="none",
+                rm=True,
+                forcerm=True,
+            )
+        except BuildError as fault:
+            raise InfrastructureFault(f"{name} cannot be built: {fault.msg}") from None
+    identity: str = image.id
+    return identity
+
+
+def _context(files: Mapping[str, str | bytes]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, content in files.items():
+            data = content.encode() if isinstance(content, str) else content
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(data), 0o755 if data.startswith((b"#!", b"\x7fELF")) else 0o644
+            archive.addfile(entry, io.BytesIO(data))
+    return packed.getvalue()

@@ -5,16 +5,16 @@ gets an internal network of its own, on which the host refuses connections as fa
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from ipaddress import IPv4Network
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
-from sandscore.containers.engines.docker.cleanup import BRIDGE, RUN
+from sandscore.containers.engines.docker.cleanup import BRIDGE
 from sandscore.containers.engines.docker.docker_engine import asking
 from sandscore.containers.engines.docker.firewall import cut_off, take_back
+from sandscore.containers.engines.engine_protocol import CannotEnter, Isolation
+from sandscore.containers.engines.run_labels import RUN
 from sandscore.containers.transports import PORT, AddressDoor, Door, NamespaceDoor, open_namespace
 from sandscore.records.run_record import Outcome, RunFault
 
@@ -25,24 +25,12 @@ _POOL = IPv4Network("10.231.0.0/16")
 _TRIES = 32
 
 
-class Isolation(Struct, frozen=True):
-    """``network`` goes to the engine; ``door`` makes the way in from the started container's attributes."""
-
-    description: str
-    network: str
-    door: Callable[[dict[str, Any]], Door]
-
-
-class CannotEnter(Exception):
-    """The container's network is not where this process could enter it: an engine in a world of its own."""
-
-
 def no_network() -> Isolation:
     return Isolation("no network; entered through its name space", "none", _namespace_door)
 
 
-def _namespace_door(attributes: dict[str, Any]) -> Door:
-    descriptor = open_namespace(attributes["NetworkSettings"]["SandboxKey"])
+def _namespace_door(box: Any) -> Door:
+    descriptor = open_namespace(box.attributes()["NetworkSettings"]["SandboxKey"])
     if descriptor is None:
         raise CannotEnter
     return NamespaceDoor(descriptor)
@@ -59,7 +47,7 @@ def own_network(client: "DockerClient", marks: dict[str, str]) -> Iterator[Isola
         yield Isolation(
             "own internal network" + (", host cut off" if cut else "; the host's own services are not cut off"),
             network.name,
-            lambda attributes: _network_door(attributes, network.name),
+            lambda box: _network_door(box, network.name),
         )
     finally:
         if cut:
@@ -68,8 +56,8 @@ def own_network(client: "DockerClient", marks: dict[str, str]) -> Iterator[Isola
             network.remove()
 
 
-def _network_door(attributes: dict[str, Any], network: str) -> Door:
-    return AddressDoor(attributes["NetworkSettings"]["Networks"][network]["IPAddress"], PORT)
+def _network_door(box: Any, network: str) -> Door:
+    return AddressDoor(box.attributes()["NetworkSettings"]["Networks"][network]["IPAddress"], PORT)
 
 
 def _create(client: "DockerClient", name: str, bridge: str, marks: dict[str, str]) -> Any:

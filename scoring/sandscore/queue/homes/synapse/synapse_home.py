@@ -8,20 +8,11 @@ from msgspec.structs import replace
 
 from sandscore.base.errors import InfrastructureFault
 from sandscore.queue.attempt_files import card_name
-from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.homes.synapse.synapse_options import read_options
 from sandscore.queue.homes.synapse.synapse_parts import SynapseParts, assemble, belongs
 from sandscore.queue.homes.synapse.synapse_session import Session
-from sandscore.queue.workspace import Workspace, open_workspace
+from sandscore.queue.workspace import Workspace
 from sandscore.records.submission import Claim, Committed, Notice, Signal, Status, Submission, Verdict, Version
-
-
-def open_synapse_home(evaluation_id: str, config: Path | None, state: Path) -> QueueHome:
-    """The home for a worker whose local state lies in ``state``, the folder that ``queue init`` made.
-
-    ``config`` is a ``.synapseConfig``; None is the one in the home folder. Nothing is called before ``open()``.
-    """
-    return SynapseHome(evaluation_id, config, open_workspace(state))
 
 
 class SynapseHome:

@@ -1,0 +1,136 @@
+"""A submission's container on a Docker engine: made, started, measured, and always removed."""
+
+import datetime
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from sandscore.containers.engines.docker.container_limits import container_arguments
+from sandscore.containers.engines.docker.docker_engine import asking
+from sandscore.containers.engines.sandbox import Sandbox, State, Usage
+from sandscore.containers.log_watch import LogWatch
+from sandscore.records.run_record import ImageFacts, Outcome, RunFault, RunLimits
+
+if TYPE_CHECKING:
+    from docker.models.containers import Container
+
+_LATE_SECONDS = 0.3
+"""How long after a container's end the engine may still be writing down what it had to do with it."""
+
+
+def ended_by_itself(container: "Container") -> bool:
+    """Whether the engine saw the container die and had no hand in it.
+
+    An engine that stops, or finds a container that an engine before it left running, kills what is on it: exit code
+    137, as if the participant's program had done it. What an engine remembers ends with it.
+    """
+    when = {"since": "0", "until": f"{_ended_at(container.attrs['State']) + _LATE_SECONDS:.9f}"}
+    chosen = {"container": container.id, "event": ["die", "kill"]}
+    with asking("telling how the container ended"):
+        events = container.client.api.events(**when, filters=chosen, decode=True)
+        seen = {str(event["Action"]) for event in events}
+    return seen == {"die"}
+
+
+def _ended_at(state: dict[str, Any]) -> float:
+    moment = datetime.datetime.fromisoformat(state["FinishedAt"])
+    return moment.timestamp() if moment.year > 1 else time.time()
+
+
+class Attached:
+    """The output of a container, which must be attached to before it is started to miss nothing."""
+
+    def __init__(self, container: Any) -> None:
+        self._stream = container.attach(stream=True, logs=True)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._stream)
+
+    def close(self) -> None:
+        """Wake a reader and give the connection back; the stream's own close leaves the latter to chance."""
+        self._stream.close()
+        self._stream._response.close()
+
+
+class DockerSandbox(Sandbox):
+    """A container of the engine."""
+
+    def __init__(self, container: "Container", limits: RunLimits, log: LogWatch) -> None:
+        super().__init__(limits, log)
+        self.container = container
+
+    def start(self) -> None:
+        begun = time.monotonic()
+        with asking("attaching to the container"):
+            stream = Attached(self.container)
+        self.log.follow(stream, self.limits.log_bytes, self.kill)
+        with asking("starting the container", theirs="the image cannot be started"):
+            self.container.start()
+        self.start_seconds = time.monotonic() - begun
+
+    def state(self) -> State:
+        with asking("telling the container's state"):
+            self.container.reload()
+        now: dict[str, Any] = self.container.attrs["State"]
+        running = bool(now["Running"]) and now.get("Status") != "created"
+        self.exit_code = None if running else now["ExitCode"]
+        return State(running, bool(now["OOMKilled"]), self.exit_code)
+
+    def attributes(self) -> dict[str, Any]:
+        """All the engine knows of the running container; raises what ended it."""
+        self.require_well()
+        known: dict[str, Any] = self.container.attrs
+        return known
+
+    def measure(self) -> None:
+        """Note what the container has used; once it is dead nobody can say any more."""
+        with suppress(RunFault), asking("measuring the container"):
+            self.usage |= _usage(self.container.client.api.stats(self.container.id, stream=False, one_shot=True))
+
+    def kill(self) -> None:
+        with suppress(RunFault), asking("killing the container"):
+            self.container.kill()
+
+    def ended_by_itself(self) -> bool:
+        return ended_by_itself(self.container)
+
+
+@contextmanager
+def sandbox(
+    client: Any,
+    image: ImageFacts,
+    limits: RunLimits,
+    marks: dict[str, str],
+    network: str,
+    mounts: Mapping[str, Mapping[str, str]],
+    log: LogWatch,
+) -> Iterator[DockerSandbox]:
+    """A container of the image, started; gone afterwards, whatever happens."""
+    with asking("making a container", theirs="no container can be made of the image"):
+        container = client.containers.create(**container_arguments(image, limits, marks, network, mounts))
+    box = DockerSandbox(container, limits, log)
+    try:
+        _require_covered(container.attrs["Mounts"], mounts)
+        box.start()
+        yield box
+    finally:
+        box.kill()
+        with suppress(RunFault), asking("removing the container"):  # else found by its label at the next start
+            container.remove(force=True, v=True)
+        box.log.close()
+
+
+def _require_covered(found: list[dict[str, Any]], ours: Collection[str]) -> None:
+    """No volume but ours: what an image declares in a way that no memory covers would be on the host's disk."""
+    for mount in found:
+        if mount["Type"] == "volume" and mount.get("Name") not in ours:
+            raise RunFault(
+                Outcome.CRASHED, f"the image declares a VOLUME '{mount['Destination']}' that is no plain path"
+            )
+
+
+def _usage(stats: dict[str, Any]) -> Usage:
+    cpu = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage")
+    memory = stats.get("memory_stats", {})
+    return Usage(cpu / 1e9 if cpu else None, memory.get("max_usage") or memory.get("usage"))

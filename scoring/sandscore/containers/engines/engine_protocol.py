@@ -1,0 +1,93 @@
+"""The protocol of engines: what runs, attacks, the doctor and the queue need of whatever runs containers here.
+
+An engine keeps the limits it is given or refuses to run; what it makes carries the labels of its run, so that what a
+killed process left is found and removed; its own faults are ``RunFault`` with the outcome ``infrastructure``, and a
+refusal of the image is the participant's.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from sandscore.containers.engines.sandbox import Sandbox
+from sandscore.containers.log_watch import LogWatch
+from sandscore.containers.transports import Door
+from sandscore.records.run_record import ImageFacts, RunLimits
+
+INPUT, OUTPUT = "/input", "/output"
+NOTES, PREDICTIONS = "notes.json", "predictions.json"
+
+Mounts = Mapping[str, Mapping[str, str]]
+"""Folders of a batch submission, in the engine's own words: handed from ``BatchFolders`` to ``sandbox`` as they are."""
+
+
+class Isolation(Struct, frozen=True):
+    """``network`` goes to the engine; ``door`` makes the way in to the started container."""
+
+    description: str
+    network: str
+    door: Callable[[Any], Door]
+
+
+class CannotEnter(Exception):
+    """The container's network is not where this process could enter it: an engine in a world of its own."""
+
+
+class BatchFolders(Protocol):
+    """A read-only folder with the notes at /input, and a small one at /output."""
+
+    @property
+    def mounts(self) -> Mounts: ...
+
+    def take(self, name: str, most_bytes: int) -> bytes:
+        """A regular file of /output as data, of at most so many bytes; whatever else is there ends the run."""
+
+
+class Engine(Protocol):
+    """An engine that answers, for as long as it is connected."""
+
+    @property
+    def name(self) -> str:
+        """Of its row in the table of engines."""
+
+    def require_limits(self) -> None:
+        """Refuse (78) where a limit would not be in force."""
+
+    def remove_leftovers(self) -> int:
+        """Remove what runs that are no longer alive have left; how many things that were."""
+
+    def remaining(self) -> list[str]:
+        """What this process has made on the engine and not yet removed."""
+
+    def find_image(self, reference: str, limits: RunLimits) -> ImageFacts:
+        """The image's facts, fetched where the engine does not have it; nothing of it is run."""
+
+    def image_id(self, name: str) -> str | None:
+        """Of an image that is here already."""
+
+    def build_image(self, name: str, files: Mapping[str, str | bytes], marks: Mapping[str, str]) -> str:
+        """An image of files, a Dockerfile among them, built without a network; its id."""
+
+    def remove_image(self, name: str) -> None:
+        """Raises nothing."""
+
+    def remove_abandoned_images(self) -> None:
+        """Images built for the moment by processes that are no longer alive."""
+
+    def no_network(self) -> Isolation | None:
+        """A container without any network, entered by us alone; None where this process may not enter."""
+
+    def own_network(self, marks: dict[str, str]) -> AbstractContextManager[Isolation]:
+        """A network for one container, cut off from the host as far as that may be done."""
+
+    def folders(
+        self, notes: bytes, output_bytes: int, limits: RunLimits, marks: dict[str, str]
+    ) -> AbstractContextManager[BatchFolders]:
+        """The folders of a batch submission, in memory; gone afterwards."""
+
+    def sandbox(
+        self, image: ImageFacts, limits: RunLimits, marks: dict[str, str], network: str, mounts: Mounts, log: LogWatch
+    ) -> AbstractContextManager[Sandbox]:
+        """A container of the image, started under the limits; gone afterwards, whatever happens."""

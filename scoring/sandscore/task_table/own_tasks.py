@@ -1,0 +1,77 @@
+"""Tasks that an organiser defined: from the definition in a challenge, on a card or on a board to a task, and back."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from sandscore.base.errors import ParticipantFault
+from sandscore.task_table.task import TASKS, Task, find_task
+
+if TYPE_CHECKING:
+    from sandscore.records.board import Board
+    from sandscore.records.challenge import TaskDefinition
+    from sandscore.records.scorecard import Scorecard
+
+_RESERVED = ("notes",)
+"""What files beside gold are called."""
+
+
+def own_task(name: str, definition: "TaskDefinition") -> Task:
+    """The task behind a definition."""
+    from sandscore.records.challenge import plain_label
+
+    return Task(
+        id=name,
+        array=definition.array,
+        kind=definition.kind or name.replace("-", " "),
+        label=definition.label,
+        labels=tuple(map(plain_label, definition.labels)),
+        aliases=tuple((plain_label(alias), plain_label(label)) for alias, label in definition.aliases.items()),
+        label_required=definition.label_required,
+        confidence_required=definition.confidence_required,
+        types=definition.types,
+        own=True,
+    )
+
+
+def definition_of(task: Task) -> dict[str, Any] | None:
+    """The definition that a card of this task carries; None for a task of our table."""
+    if not task.own:
+        return None
+    said: dict[str, Any] = {"array": task.array, "kind": task.kind, "label": task.label, "labels": task.labels}
+    said |= {"aliases": dict(task.aliases), "label_required": task.label_required}
+    said |= {"confidence_required": task.confidence_required, "types": task.types}
+    return {name: value for name, value in said.items() if value}
+
+
+def definition_hash(task: Task) -> str | None:
+    """The SHA-256 of the definition, for the signature."""
+    from hashlib import sha256
+
+    from msgspec import json
+
+    said = definition_of(task)
+    return None if said is None else sha256(json.encode([task.id, said], order="deterministic")).hexdigest()
+
+
+def carried_task(record: "Scorecard | Board") -> Task:
+    """The task of a card or board, which carries its definition where the task is an organiser's own."""
+    return own_task(record.task, record.definition) if record.definition else find_task(record.task)
+
+
+def why_not_own(name: str, definition: "TaskDefinition") -> str | None:
+    """Why an organiser cannot define this task, in a sentence."""
+    if name in TASKS:
+        return f"'{name}' is a built-in task and cannot be defined again; leave out 'array' to change its ranking rules"
+    if not re.fullmatch(r"[a-z][a-z0-9-]{0,63}", name) or name in _RESERVED:
+        return f"'{name}' is no id for a task: small letters, digits and hyphens, beginning with a letter, not 'notes'"
+    same = next((task.id for task in TASKS.values() if task.array == definition.array), None)
+    if same is not None:
+        return f"the array '{definition.array}' belongs to the task {same} already"
+    return None
+
+
+def refuse_unlike_ours(name: str, definition: "TaskDefinition | None", path: str) -> None:
+    """A card that redefines a task of our table is not believed."""
+    said = why_not_own(name, definition) if definition else None
+    if said is not None:
+        raise ParticipantFault(f"{path}: {said}")
