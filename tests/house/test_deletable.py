@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from checkout_copy import PACKAGE, ROOT, CheckoutCopy
+
 from sandscore.base.own_rows import OWN_ROWS
 
 pytestmark = pytest.mark.slow
