@@ -37,7 +37,7 @@ def test_every_public_name_has_an_example_that_runs(name: str, monkeypatch: pyte
     found = [test for test in doctest.DocTestFinder().find(NAMES[name], name, globs=dict(GIVEN)) if test.examples]
     assert found, f"{name} has no example"
     said: list[str] = []
-    runner = doctest.DocTestRunner()
+    runner = doctest.DocTestRunner(verbose=False)
     for test in found:
         runner.run(test, out=said.append)
     assert "".join(said) == ""
