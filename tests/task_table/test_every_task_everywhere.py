@@ -165,7 +165,7 @@ def spans(record: dict[str, Any], task: Task) -> list[tuple[Any, ...]]:
     return [(one["start"], one["text"], str(one.get(label)).lower()) for one in record[task.array]]
 
 
-@pytest.mark.parametrize("profile", (CHALLENGE, *PROFILES.names))
+@pytest.mark.parametrize("profile", [CHALLENGE, *PROFILES.names])
 @every_task
 def test_scored_as_another_scorer_would(task: Task, profile: str, place: Path) -> None:
     write_challenge(place, task)
