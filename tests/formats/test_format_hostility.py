@@ -23,6 +23,8 @@ from sandscore.formats import (
 from sandscore.formats.corpus import AnnotatedNote, Corpus, CorpusNote, FormatFiles, LossJournal
 from sandscore.formats.format_files import quoted_name, save, unquoted_name
 
+pytestmark = pytest.mark.slow
+
 NOTES = (CorpusNote("a", "x1 y"), CorpusNote("b", ""))
 SEEDS = [
     b"T1\tA 0 2\tx1\n",

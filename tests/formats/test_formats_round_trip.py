@@ -43,6 +43,8 @@ from sandscore.formats.tag_schemes import Scheme
 from sandscore.records.document import Annotation
 from sandscore.task_table.task import TASKS
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = settings(max_examples=60, deadline=None)
 
 

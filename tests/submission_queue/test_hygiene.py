@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from queue_samples import annotations, hand_in, queue, with_home
 
@@ -49,22 +50,22 @@ def test_clues_about_the_note_are_cut_off(tmp_path: Path, spans: list[tuple[int,
     found = findings(tmp_path, spans)
     [full] = [problem.message for problem in found.problems]
     assert clue in full, "the validator itself says it; else this test shows nothing"
-    written = json.dumps(public_problems(found), ensure_ascii=False) + reason_of(public_problems(found))
+    written = msgspec.json.encode(public_problems(found)).decode() + reason_of(public_problems(found))
     assert clue not in written
     assert not any(word in written for word in ("Vandermeulen", "Brackwater", "Ngo"))
     assert "/0/textDateAnnotations/0" in written
 
 
 def test_a_teams_own_value_is_quoted(tmp_path: Path) -> None:
-    [problem] = public_problems(findings(tmp_path, [(0, "31/12/1999")]))["problems"]
-    assert "31/12/1999" in problem["message"]
+    [problem] = public_problems(findings(tmp_path, [(0, "31/12/1999")])).problems
+    assert "31/12/1999" in problem.message
 
 
 def test_a_text_that_looks_like_a_clue_hides_only_itself() -> None:
     problem = Problem("text-mismatch", "error", "/0", "n1", 'the text "x; it stands y" does not stand; it stands at 7')
     record = told(problem)
     assert record is not None
-    assert "7" not in record["message"]
+    assert "7" not in record.message
 
 
 def test_names_of_hidden_notes_are_not_listed_but_counted(tmp_path: Path) -> None:
@@ -72,15 +73,15 @@ def test_names_of_hidden_notes_are_not_listed_but_counted(tmp_path: Path) -> Non
     (tmp_path / "predictions.json").write_bytes(b"[]")
     inputs = Inputs(predictions=tmp_path / "predictions.json", notes=tmp_path / "notes.json")
     problems = public_problems(load_files(find_task("date"), inputs).findings["predictions"])
-    assert problems["counts"]["missing-note"] == 1
-    assert "hidden-note-1" not in json.dumps(problems)
+    assert problems.counts["missing-note"] == 1
+    assert "hidden-note-1" not in msgspec.json.encode(problems).decode()
 
 
 def test_the_list_is_short_and_errors_come_first(tmp_path: Path) -> None:
     spans = [(DATE, "10/26/2020")] * 150 + [(n, "x") for n in range(150, 150 + LISTED)]
     problems = public_problems(findings(tmp_path, spans))
-    assert len(problems["problems"]) == LISTED
-    assert {problem["severity"] for problem in problems["problems"]} == {"error"}
+    assert len(problems.problems) == LISTED
+    assert {problem.severity for problem in problems.problems} == {"error"}
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,8 @@
 A validator's sentence may go on to say where a text stands in the note, or how long the note is: that is cut off.
 """
 
-from collections.abc import Sequence
-from typing import Any
-
-from msgspec.structs import asdict
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.records.problem import Problem
@@ -16,11 +14,18 @@ _FROM_THE_NOTE = ("; it stands ", ", which has ")
 _ABOUT_THE_DATA = "missing-note"
 
 
-def told(problem: Problem) -> dict[str, Any] | None:
+class PublicProblems(Struct, frozen=True):
+    """The content of problems.json: errors first, at most a hundred; and how often each code was found."""
+
+    problems: list[Problem]
+    counts: dict[str, int]
+
+
+def told(problem: Problem) -> Problem | None:
     """The problem without what comes from the note; None where nothing else would be left."""
     if problem.code == _ABOUT_THE_DATA:
         return None
-    return asdict(problem) | {"message": without_clues(problem.message)}
+    return replace(problem, message=without_clues(problem.message))
 
 
 def without_clues(sentence: str) -> str:
@@ -30,16 +35,15 @@ def without_clues(sentence: str) -> str:
     return sentence
 
 
-def public_problems(findings: ProblemCollector) -> dict[str, Any]:
-    """For problems.json: errors first, at most a hundred."""
+def public_problems(findings: ProblemCollector) -> PublicProblems:
     ordered = sorted(findings.problems, key=lambda problem: problem.severity)
-    listed = [record for problem in ordered[: 10 * LISTED] if (record := told(problem)) is not None]
-    return {"problems": listed[:LISTED], "counts": dict(sorted(findings.counts.items()))}
+    listed = [one for problem in ordered[: 10 * LISTED] if (one := told(problem)) is not None]
+    return PublicProblems(listed[:LISTED], dict(sorted(findings.counts.items())))
 
 
-def reason_of(problems: dict[str, Any]) -> str:
+def reason_of(found: PublicProblems) -> str:
     """One sentence: what, how often, and the first of them."""
-    counts = ", ".join(f"{code} {count:,}" for code, count in problems["counts"].items())
-    errors: Sequence[dict[str, Any]] = [p for p in problems["problems"] if p["severity"] == "error"]
-    first = f"; first: {errors[0]['pointer'] or '/'}: {errors[0]['message']}" if errors else ""
+    counts = ", ".join(f"{code} {count:,}" for code, count in found.counts.items())
+    errors = [problem for problem in found.problems if problem.severity == "error"]
+    first = f"; first: {errors[0].pointer or '/'}: {errors[0].message}" if errors else ""
     return f"the predictions are not valid: {counts}{first}"

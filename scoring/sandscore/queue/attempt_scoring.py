@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.whole_files import Drafts, write_synced
 from sandscore.disclosure.feedback_view import view_of
-from sandscore.disclosure.team_reasons import public_problems, reason_of
+from sandscore.disclosure.team_reasons import PublicProblems, public_problems, reason_of
 from sandscore.measures.hipaa_map import HipaaMap, load_hipaa_map
 from sandscore.queue.attempt_files import PREDICTIONS, PROBLEMS, RUN, card_name
 from sandscore.queue.children.child_messages import Blame, FaultAnswer, ScoreAnswer, SubmissionScoreRequest
@@ -73,10 +75,10 @@ class Scorer:
             write_synced(copy, file_content(gold))
 
 
-def _told(found: ProblemCollector, folder: Path, drafts: Drafts) -> dict[str, Any]:
+def _told(found: ProblemCollector, folder: Path, drafts: Drafts) -> PublicProblems:
     """What the team may know of the problems, written beside its predictions."""
     problems = public_problems(found)
-    drafts.write(folder / PROBLEMS, json.dumps(problems, indent=1).encode())
+    drafts.write(folder / PROBLEMS, json.dumps(msgspec.to_builtins(problems), indent=1).encode())
     return problems
 
 

@@ -101,7 +101,7 @@ class HomeRow(TableRow):
         """A copy of the queue itself as it stands, while workers go on."""
         raise UsageFault(f"a queue of the home '{self.name}' cannot be backed up from here")
 
-    def history(self, workspace: "Workspace", submission_id: str) -> dict[str, Any]:
+    def history(self, workspace: "Workspace", submission_id: str) -> dict[str, object]:
         """Attempts and versions of a submission, where the home keeps them."""
         return {}
 
