@@ -27,7 +27,7 @@ def ours(files: dict[str, Path]) -> ProfileResult:
     gold, predictions = (decoded(files[role].read_bytes()) for role in ("gold", "predictions"))
     return neleval_profile.evaluate(
         ProfileInput(ADDRESS, None, gold, predictions),
-        {p.name: p.default for p in neleval_profile.DEFINITION.parameters},
+        {p.name: p.default for p in neleval_profile.NelevalScorer.parameters},
     )
 
 

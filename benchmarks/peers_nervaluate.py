@@ -50,7 +50,7 @@ def annotation(start: int, length: int, label: str) -> dict[str, Any]:
 
 
 def ours(given: ProfileInput) -> ProfileResult:
-    return semeval_profile.evaluate(given, {p.name: p.default for p in semeval_profile.DEFINITION.parameters})
+    return semeval_profile.evaluate(given, {p.name: p.default for p in semeval_profile.NervaluateScorer.parameters})
 
 
 def records(side: Side) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from sandscore.api.memory_inputs import given as one_given
 from sandscore.api.memory_inputs import given_inputs
 from sandscore.base.byte_sources import NamedBytes
 from sandscore.base.errors import OrganiserFault, ParticipantFault, SandscoreError, UsageFault
-from sandscore.profiles.profile_registry import PROFILES
+from sandscore.profiles.profile_registry import CHALLENGE, PROFILES
 from sandscore.task_table.task import TASKS, find_task
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -297,7 +297,7 @@ def test_a_polars_frame_is_a_table() -> None:
     assert scored("date", gold={"n1": [DATE]}, predictions=PolarsFrame(), notes=[NOTE])["date_format"].f1 == 1
 
 
-@pytest.mark.parametrize("profile", sorted(PROFILES))
+@pytest.mark.parametrize("profile", sorted((CHALLENGE, *PROFILES.names)))
 def test_other_scorers_read_memory_too(profile: str) -> None:
     files: dict[str, Any] = {"gold": GOLD, "predictions": PREDICTIONS, "notes": NOTES}
     read: dict[str, Any] = {role: path.read_bytes() for role, path in files.items()}

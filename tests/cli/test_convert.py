@@ -7,7 +7,7 @@ import pytest
 
 from sandscore.base.bundled_content import example_gold
 from sandscore.cli.main import run
-from sandscore.formats.format_registry import FORMATS
+from sandscore.formats import FORMATS
 
 TEXT = "Ann (\U0001d4b3) seen 3/1 in Boston."
 NOTES = [{"identifier": "7-1", "text": TEXT, "patientId": "7", "type": "t"}]
@@ -193,7 +193,7 @@ def test_exit_codes(data: Path, capsys: pytest.CaptureFixture[str], line: str, c
 def test_formats_are_listed_with_what_they_cannot_hold(capsys: pytest.CaptureFixture[str]) -> None:
     assert sandscore("convert --formats") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines if not line.startswith(" ")] == list(FORMATS)
+    assert [line.split()[0] for line in lines if not line.startswith(" ")] == list(FORMATS.names)
     assert "cannot hold confidence, dateFormat, certainty, patientId and note type" in lines[2]
 
 

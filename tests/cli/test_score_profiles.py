@@ -14,7 +14,7 @@ GOLD = example_gold()
 GOOD = submissions() / "address-good" / "predictions.json"
 ARRAY = "textPhysicalAddressAnnotations"
 START_IS_TEXT = f'[{{"annotationSource": {{"resourceSource": {{"name": "d/110-01"}}}}, "{ARRAY}": [{{"start": "x"}}]}}]'
-OTHERS = [name for name in PROFILES if name != CHALLENGE]
+OTHERS = PROFILES.names
 PARAMETERS = [
     "nlpsandbox-client(release=3.1.0)",
     "presidio(threshold=0.5,beta=1.0,unit=token,skip_words=none)",
@@ -80,7 +80,7 @@ def test_default_parameters_are_not_printed(profile: str) -> None:
     assert card(f"{profile}()")["signature"] == card(profile)["signature"]
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", [CHALLENGE, *OTHERS])
 def test_an_unknown_parameter_is_wrong_usage(profile: str) -> None:
     ran = score(f"{profile}(colour=blue)")
     assert (ran.code, ran.out) == (2, "")

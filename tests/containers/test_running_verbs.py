@@ -9,6 +9,7 @@ from cli.running import sandscore
 
 from sandscore.containers import host_checks
 from sandscore.containers.annotation_run import FinishedRun
+from sandscore.containers.engines.docker import docker_checks
 from sandscore.records.run_record import Outcome, RunLimits, RunRecord
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,7 +119,7 @@ def test_doctor_finds_limits_in_force(client: object) -> None:
 
 @pytest.mark.engine
 def test_doctor_sees_limits_that_are_not(client: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_checks, "unenforced", lambda _: ["MemoryLimit"])
+    monkeypatch.setattr(docker_checks, "unenforced", lambda _: ["MemoryLimit"])
     examined = sandscore("doctor")
     assert examined.code == 75
     assert "ignores MemoryLimit" in examined.out
@@ -129,7 +130,7 @@ def test_an_engine_that_ignores_limits_scores_nothing(
     client: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ignoring = {"MemoryLimit": True, "SwapLimit": False, "PidsLimit": True, "CpuCfsQuota": True}
-    monkeypatch.setattr("sandscore.containers.annotation_run.facts", lambda _: ignoring)
+    monkeypatch.setattr("sandscore.containers.engines.docker.docker_row.facts", lambda _: ignoring)
     ran = sandscore("run", "date", "--image", "x", "--notes", NOTES, "-o", tmp_path / "r")
     assert ran.code == 78
     assert "ignores limits (SwapLimit)" in ran.err

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.formats import (
+    FORMATS,
     brat_standoff,
     conll_columns,
     conll_writing,
@@ -21,7 +22,6 @@ from sandscore.formats import (
 from sandscore.formats.conversion import Conversion, convert
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, Loss, LossJournal, Mark
 from sandscore.formats.format_files import save
-from sandscore.formats.format_registry import FORMATS
 from sandscore.formats.tag_schemes import Scheme, encode
 from sandscore.formats.type_maps import vocabulary
 from sandscore.records.document import Annotation
@@ -239,12 +239,12 @@ def test_symptoms_lose_their_certainty_and_get_it_back(tmp_path: Path) -> None:
     )
     save(sandscore_json.write(corpus, LossJournal()), tmp_path / "ours", force=False)
     journal = LossJournal()
-    _, made = convert(Conversion(FORMATS["ours"], FORMATS["brat"], (tmp_path / "ours",)), journal)
+    _, made = convert(Conversion(FORMATS.find("ours"), FORMATS.find("brat"), (tmp_path / "ours",)), journal)
     assert lost(journal) == {"patientId": 1, "certainty": 1, "confidence": 1}
     save(made, tmp_path / "brat", force=False)
     task = (TASKS["covid-symptom"],)
     journal = LossJournal()
-    _, made = convert(Conversion(FORMATS["brat"], FORMATS["ours"], (tmp_path / "brat",), task), journal)
+    _, made = convert(Conversion(FORMATS.find("brat"), FORMATS.find("ours"), (tmp_path / "brat",), task), journal)
     save(made, tmp_path / "again", force=False)
     back = sandscore_json.read([tmp_path / "again"], LossJournal())
     assert back.entries[0].marks == (Mark("covid-symptom", replace(span, confidence=100), "positive"),)
@@ -256,7 +256,7 @@ def test_symptoms_lose_their_certainty_and_get_it_back(tmp_path: Path) -> None:
 
 def test_untyped_annotations_become_phi(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("n\t0\t1\n", encoding="utf-8")
-    asked = Conversion(FORMATS["neleval"], FORMATS["ours"], (tmp_path / "f",), notes=(CorpusNote("n", "ab"),))
+    asked = Conversion(FORMATS.find("neleval"), FORMATS.find("ours"), (tmp_path / "f",), notes=(CorpusNote("n", "ab"),))
     journal = LossJournal()
     corpus, _ = convert(asked, journal)
     assert said(corpus) == {"n": [(0, 2, "ab", "PHI")]}

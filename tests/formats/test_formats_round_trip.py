@@ -26,6 +26,7 @@ from msgspec.structs import replace
 
 from sandscore.annotations.label_codes import allowed
 from sandscore.formats import (
+    FORMATS,
     brat_standoff,
     conll_columns,
     conll_writing,
@@ -38,10 +39,11 @@ from sandscore.formats import (
 from sandscore.formats.conversion import Conversion, convert
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark
 from sandscore.formats.format_files import save
-from sandscore.formats.format_registry import FORMATS
 from sandscore.formats.tag_schemes import Scheme
 from sandscore.records.document import Annotation
 from sandscore.task_table.task import TASKS
+
+pytestmark = pytest.mark.slow
 
 EXAMPLES = settings(max_examples=60, deadline=None)
 
@@ -148,7 +150,7 @@ def _labelled(draw: st.DrawFn, task_id: str) -> Corpus:
 
 
 @pytest.mark.parametrize("task_id", ["person-name", "address", "location", "id", "contact"])
-@pytest.mark.parametrize("name", [name for name, row in FORMATS.items() if row.flat])
+@pytest.mark.parametrize("name", [row.name for row in FORMATS if row.flat])
 def test_labels_survive_every_format_with_types(name: str, task_id: str) -> None:
     @settings(max_examples=10, deadline=None)
     @given(_labelled(task_id))
@@ -157,9 +159,9 @@ def test_labels_survive_every_format_with_types(name: str, task_id: str) -> None
             made = Path(room)
             save(sandscore_json.write(corpus, LossJournal()), made / "ours", force=False)
             task, notes = (TASKS[task_id],), notes_of(corpus)
-            out = Conversion(FORMATS["ours"], FORMATS[name], (made / "ours",), task)
+            out = Conversion(FORMATS.find("ours"), FORMATS.find(name), (made / "ours",), task)
             save(convert(out, LossJournal())[1], made / "theirs", force=False)
-            back = Conversion(FORMATS[name], FORMATS["ours"], (made / "theirs",), task, notes)
+            back = Conversion(FORMATS.find(name), FORMATS.find("ours"), (made / "theirs",), task, notes)
             assert convert(back, LossJournal())[0].entries == corpus.entries
 
     survive()

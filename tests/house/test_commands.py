@@ -10,6 +10,8 @@ import pytest
 
 from sandscore.cli.main import VERBS, cli, run
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NEEDS_MORE = {"containers.md", "organisers.md", "participants.md", "synapse.md"}

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 BUNDLED = ("schemas", "submissions", "gold/example", "gold/hipaa.json")
 KERNEL = "sandscore/annotations/kernel/kernel.so"

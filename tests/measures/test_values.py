@@ -5,21 +5,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandscore.base.errors import UsageFault
-from sandscore.measures.measure_registry import all_measures
-from sandscore.measures.measure_syntax import Definition, Named, Parameter, parse
+from sandscore.measures.measure_registry import MEASURES
+from sandscore.measures.measure_syntax import Named, Parameter, ParameterisedRow, parse
 
-TABLE = {
-    "m": Definition(
-        "m",
-        "an example",
-        (
-            Parameter("count", 2, least=0, most=9),
-            Parameter("share", 0.5, least=0, most=1),
-            Parameter("mode", "sum", choices=("sum", "max")),
-            Parameter("deep", False),
-        ),
+
+class Example(ParameterisedRow):
+    """A row with a parameter of every type."""
+
+    name = "m"
+    description = "an example"
+    parameters = (
+        Parameter("count", 2, least=0, most=9),
+        Parameter("share", 0.5, least=0, most=1),
+        Parameter("mode", "sum", choices=("sum", "max")),
+        Parameter("deep", False),
     )
-}
+
+
+def find(name: str) -> type[ParameterisedRow]:
+    if name != "m":
+        raise UsageFault(f"unknown measure '{name}'; allowed: m")
+    return Example
 
 
 @given(
@@ -30,14 +36,14 @@ TABLE = {
 )
 def test_what_is_printed_is_parsed(count: int, share: float, mode: str, deep: bool) -> None:
     written = f"m(mode={mode}, share={share!r},count={count} ,deep={str(deep).lower()})"
-    value = parse(written, TABLE)
-    assert parse(str(value), TABLE) == value
-    assert TABLE["m"].settle(value) == {"count": count, "share": share, "mode": mode, "deep": deep}
+    value = parse(written, find)
+    assert parse(str(value), find) == value
+    assert Example.settle(value) == {"count": count, "share": share, "mode": mode, "deep": deep}
 
 
 def test_defaults_are_not_printed() -> None:
-    assert str(parse("m(count=2,mode=sum)", TABLE)) == "m"
-    assert parse("m", TABLE) == Named("m")
+    assert str(parse("m(count=2,mode=sum)", find)) == "m"
+    assert parse("m", find) == Named("m")
 
 
 @pytest.mark.parametrize(
@@ -45,7 +51,7 @@ def test_defaults_are_not_printed() -> None:
     ["instance_relax(relax=3)", "iou(threshold=0.9,beta=2)", "overlap(recall=max,precision=sum)", "hipaa_phi"],
 )
 def test_the_contracts_own_examples_come_back_as_written(written: str) -> None:
-    assert str(parse(written, all_measures())) == written
+    assert str(parse(written, MEASURES.find)) == written
 
 
 @pytest.mark.parametrize(
@@ -66,5 +72,5 @@ def test_the_contracts_own_examples_come_back_as_written(written: str) -> None:
 )
 def test_what_is_not_allowed_is_answered_with_what_is(written: str, said: str) -> None:
     with pytest.raises(UsageFault) as caught:
-        parse(written, TABLE)
+        parse(written, find)
     assert said in str(caught.value)

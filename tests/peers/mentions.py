@@ -1,10 +1,9 @@
 """Mentions of the recorded runs as the records a profile is given."""
 
 from collections.abc import Iterable, Mapping
-from types import ModuleType
 from typing import Any
 
-from sandscore.profiles.profile import ProfileInput, ProfileResult
+from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult
 from sandscore.task_table.task import find_task
 
 PHI = find_task("phi")
@@ -25,18 +24,17 @@ def records(mentions: Iterable[Mapping[str, Any]], order: Iterable[str] = ()) ->
 
 
 def evaluate(
-    profile: ModuleType,
+    profile: type[OriginalScorer],
     gold: Iterable[Mapping[str, Any]],
     predictions: Iterable[Mapping[str, Any]],
     order: Iterable[str] = (),
     **settings: Any,
 ) -> ProfileResult:
     """The profile's answer with the given settings over its defaults."""
-    settled = {p.name: p.default for p in profile.DEFINITION.parameters} | settings
+    settled = {p.name: p.default for p in profile.parameters} | settings
     order = tuple(order)
     given = ProfileInput(PHI, None, records(gold, order), records(predictions, order))
-    result: ProfileResult = profile.evaluate(given, settled)
-    return result
+    return profile.evaluate(given, settled)
 
 
 def spans(*written: tuple[int, int] | tuple[int, int, str], doc: str = "d") -> list[dict[str, Any]]:

@@ -71,7 +71,7 @@ CORPORA = [*corpora(), *ragged_corpora()]
 
 @pytest.fixture(scope="module")
 def answers() -> dict[str, list[dict[str, Any]]]:
-    measures = list(evaluate(neleval_profile, [], []).details["rows"])
+    measures = list(evaluate(neleval_profile.NelevalScorer, [], []).details["rows"])
     sides: list[dict[str, Any]] = [{"gold": lines(gold), "predictions": lines(found)} for gold, found in CORPORA]
     cases = [case | {"measures": measures, "by": fields} for fields in GROUPS.values() for case in sides]
     found = answers_of("neleval", "neleval_original.py", cases)
@@ -82,7 +82,7 @@ def answers() -> dict[str, list[dict[str, Any]]]:
 def test_every_row_is_nelevals(by: str, answers: dict[str, list[dict[str, Any]]]) -> None:
     assert any(answer["rows"] for answer in answers[by])
     for (gold, predictions), answer in zip(CORPORA, answers[by], strict=True):
-        rows = evaluate(neleval_profile, gold, predictions, by=by).details["rows"]
+        rows = evaluate(neleval_profile.NelevalScorer, gold, predictions, by=by).details["rows"]
         ours = {name: as_answered(row) for name, row in rows.items()}
         assert ours == answer["rows"]
 
@@ -95,8 +95,8 @@ def test_the_order_of_documents_is_in_the_last_bits() -> None:
     """So that the ragged corpora above can tell a wrong order from a right one."""
     differing = set()
     for gold, predictions in ragged_corpora():
-        here = evaluate(neleval_profile, gold, predictions, by="type").details["rows"]
-        there = evaluate(neleval_profile, by_name(gold), by_name(predictions), by="type").details["rows"]
+        here = evaluate(neleval_profile.NelevalScorer, gold, predictions, by="type").details["rows"]
+        there = evaluate(neleval_profile.NelevalScorer, by_name(gold), by_name(predictions), by="type").details["rows"]
         assert {name: pytest.approx(row) for name, row in there.items()} == here
         differing |= {name.partition("=")[2] for name in here if here[name] != there[name]}
     assert {"<macro>", "<micro>"} <= differing

@@ -29,7 +29,7 @@ def test_no_recorded_answer_goes_unread(case: dict[str, Any]) -> None:
 
 
 def test_measures_and_table_are_nelevals(case: dict[str, Any]) -> None:
-    result = evaluate(neleval_profile, case["gold"], case["prediction"])
+    result = evaluate(neleval_profile.NelevalScorer, case["gold"], case["prediction"])
     rows = result.details["rows"]
     expected, printed = case.get("expected", {}), case.get("expected_tab")
     assert {name: rows.get(name) for name in expected} == expected
@@ -44,7 +44,7 @@ def test_measures_and_table_are_nelevals(case: dict[str, Any]) -> None:
 def test_groups_and_their_averages_are_nelevals(case: dict[str, Any]) -> None:
     for key in GROUPS.keys() & case.keys():
         expected = case[key]
-        result = evaluate(neleval_profile, case["gold"], case["prediction"], by=GROUPS[key])
+        result = evaluate(neleval_profile.NelevalScorer, case["gold"], case["prediction"], by=GROUPS[key])
         if "error" in expected:
             assert _unordered(result.details["error"]) == _unordered(expected["error"])
             assert result.table == ""
@@ -57,7 +57,7 @@ def test_groups_and_their_averages_are_nelevals(case: dict[str, Any]) -> None:
 def test_schemas_are_nervaluates(case: dict[str, Any]) -> None:
     for recorded in _runs(case):
         result = evaluate(
-            semeval_profile,
+            semeval_profile.NervaluateScorer,
             case["gold"],
             case["prediction"],
             _documents(case, recorded.get("doc_order", "all")),

@@ -57,20 +57,20 @@ def test_it_stops_where_nervaluate_stops() -> None:
     gold, predictions = spans((5, 4, "A")), spans((1, 10, "A"))
     with pytest.raises(ZeroDivisionError) as death:
         _original(gold, predictions, ["d"], 1.0).evaluate()
-    result = evaluate(semeval_profile, gold, predictions)
+    result = evaluate(semeval_profile.NervaluateScorer, gold, predictions)
     assert result.details["error"] == f"ZeroDivisionError: {death.value}"
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_reports_per_type_are_nervaluates(scenario: str) -> None:
     gold, predictions, order = _corpus(99)
-    result = evaluate(semeval_profile, gold, predictions, order, scenario=scenario)
+    result = evaluate(semeval_profile.NervaluateScorer, gold, predictions, order, scenario=scenario)
     report = _original(gold, predictions, order, 1.0).summary_report(mode="entities", scenario=scenario)
     assert result.table == report
 
 
 def _same(gold: list[dict[str, Any]], predictions: list[dict[str, Any]], order: list[str], least: float = 1.0) -> None:
-    result = evaluate(semeval_profile, gold, predictions, order, min_overlap_percentage=least)
+    result = evaluate(semeval_profile.NervaluateScorer, gold, predictions, order, min_overlap_percentage=least)
     original = _original(gold, predictions, order, least)
     theirs = original.evaluate()
     for schema in SCENARIOS:

@@ -9,6 +9,7 @@ from sandscore.measures.measure_syntax import parse
 from sandscore.profiles.presidio import presidio_profile
 from sandscore.profiles.presidio.presidio_tokens import library_tokens, tokens_of
 from sandscore.profiles.profile import ProfileInput, ProfileResult
+from sandscore.profiles.profile_registry import PROFILES
 from sandscore.task_table.task import TASKS
 
 MET = "John met Paris today."
@@ -23,7 +24,7 @@ def scored(
     """Each side is a list of notes, each a list of annotations."""
     notes = [{"identifier": str(i), "text": text} for i, text in enumerate(texts) if text is not None]
     sides = [[record(str(i), spans) for i, spans in enumerate(side)] for side in (gold, predictions)]
-    settings = presidio_profile.DEFINITION.settle(parse(written, {"presidio": presidio_profile.DEFINITION}, "profile"))
+    settings = presidio_profile.PresidioScorer.settle(parse(written, PROFILES.find, "profile"))
     return presidio_profile.evaluate(ProfileInput(TASKS["phi"], notes or None, sides[0], sides[1]), settings)
 
 

@@ -27,44 +27,44 @@ KINDS = ("correct", "incorrect", "partial", "missed", "spurious")
     ],
 )
 def test_counts(gold: list[Any], predictions: list[Any], schema: str, expected: tuple[int, ...]) -> None:
-    row = evaluate(semeval_profile, spans(*gold), spans(*predictions)).measures[schema]
+    row = evaluate(semeval_profile.NervaluateScorer, spans(*gold), spans(*predictions)).measures[schema]
     assert tuple(row[kind] for kind in KINDS) == expected
 
 
 def test_half_credit_survives_a_second_document() -> None:
     gold = [*spans((1, 10), doc="a"), *spans((1, 10), doc="b")]
     found = [*spans((1, 9), doc="a"), *spans((1, 10), doc="b")]
-    row = evaluate(semeval_profile, gold, found).measures["partial"]
+    row = evaluate(semeval_profile.NervaluateScorer, gold, found).measures["partial"]
     assert (row["precision"], row["recall"], row["f1"]) == (0.75, 0.75, 0.75)
 
 
 def test_a_note_wide_prediction_passes_any_threshold() -> None:
-    result = evaluate(semeval_profile, spans((5, 6)), spans((1, 100)), min_overlap_percentage=100.0)
+    result = evaluate(semeval_profile.NervaluateScorer, spans((5, 6)), spans((1, 100)), min_overlap_percentage=100.0)
     assert result.measures["ent_type"]["correct"] == 1
 
 
 def test_types_do_not_add_up_to_the_whole() -> None:
-    result = evaluate(semeval_profile, spans((1, 10, "A")), spans((1, 10, "B")))
+    result = evaluate(semeval_profile.NervaluateScorer, spans((1, 10, "A")), spans((1, 10, "B")))
     assert result.measures["strict"]["incorrect"] == 1
     assert result.details["entities"]["A"]["strict"]["missed"] == 1
     assert result.details["entities"]["B"]["strict"]["spurious"] == 1
 
 
 def test_without_documents_there_is_no_schema() -> None:
-    result = evaluate(semeval_profile, [], [])
+    result = evaluate(semeval_profile.NervaluateScorer, [], [])
     assert result.measures == {}
     assert result.table.startswith("Scenario: all\n")
     assert any("no document" in warning for warning in result.warnings)
 
 
 def test_a_note_without_annotations_is_a_document() -> None:
-    assert evaluate(semeval_profile, [], [], ["d"]).measures["strict"]["actual"] == 0
+    assert evaluate(semeval_profile.NervaluateScorer, [], [], ["d"]).measures["strict"]["actual"] == 0
 
 
 def test_counts_that_rank_add_up_over_notes() -> None:
     gold = [*spans((1, 10), (20, 25), doc="a"), *spans((1, 10), doc="b")]
     found = [*spans((1, 9), (20, 25), doc="a"), *spans((30, 40), doc="b")]
-    result = evaluate(semeval_profile, gold, found)
+    result = evaluate(semeval_profile.NervaluateScorer, gold, found)
     assert result.per_note["a"]["strict"] == (1, 1, 1)
     assert result.per_note["b"]["strict"] == (0, 1, 1)
     assert "partial" not in result.per_note["a"]
@@ -80,8 +80,8 @@ def test_counts_that_rank_add_up_over_notes() -> None:
     ],
 )
 def test_what_misleads_is_said(gold: list[Any], predictions: list[Any], said: str) -> None:
-    assert any(said in warning for warning in evaluate(semeval_profile, gold, predictions).warnings)
+    assert any(said in warning for warning in evaluate(semeval_profile.NervaluateScorer, gold, predictions).warnings)
 
 
 def test_an_ordinary_input_has_no_warning() -> None:
-    assert evaluate(semeval_profile, spans((1, 10), (12, 14)), spans((1, 9), (12, 14))).warnings == ()
+    assert evaluate(semeval_profile.NervaluateScorer, spans((1, 10), (12, 14)), spans((1, 9), (12, 14))).warnings == ()

@@ -7,6 +7,7 @@ import pytest
 from sandscore.base.errors import UsageFault
 from sandscore.measures.measure_syntax import parse
 from sandscore.profiles.profile import ProfileInput, ProfileResult
+from sandscore.profiles.profile_registry import PROFILES
 from sandscore.profiles.span_labels import span_labels_profile
 from sandscore.task_table.task import TASKS
 
@@ -14,9 +15,7 @@ from sandscore.task_table.task import TASKS
 def scored(gold: list[Any], predictions: list[Any], written: str = "span-labels") -> ProfileResult:
     source = {"annotationSource": {"resourceSource": {"name": "a/Note/n1"}}}
     sides = [[source | {"textAnnotations": side}] for side in (gold, predictions)]
-    settings = span_labels_profile.DEFINITION.settle(
-        parse(written, {"span-labels": span_labels_profile.DEFINITION}, "profile")
-    )
+    settings = span_labels_profile.SpanLabelsScorer.settle(parse(written, PROFILES.find, "profile"))
     return span_labels_profile.evaluate(ProfileInput(TASKS["phi"], None, sides[0], sides[1]), settings)
 
 

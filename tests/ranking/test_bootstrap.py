@@ -13,6 +13,8 @@ from ranking_cards import drawn_rows, entry
 from sandscore.ranking.resampling import f1_replicates, weights
 from sandscore.ranking.score_table import tabulate
 
+pytestmark = pytest.mark.slow
+
 
 def reference(rows: list[tuple[int, int, int]], drawn: list[float]) -> float:
     tp, fp, fn = (sum(int(w) * row[k] for w, row in zip(drawn, rows, strict=True)) for k in range(3))

@@ -7,6 +7,8 @@ from statsmodels.stats.multitest import multipletests
 
 from sandscore.ranking.pair_tests import benjamini_hochberg, holm
 
+pytestmark = pytest.mark.slow
+
 PVALUES = st.lists(st.one_of(st.floats(1e-6, 1), st.sampled_from([0.01, 0.02, 0.05])), min_size=1, max_size=40)
 
 

@@ -3,6 +3,7 @@
 import json
 import math
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ def test_grid_is_not_finer_than_the_standard_error(error: float, step: float) ->
     assert grid(error) == pytest.approx(step)
 
 
-def units(rows: list[tuple[int, int, int]]) -> Any:
+def units(rows: Sequence[tuple[int, ...]]) -> Any:
     return np.array(rows, np.int64)
 
 

@@ -18,6 +18,8 @@ from sandscore.ranking.challenge_reading import parse_challenge
 from sandscore.ranking.verification import verify
 from sandscore.records.board import BoardRules
 
+pytestmark = pytest.mark.slow
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),

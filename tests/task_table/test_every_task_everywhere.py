@@ -13,8 +13,8 @@ from cli.running import Ran, sandscore
 from jsonschema import Draft202012Validator
 from task_samples import write_challenge
 
-from sandscore.formats import FORMAT_NAMES
-from sandscore.profiles.profile_registry import PROFILES
+from sandscore.formats import FORMATS
+from sandscore.profiles.profile_registry import CHALLENGE, PROFILES
 from sandscore.records.challenge import TaskDefinition
 from sandscore.task_table.own_tasks import own_task
 from sandscore.task_table.task import TASKS, Task
@@ -143,7 +143,7 @@ def test_the_patients_it_takes(task: Task, place: Path) -> None:
     said("power", task, "--gap", "0.4", "--gold", f"{task.id}.json", "--notes", "notes.json", "--simulations", "20")
 
 
-@pytest.mark.parametrize("form", FORMAT_NAMES)
+@pytest.mark.parametrize("form", FORMATS.names)
 @every_task
 def test_converted_to_a_format_and_back(task: Task, form: str, place: Path) -> None:
     write_challenge(place, task)
@@ -165,7 +165,7 @@ def spans(record: dict[str, Any], task: Task) -> list[tuple[Any, ...]]:
     return [(one["start"], one["text"], str(one.get(label)).lower()) for one in record[task.array]]
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", [CHALLENGE, *PROFILES.names])
 @every_task
 def test_scored_as_another_scorer_would(task: Task, profile: str, place: Path) -> None:
     write_challenge(place, task)

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from task_samples import write_challenge
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault
-from sandscore.measures.measure_registry import all_measures
+from sandscore.measures.measure_registry import MEASURES
 from sandscore.ranking.card_reading import read_card
 from sandscore.ranking.challenge_reading import own_tasks, parse_challenge, read_task_file, rules_for
 from sandscore.records.challenge import TaskDefinition
@@ -201,4 +201,4 @@ def test_the_names_of_label_measures_are_those_of_the_table() -> None:
     """As they stand in the challenge's description of measures."""
     names = ["date_format", None, "address_type", "location_type", "id_type", "contact_type", "condition", "type"]
     assert [task.label_measure for task in TASKS.values()] == names
-    assert {name for name in names if name} <= all_measures().keys()
+    assert {name for name in names if name} <= set(MEASURES.names)

@@ -38,9 +38,8 @@ if TYPE_CHECKING:
     from sandscore.containers.host_checks import Finding as Finding
     from sandscore.containers.hostile.hostile_set import AttackVerdict as AttackVerdict
     from sandscore.containers.participant_template import write_starting_point as write_starting_point
-    from sandscore.formats import FORMAT_NAMES as FORMAT_NAMES
+    from sandscore.formats import FORMATS as FORMATS
     from sandscore.formats.corpus import Loss as Loss
-    from sandscore.formats.format_registry import FORMATS as FORMATS
     from sandscore.ranking.challenge_reading import read_own_tasks as read_own_tasks
     from sandscore.ranking.challenge_reading import read_task_file as read_task_file
     from sandscore.ranking.power_planning import PowerPlan as PowerPlan
@@ -66,9 +65,8 @@ _HOMES = {
     "sandscore.containers.host_checks": ("Finding",),
     "sandscore.containers.hostile.hostile_set": ("AttackVerdict",),
     "sandscore.containers.participant_template": ("write_starting_point",),
-    "sandscore.formats": ("FORMAT_NAMES",),
+    "sandscore.formats": ("FORMATS",),
     "sandscore.formats.corpus": ("Loss",),
-    "sandscore.formats.format_registry": ("FORMATS",),
     "sandscore.ranking.challenge_reading": ("read_own_tasks", "read_task_file"),
     "sandscore.ranking.power_planning": ("PowerPlan",),
     "sandscore.ranking.verification": ("Verified",),

@@ -8,11 +8,10 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from sandscore.base.errors import ParticipantFault, UsageFault
-from sandscore.formats import conversion
+from sandscore.formats import FORMATS, conversion
 from sandscore.formats.conversion import Conversion
 from sandscore.formats.corpus import Loss, LossJournal, Output
 from sandscore.formats.format_files import read_json, save
-from sandscore.formats.format_registry import FORMATS, Format
 from sandscore.formats.sandscore_json import read_notes
 from sandscore.task_table.task import NO_TASKS, TASKS, Task, find_task
 
@@ -91,8 +90,8 @@ def convert(  # noqa: PLR0913 (named, one for each option)
         raise UsageFault("a task is named twice")
     named = tuple(find_task(task, own_tasks) for task in tasks)
     wanted = Conversion(
-        _format(source),
-        _format(target),
+        FORMATS.find(source),
+        FORMATS.find(target),
         given,
         named,
         read_notes(Path(notes)) if notes else None,
@@ -123,12 +122,6 @@ def convert(  # noqa: PLR0913 (named, one for each option)
 
 def _content(made: Output) -> bytes | Mapping[str, bytes]:
     return made if isinstance(made, bytes) else made.content
-
-
-def _format(name: str) -> Format:
-    if name not in FORMATS:
-        raise UsageFault(f"unknown format '{name}'; allowed: {', '.join(FORMATS)}")
-    return FORMATS[name]
 
 
 def _labels(given: Mapping[str, str | None] | str | Path | None) -> Mapping[str, str | None] | None:

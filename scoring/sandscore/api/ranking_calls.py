@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from sandscore.api.output_files import write
 from sandscore.api.results import RankedBoard, Result
-from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
+from sandscore.base.terminal_text import one_line
 from sandscore.ranking import verification
 from sandscore.ranking.board_building import rank as ranked
 from sandscore.ranking.board_exports import EXPORTS, as_json, as_text
@@ -140,10 +141,12 @@ def verify(
     cards: Iterable[str | Path] | None = None,
     *,
     testing: Callable[[], Steps] = _unfollowed,
+    complete: bool = False,
 ) -> verification.Verified:
     """Recomputes every number of a board from its score cards; the first value that differs is an error that names it.
 
     The cards lie beside the board or where it names them; ``cards`` are for a board that hides which they are.
+    Measures without integer components are only compared with the cards; ``complete`` makes that an error.
 
     >>> ss.verify("leaderboard/date-final/board.json").cards
     2
@@ -154,9 +157,12 @@ def verify(
         with tempfile.TemporaryDirectory(prefix="sandscore-") as folder:
             place = Path(folder) / "board.json"
             board.save(place)
-            return verify(place, cards, testing=testing)
+            return verify(place, cards, testing=testing, complete=complete)
     with testing() as advance:
-        return verification.verify(Path(board), [Path(card) for card in cards or ()], advance)
+        verified = verification.verify(Path(board), [Path(card) for card in cards or ()], advance)
+    if complete and verified.not_recomputed:
+        raise ParticipantFault(f"{board}: not recomputed: {', '.join(map(one_line, verified.not_recomputed))}")
+    return verified
 
 
 class PowerAnswer(Struct, frozen=True):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sandscore.records.board import Board, Row
     from sandscore.records.counts import Counts
     from sandscore.records.run_record import RunRecord
-    from sandscore.records.scorecard import MeasureScore, Scorecard
+    from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
 
 HEADLINE = "instance_strict"
 Interval = tuple[float, float] | None
@@ -128,7 +128,7 @@ class MeasureResult(_Value):
     (1077, 32, 75)
     """
 
-    def __init__(self, name: str, score: "MeasureScore", result: "Result") -> None:
+    def __init__(self, name: str, score: "FormulaScore | MeasureScore", result: "Result") -> None:
         self.name, self.score, self._result = name, score, result
 
     @property
@@ -158,7 +158,11 @@ class MeasureResult(_Value):
     @property
     def interval(self) -> Interval:
         """95 % over patients; None where too many resamples leave F1 undefined, or a measure has no counts."""
-        return self._result.intervals(self.name).get(self.name)
+        found = self._result.intervals(self.name).get(self.name)
+        if found is None or not str(getattr(self.score, "formula", "")).startswith("sum("):
+            return found
+        units = len(set(self._result.card.units.values()))
+        return found[0] * units, found[1] * units
 
     def _view(self) -> ValueView:
         return self._result._view_of([self.name])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-class Row:
+class TableRow:
     """What every row of every table says of itself."""
 
     name: ClassVar[str]
@@ -24,18 +24,13 @@ class Row:
     source: ClassVar[str] = ""
     """Where it is defined: a paper, a program and its version, a page of ours."""
 
-
-class Plugin:
-    """The installed package that a stranger's row comes from."""
-
-    def __init__(self, name: str, version: str) -> None:
-        self.name, self.version = name, version
-
-    def __str__(self) -> str:
-        return f"{self.name} {self.version}"
+    @classmethod
+    def fault(cls) -> str | None:
+        """Why the row cannot be used, for a kind that asks more of its rows; None where nothing is wrong."""
+        return None
 
 
-R = TypeVar("R", bound=Row)
+R = TypeVar("R", bound=TableRow)
 
 
 class Registry(Generic[R]):
@@ -45,7 +40,7 @@ class Registry(Generic[R]):
         self.kind, self.group = kind, group
         self._base, self._ours = base, dict(ours)
         self._found: dict[str, type[R]] = {}
-        self._plugins: dict[str, Plugin] = {}
+        self._plugins: dict[str, str] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,9 +52,14 @@ class Registry(Generic[R]):
         """Our own rows' places, as the project's entry points give them."""
         return dict(self._ours)
 
+    @property
+    def base(self) -> type[R]:
+        """The class that every row extends."""
+        return cast("type[R]", _object(self._base))
+
     def __iter__(self) -> Iterator[type[R]]:
         """Our own rows, imported one by one."""
-        return map(self.find, self._ours)
+        return map(self.find, self.names)
 
     def find(self, name: str) -> type[R]:
         """The row of that name, ours or an installed package's; else a usage error that lists ours."""
@@ -67,8 +67,14 @@ class Registry(Generic[R]):
             self._found[name] = self._loaded(name, self._ours[name]) if name in self._ours else self._plugged(name)
         return self._found[name]
 
-    def plugin(self, name: str) -> Plugin | None:
-        """Whose row a name is: None for one of ours."""
+    def is_installed(self, name: str) -> bool:
+        """Whether an installed package has a row of that name; nothing is imported."""
+        from importlib.metadata import entry_points
+
+        return bool(entry_points(group=self.group, name=name))
+
+    def plugin(self, name: str) -> str | None:
+        """The installed package that a row comes from, with its version; None for one of ours."""
         if name in self._ours:
             return None
         self.find(name)
@@ -77,16 +83,16 @@ class Registry(Generic[R]):
     def unknown(self, name: str) -> UsageFault:
         """What is said of a name that nobody has: the allowed ones, and the nearest of them."""
         return UsageFault(
-            f"unknown {self.kind} '{name}'{did_you_mean(name, self._ours)}; allowed: {', '.join(self._ours)}"
+            f"unknown {self.kind} '{name}'{did_you_mean(name, self.names)}; allowed: {', '.join(self.names)}"
         )
 
     def _plugged(self, name: str) -> type[R]:
         entry = self._entry(name)
         if entry.dist is None:
             raise self.unknown(name)
-        plugin = Plugin(entry.dist.name, entry.dist.version)
+        plugin = f"{entry.dist.name} {entry.dist.version}"
         try:
-            row = self._loaded(name, entry.value)
+            row = self._loaded(name, f"{entry.module}:{entry.attr}")
         except UsageFault:
             raise
         except Exception as fault:
@@ -107,12 +113,14 @@ class Registry(Generic[R]):
         return next(iter(found.values()))
 
     def _loaded(self, name: str, target: str) -> type[R]:
-        row, base = _object(target), _object(self._base)
-        if not (isinstance(row, type) and isinstance(base, type) and issubclass(row, base)):
+        row = _object(target)
+        if not (isinstance(row, type) and issubclass(row, self.base)):
             raise UsageFault(f"the {self.kind} '{name}' is not a class that extends {self._base}")
         if getattr(row, "name", None) != name:
             raise UsageFault(f"the {self.kind} '{name}' calls itself '{getattr(row, 'name', None)}'")
-        return cast("type[R]", row)
+        if fault := row.fault():
+            raise UsageFault(f"the {self.kind} '{name}' cannot be used: {fault}")
+        return row
 
 
 def _object(target: str) -> object:

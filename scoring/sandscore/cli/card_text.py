@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 import click
 
 from sandscore.base.terminal_text import UNDEFINED, hanging, padded, printable, terminal_width, width
-from sandscore.records.scorecard import MeasureScore, Scorecard
+from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
 from sandscore.scoring.card_building import pieces
 from sandscore.scoring.scoring_flow import Scored
 
@@ -36,10 +36,13 @@ def as_text(card: Scorecard) -> list[str]:
     return [f"{line}\n" for line in lines]
 
 
-def _row(name: str, score: MeasureScore, limit: int | None) -> str:
+def _row(name: str, score: FormulaScore | MeasureScore, limit: int | None) -> str:
     counts = "".join(f"{UNDEFINED if c is None else c:>7}" for c in (score.tp, score.fp, score.fn))
     macro = score.macro.f1 if score.macro else None
     row = f"{name}{counts}{ratio(score.precision):>11}{ratio(score.recall):>8}{ratio(score.f1):>8}{ratio(macro):>10}"
+    if isinstance(score, FormulaScore):
+        parts = ", ".join(f"{part} {number}" for part, number in score.components.items())
+        return _beside(row, f"{score.formula} of {parts}; {printable(score.plugin)}", limit)
     if score.reason:
         return _beside(row, f"({printable(score.reason)})", limit)
     if score.conditional_accuracy is not None:

@@ -122,9 +122,9 @@ def _tasks(_context: click.Context) -> Iterable[str]:
 
 
 def _profiles(_context: click.Context) -> Iterable[str]:
-    from sandscore.profiles.profile_registry import PROFILES
+    from sandscore.profiles.profile_registry import CHALLENGE, PROFILES
 
-    return PROFILES
+    return (CHALLENGE, *PROFILES.names)
 
 
 def _measures(_context: click.Context) -> Iterable[str]:

@@ -14,15 +14,31 @@ from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import NearChoice, format_option, own_task_options, own_tasks
 from sandscore.cli.progress import bar_over
 
-_FORMAT = NearChoice(api.FORMAT_NAMES)
+
+class FormatName(NearChoice):
+    """A format of ours, or one that an installed package has."""
+
+    def __init__(self) -> None:
+        super().__init__(api.FORMATS.names)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value in self.choices or not api.FORMATS.is_installed(str(value)):
+            return super().convert(value, param, ctx)
+        try:
+            return api.FORMATS.find(str(value)).name
+        except api.SandscoreError as fault:
+            return self.fail(str(fault), param, ctx)
+
+
+_FORMAT = FormatName()
 
 
 def _list_formats(context: click.Context, _option: click.Parameter, asked: bool) -> None:
     if not asked:
         return
     limit = terminal_width()
-    for row in api.FORMATS.values():
-        click.echo(hanging(f"{row.name:18} ", row.summary, limit))
+    for row in api.FORMATS:
+        click.echo(hanging(f"{row.name:18} ", row.description, limit))
         if row.cannot_hold:
             click.echo(hanging(" " * 19, f"cannot hold {', '.join(row.cannot_hold)}", limit))
     context.exit()

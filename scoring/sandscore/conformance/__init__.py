@@ -2,6 +2,7 @@
 
 The author of a row runs the suite of its kind over it, once its package is installed::
 
-    pytest --pyargs sandscore.conformance --kind home NAME
-    pytest --pyargs sandscore.conformance --kind engine NAME
+    pytest --pyargs sandscore.conformance --kind measure NAME
+
+The kinds are measure, format, profile, home and engine.
 """

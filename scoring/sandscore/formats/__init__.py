@@ -1,7 +1,12 @@
-"""Other people's file formats: one module each, all reading into and writing from one ``Corpus``."""
+"""Other people's file formats: one module each, all reading into and writing from one ``Corpus``; a row each here."""
 
-FORMAT_NAMES = (
-    *("ours", "brat", "conll", "conll-biluo", "conll-iobes", "conll-io", "i2b2", "presidio"),
-    *("nlpsandbox-bundle", "nlpsandbox-list", "neleval"),
-)
-"""What the rows of the table are called, for whoever need not know more."""
+from typing import TYPE_CHECKING
+
+from sandscore.base.own_rows import OWN_ROWS
+from sandscore.base.registry import Registry
+
+if TYPE_CHECKING:
+    from sandscore.formats.file_format import FileFormat
+
+GROUP = "sandscore.formats"
+FORMATS: "Registry[FileFormat]" = Registry("format", GROUP, "sandscore.formats.file_format:FileFormat", OWN_ROWS[GROUP])

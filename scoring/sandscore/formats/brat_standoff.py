@@ -18,6 +18,7 @@ from sandscore.formats.corpus import (
     Mark,
     clipped,
 )
+from sandscore.formats.file_format import TYPES_ONLY, FileFormat
 from sandscore.formats.format_files import files_in, one_path, quoted_name, read_text, text_lines, unquoted_name
 from sandscore.formats.type_maps import one_word
 from sandscore.records.document import Annotation
@@ -124,3 +125,16 @@ def _line(annotation: Annotation, note: CorpusNote, journal: LossJournal) -> str
     spans = (f"{annotation.start + line.start()} {annotation.start + line.end()}" for line in lines)
     kind = one_word(annotation.label or "", NAME, note, journal)
     return f"{kind} {';'.join(spans)}\t{' '.join(line[0] for line in lines)}"
+
+
+class BratFormat(FileFormat):
+    """BRAT standoff."""
+
+    name = NAME
+    description = "a directory of BRAT standoff, .txt and .ann"
+    source = "brat 1.3, standoff format"
+    reads = staticmethod(read)
+    writes = staticmethod(write)
+    suffixes = (".txt", ".ann")
+    cannot_hold = (*TYPES_ONLY, "patientId and note type", "line ends at the edge of annotations")
+    directory = True

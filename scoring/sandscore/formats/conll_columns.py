@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from sys import intern
+from typing import ClassVar
 from urllib.parse import unquote
 
 from msgspec import Struct, field
@@ -16,8 +17,9 @@ from msgspec.structs import replace
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.base.terminal_text import cited
-from sandscore.formats.conll_writing import BORDER, NO_NAME
-from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark
+from sandscore.formats.conll_writing import BORDER, NO_NAME, write
+from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark, Output
+from sandscore.formats.file_format import TYPES_ONLY, FileFormat
 from sandscore.formats.format_files import read_text, text_lines
 from sandscore.formats.tag_schemes import decode
 
@@ -175,3 +177,57 @@ def _found(part: ConllPart, note: CorpusNote) -> list[Span]:
         spans.append((at, at + len(row.token)))
         at += len(row.token)
     return spans
+
+
+class ConllFormat(FileFormat):
+    """Columns with BIO tags."""
+
+    name = "conll"
+    description = "columns with BIO tags; any of the tagging schemes is read"
+    source = "CoNLL-2003 shared task"
+    suffixes = (".conll",)
+    cannot_hold: ClassVar[tuple[str, ...]] = (
+        *TYPES_ONLY,
+        "patientId and note type",
+        "overlapping annotations",
+        "white space at the edge of annotations",
+    )
+    reads = staticmethod(read)
+
+    @staticmethod
+    def writes(corpus: Corpus, journal: LossJournal, /) -> Output:
+        return write(corpus, journal)
+
+
+class ConllBiluoFormat(ConllFormat):
+    """Columns with BILUO tags."""
+
+    name = "conll-biluo"
+    description = "columns with BILUO tags"
+
+    @staticmethod
+    def writes(corpus: Corpus, journal: LossJournal, /) -> Output:
+        return write(corpus, journal, "biluo")
+
+
+class ConllIobesFormat(ConllFormat):
+    """Columns with IOBES tags."""
+
+    name = "conll-iobes"
+    description = "columns with IOBES tags"
+
+    @staticmethod
+    def writes(corpus: Corpus, journal: LossJournal, /) -> Output:
+        return write(corpus, journal, "iobes")
+
+
+class ConllIoFormat(ConllFormat):
+    """Columns with IO tags."""
+
+    name = "conll-io"
+    description = "columns with IO tags"
+    cannot_hold: ClassVar[tuple[str, ...]] = (*ConllFormat.cannot_hold, "borders between neighbours of one type")
+
+    @staticmethod
+    def writes(corpus: Corpus, journal: LossJournal, /) -> Output:
+        return write(corpus, journal, "io")

@@ -10,7 +10,7 @@ from sandscore.annotations.label_codes import allowed
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.terminal_text import cited
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark, Output
-from sandscore.formats.format_registry import Format
+from sandscore.formats.file_format import FileFormat
 from sandscore.formats.type_maps import TypeMap, into_tasks, into_types, vocabulary
 from sandscore.task_table.task import TASKS, Task
 
@@ -18,8 +18,8 @@ from sandscore.task_table.task import TASKS, Task
 class Conversion(Struct, frozen=True):
     """What to convert. ``tasks`` empty: all that the source has. ``types`` and ``given``: see ``vocabulary``."""
 
-    source: Format
-    target: Format
+    source: type[FileFormat]
+    target: type[FileFormat]
     paths: tuple[Path, ...]
     tasks: tuple[Task, ...] = ()
     notes: tuple[CorpusNote, ...] | None = None
@@ -60,7 +60,7 @@ def _check(wanted: Conversion) -> None:
         raise UsageFault("--type and --map contradict each other")
 
 
-def _words(wanted: Conversion, form: Format, task: Task, *, own: bool) -> TypeMap:
+def _words(wanted: Conversion, form: type[FileFormat], task: Task, *, own: bool) -> TypeMap:
     return vocabulary(form.name, task, wanted.types if own else (), wanted.given if own else None)
 
 
@@ -111,7 +111,7 @@ def _complete(mark: Mark, wanted: Conversion, note: CorpusNote, journal: LossJou
     return mark
 
 
-def _note_losses(corpus: Corpus, target: Format, journal: LossJournal) -> None:
+def _note_losses(corpus: Corpus, target: type[FileFormat], journal: LossJournal) -> None:
     """What is said of a note and the flat formats have no place for; i2b2 and presidio hold some of it."""
     for entry in corpus.entries:
         note = entry.note

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, FormatFiles, LossJournal, Mark
+from sandscore.formats.file_format import TYPES_ONLY, FileFormat
 from sandscore.formats.format_files import files_in, one_path, quoted_name, read_bytes, unquoted_name
 
 
@@ -197,3 +198,16 @@ def _tag(mark: Mark, number: int, text: str) -> str:
 def _attribute(value: str) -> str:
     clean = _NOT_XML.sub("\ufffd", value).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     return re.sub(r"[\t\n\r]", lambda found: f"&#{ord(found[0])};", clean)
+
+
+class I2b2Format(FileFormat):
+    """XML of the i2b2 2014 challenge."""
+
+    name = "i2b2"
+    description = "a directory of i2b2 2014 XML, <patient>-<record>.xml"
+    source = "i2b2/UTHealth 2014, track 1"
+    reads = staticmethod(read)
+    writes = staticmethod(write)
+    suffixes = (".xml",)
+    cannot_hold = (*TYPES_ONLY, "note type", "patientId other than the digits before the dash", "control characters")
+    directory = True

@@ -11,6 +11,7 @@ from sandscore.base import strict_json
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.terminal_text import cited
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark
+from sandscore.formats.file_format import TYPES_ONLY, FileFormat
 from sandscore.formats.format_files import one_path, read_text, text_lines
 
 NAME = "neleval"
@@ -108,3 +109,16 @@ def _written(kind: str, note: CorpusNote, journal: LossJournal) -> str:
     if plain != kind:
         journal.lose(NAME, "tabs and line ends in types (written as spaces)", note.id)
     return json.dumps({"type": plain}, ensure_ascii=False) if plain.startswith("{") else plain
+
+
+class NelevalFormat(FileFormat):
+    """neleval's mentions."""
+
+    name = NAME
+    description = "neleval TSV, one mention a line; needs --notes"
+    source = "neleval 3.1.1, prepare-tac output"
+    reads = staticmethod(read)
+    writes = staticmethod(write)
+    suffixes = (".tsv",)
+    cannot_hold = (*TYPES_ONLY, "note text, patientId and type", "notes without annotations")
+    text = False

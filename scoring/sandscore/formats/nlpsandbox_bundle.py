@@ -9,6 +9,7 @@ from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.terminal_text import cited
 from sandscore.formats import sandscore_json
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal
+from sandscore.formats.file_format import FileFormat
 from sandscore.formats.format_files import one_path, read_json
 from sandscore.formats.json_fields import (
     array_of,
@@ -136,3 +137,30 @@ def _bundle(entry: AnnotatedNote, tasks: Sequence[Task]) -> dict[str, Any]:
 
 def _json(value: object) -> bytes:
     return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
+
+
+class NlpsandboxBundleFormat(FileFormat):
+    """Patient bundles."""
+
+    name = BUNDLE
+    description = "patient bundles of the NLP Sandbox, notes and annotations in one file"
+    source = "NLP Sandbox, patient bundles"
+    reads = staticmethod(read_bundle)
+    writes = staticmethod(write_bundle)
+    suffixes = (".json",)
+    cannot_hold = ("annotations of task phi", "notes without a patient")
+    flat = False
+
+
+class NlpsandboxListFormat(FileFormat):
+    """Annotation lists."""
+
+    name = LIST
+    description = "annotation lists of an NLP Sandbox data node, all tasks in one file"
+    source = "NLP Sandbox, data node API"
+    reads = staticmethod(read_list)
+    writes = staticmethod(write_list)
+    suffixes = (".json",)
+    cannot_hold = ("annotations of task phi", "note text, patientId and type")
+    flat = False
+    text = False

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark
+from sandscore.formats.file_format import TYPES_ONLY, FileFormat
 from sandscore.formats.format_files import one_path, read_json
 from sandscore.formats.json_fields import listed, mapping, text_of, text_or_none, whole
 from sandscore.records.document import Annotation
@@ -78,3 +79,15 @@ def _span(annotation: Annotation) -> dict[str, Any]:
         "start_position": annotation.start,
         "end_position": annotation.end,
     }
+
+
+class PresidioFormat(FileFormat):
+    """Presidio's samples."""
+
+    name = NAME
+    description = "Presidio Evaluator's InputSample JSON"
+    source = "presidio-evaluator, InputSample"
+    reads = staticmethod(read)
+    writes = staticmethod(write)
+    suffixes = (".json",)
+    cannot_hold = TYPES_ONLY

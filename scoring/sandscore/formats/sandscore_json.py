@@ -8,6 +8,7 @@ from typing import Any
 from sandscore.base.errors import ParticipantFault
 from sandscore.base.terminal_text import cited
 from sandscore.formats.corpus import AnnotatedNote, Corpus, CorpusNote, FormatFiles, LossJournal, Mark
+from sandscore.formats.file_format import FileFormat
 from sandscore.formats.format_files import read_json
 from sandscore.formats.json_fields import (
     array_of,
@@ -113,3 +114,16 @@ def _held(note: CorpusNote) -> dict[str, Any]:
 
 def _json(value: object) -> bytes:
     return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
+
+
+class OwnFormat(FileFormat):
+    """Our own files."""
+
+    name = NAME
+    description = "a directory of notes.json and <task>.json; read from the annotation files and --notes"
+    source = "docs/formats.md"
+    reads = staticmethod(read)
+    writes = staticmethod(write)
+    suffixes = (".json",)
+    flat = False
+    directory = True

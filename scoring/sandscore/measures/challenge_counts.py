@@ -21,10 +21,14 @@ Tally = Ints
 
 
 class Tallies(Struct, frozen=True):
-    """A measure's counts; ``per_label`` is None where it has none."""
+    """A measure's counts; ``per_label`` is None where it has none.
+
+    ``conditional``: of the strict pairs that both carry a label, how many agree and how many differ.
+    """
 
     per_note: Tally
     per_label: Tally | None = None
+    conditional: tuple[int, int] | None = None
 
 
 def instance_strict(sides: Sides, labels: int) -> Tallies:

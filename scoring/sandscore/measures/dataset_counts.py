@@ -18,9 +18,9 @@ from sandscore.base.forked_work import beside
 from sandscore.measures import error_kinds
 from sandscore.measures.aligned import Sides, side_of
 from sandscore.measures.challenge_counts import Tally
+from sandscore.measures.challenge_measures import Counted, added, count_all
 from sandscore.measures.confidence import ConfidenceLedger, Handed, Levels, confidence_curve, levels_of
 from sandscore.measures.hipaa_map import HipaaMap
-from sandscore.measures.measure_registry import Counted, added, count_all
 from sandscore.measures.measure_syntax import Named
 from sandscore.task_table.task import Task
 

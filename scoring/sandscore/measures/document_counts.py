@@ -1,49 +1,81 @@
-"""General measures of a whole data set, note by note.
-
-The general measures, by name.
-"""
+"""The measures of documents, counted note by note over a whole data set."""
 
 from typing import Any
 
 from msgspec import Struct
 
 from sandscore.annotations.input_files import Loaded
-from sandscore.measures import iou, overlap_credit, semeval_schemas
-from sandscore.measures.document_measure import GeneralMeasure, add_up
+from sandscore.base.errors import UsageFault
+from sandscore.measures.measure import DocumentMeasure, add_up
+from sandscore.measures.measure_registry import MEASURES, document_measure
 from sandscore.measures.measure_syntax import Named
 from sandscore.measures.note_documents import documents_of
-
-GENERAL: dict[str, GeneralMeasure] = {
-    row.MEASURE.definition.name: row.MEASURE for row in (iou, overlap_credit, semeval_schemas)
-}
-
-
-_COUNTS = ("tp", "fp", "fn")
+from sandscore.records.document import Document
+from sandscore.records.formula import COUNTS, parse_formula
 
 
 class CountedGeneral(Struct, frozen=True):
-    """Components of all notes together; ``per_note`` where they are tp, fp and fn, so that they can be ranked."""
+    """What the card shows of all notes together; ``per_note`` the integers it is made of, where it can be ranked."""
 
     measure: Named
-    components: dict[str, Any]
-    per_note: list[tuple[int, int, int]] | None
+    shown: dict[str, Any]
+    per_note: list[tuple[int, ...]] | None
     warnings: tuple[str, ...]
+
+    @property
+    def in_counts(self) -> bool:
+        """Whether the integers are tp, fp and fn."""
+        return self.per_note is not None and "formula" not in self.shown
 
 
 def count_general(measures: list[Named], loaded: Loaded) -> list[CountedGeneral]:
-    """Every general measure that was asked for."""
+    """Every measure of documents that was asked for."""
     documents = documents_of(loaded)
-    found = []
-    for measure in measures:
-        row = GENERAL[measure.name]
-        settings = row.definition.settle(measure)
+    return [_plugged(measure, documents) or _counted(measure, documents) for measure in measures]
+
+
+def _counted(measure: Named, documents: list[Document]) -> CountedGeneral:
+    row = _row(measure)
+    settings = row.settle(measure)
+    notes = [row.count(document, settings) for document in documents]
+    shown = row.score(add_up(notes), settings)
+    whole = all(name in shown for name in COUNTS)
+    ranked = [tuple(row.score(note, settings)[name] for name in COUNTS) for note in notes] if whole else None
+    return CountedGeneral(measure, shown, ranked, row.warn(documents, settings))
+
+
+def _plugged(measure: Named, documents: list[Document]) -> CountedGeneral | None:
+    """A stranger's measure; None for one of ours. Its exceptions may quote gold, so only their kind is told."""
+    row, plugin = _row(measure), MEASURES.plugin(measure.name)
+    if plugin is None:
+        return None
+    settings = row.settle(measure)
+    try:
         notes = [row.count(document, settings) for document in documents]
-        components = row.score(add_up(notes), settings)
-        whole = all(name in components for name in _COUNTS)
-        ranked = [_counts(row.score(note, settings)) for note in notes] if whole else None
-        found.append(CountedGeneral(measure, components, ranked, row.warn(documents, settings)))
-    return found
+        total = add_up(notes)
+        score = row.score(total, settings)
+        warnings = tuple(map(str, row.warn(documents, settings)))
+    except Exception as fault:
+        raise UsageFault(f"the measure '{measure}' of {plugin} fails with {type(fault).__name__}") from None
+    if row.formula is None:
+        return CountedGeneral(measure, {**score, "plugin": plugin}, None, warnings)
+    formula = parse_formula(row.formula)
+    rows = [tuple(note.get(name, 0) for name in formula.components) for note in notes]
+    if wrong := next((value for counts in rows for value in counts if type(value) is not int or value < 0), None):
+        kind = "a negative number" if type(wrong) is int else f"of type {type(wrong).__name__}"
+        raise UsageFault(f"the measure '{measure}' of {plugin} counts something that is {kind}, not a whole number")
+    shown = {
+        "score": formula.score({name: total.get(name, 0) for name in formula.components}),
+        "components": {name: total.get(name, 0) for name in formula.components},
+        "formula": row.formula,
+        "direction": row.direction,
+        "plugin": plugin,
+    }
+    return CountedGeneral(measure, shown, rows, warnings)
 
 
-def _counts(score: dict[str, Any]) -> tuple[int, int, int]:
-    return score["tp"], score["fp"], score["fn"]
+def _row(measure: Named) -> type[DocumentMeasure]:
+    row = document_measure(measure.name)
+    if row is None:
+        raise UsageFault(f"{measure.name} is a measure of the challenge")
+    return row

@@ -4,60 +4,63 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sandscore.measures.document_measure import Components, GeneralMeasure, Settings, extents, named
-from sandscore.measures.measure_syntax import Definition, Parameter
+from sandscore.measures.measure import Components, DocumentMeasure, Settings, extents, named
+from sandscore.measures.measure_syntax import Parameter
 from sandscore.measures.overlap_matching import Pair, maximum_matching, overlapping_pairs, split_contested
 from sandscore.records.counts import Counts
 from sandscore.records.document import Annotation, Document
 
-DEFINITION = Definition(
-    "iou",
-    "one-to-one pairs whose intersection over union reaches a threshold; F-beta",
-    (
-        Parameter("threshold", 0.5, least=0.0, most=1.0),
-        Parameter("beta", 1.0, least=0.0),
-        Parameter("unit", "char", choices=("char", "token")),
-    ),
-)
-
 _TOKEN = re.compile(r"\S+")
 
 
-def count(document: Document, settings: Settings) -> Components:
-    """``tp`` is the largest number of pairs at or over the threshold in which nobody occurs twice."""
-    overlapping = overlapping_pairs(extents(document.gold), extents(document.predictions))
-    shared = _shared_characters if settings["unit"] == "char" else _shared_tokens
-    threshold = float(settings["threshold"])
-    tp = maximum_matching(
-        [pair for pair, (both, either) in shared(document, overlapping) if both and both / either >= threshold]
+class IntersectionOverUnion(DocumentMeasure):
+    """One-to-one pairs whose intersection over union reaches a threshold; F-beta."""
+
+    name = "iou"
+    description = "one-to-one pairs whose intersection over union reaches a threshold; F-beta"
+    source = "Presidio's span evaluator, one to one"
+    parameters = (
+        Parameter("threshold", 0.5, least=0.0, most=1.0),
+        Parameter("beta", 1.0, least=0.0),
+        Parameter("unit", "char", choices=("char", "token")),
     )
-    return {"tp": tp, "fp": len(document.predictions) - tp, "fn": len(document.gold) - tp}
 
+    @staticmethod
+    def count(document: Document, settings: Settings) -> Components:
+        """``tp`` is the largest number of pairs at or over the threshold in which nobody occurs twice."""
+        overlapping = overlapping_pairs(extents(document.gold), extents(document.predictions))
+        shared = _shared_characters if settings["unit"] == "char" else _shared_tokens
+        threshold = float(settings["threshold"])
+        tp = maximum_matching(
+            [pair for pair, (both, either) in shared(document, overlapping) if both and both / either >= threshold]
+        )
+        return {"tp": tp, "fp": len(document.predictions) - tp, "fn": len(document.gold) - tp}
 
-def score(total: Mapping[str, int], settings: Settings) -> dict[str, Any]:
-    """Counts and ratios; a ratio with nothing to divide by is None."""
-    counts = Counts(total.get("tp", 0), total.get("fp", 0), total.get("fn", 0))
-    square = float(settings["beta"]) ** 2
-    return {
-        "tp": counts.tp,
-        "fp": counts.fp,
-        "fn": counts.fn,
-        "precision": counts.precision,
-        "recall": counts.recall,
-        "f1": counts.f1,
-        "f_beta": _f_beta(counts, square),
-    }
+    @classmethod
+    def score(cls, total: Mapping[str, int], settings: Settings) -> dict[str, Any]:
+        """Counts and ratios; a ratio with nothing to divide by is None."""
+        counts = Counts(total.get("tp", 0), total.get("fp", 0), total.get("fn", 0))
+        square = float(settings["beta"]) ** 2
+        return {
+            "tp": counts.tp,
+            "fp": counts.fp,
+            "fn": counts.fn,
+            "precision": counts.precision,
+            "recall": counts.recall,
+            "f1": counts.f1,
+            "f_beta": _f_beta(counts, square),
+        }
 
-
-def warn(documents: Sequence[Document], settings: Settings) -> tuple[str, ...]:
-    """Where Presidio's span evaluator, which is not one-to-one, may count otherwise."""
-    notes = [document.id for document in documents if _is_contested(document)]
-    if not notes:
-        return ()
-    return (
-        f"iou: in {named(notes)} an annotation overlaps several of the other side; Presidio's evaluator "
-        "joins such predictions or uses one of them twice, this measure pairs one to one, so the two may differ",
-    )
+    @classmethod
+    def warn(cls, documents: Sequence[Document], settings: Settings) -> tuple[str, ...]:
+        """Where Presidio's span evaluator, which is not one-to-one, may count otherwise."""
+        notes = [document.id for document in documents if _is_contested(document)]
+        if not notes:
+            return ()
+        return (
+            f"iou: in {named(notes)} an annotation overlaps several of the other side; Presidio's evaluator "
+            "joins such predictions or uses one of them twice, this measure pairs one to one, so the two may differ",
+        )
 
 
 def _f_beta(counts: Counts, square: float) -> float | None:
@@ -88,6 +91,3 @@ def _shared_tokens(document: Document, pairs: list[Pair]) -> list[tuple[Pair, tu
 
 def _tokens(annotation: Annotation) -> frozenset[tuple[int, str]]:
     return frozenset((annotation.start + m.start(), m[0]) for m in _TOKEN.finditer(annotation.text))
-
-
-MEASURE = GeneralMeasure(DEFINITION, count, score, warn)

@@ -5,15 +5,17 @@ The name in a paper, on the command line, in the score card and as a leaderboard
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable
+from typing import ClassVar
 
 from msgspec import Struct
 
 from sandscore.base.errors import UsageFault, did_you_mean
+from sandscore.base.registry import TableRow
 
 Scalar = bool | int | float | str
 
-_FORM = r"(?a)\s*([a-z][a-z0-9_-]*)\s*(?:\(([^()]*)\))?\s*"
+_FORM = r"(?a)\s*([A-Za-z][A-Za-z0-9_-]*)\s*(?:\(([^()]*)\))?\s*"
 
 
 class Parameter(Struct, frozen=True):
@@ -71,16 +73,15 @@ class Named(Struct, frozen=True):
         return f"{self.name}({inner})" if inner else self.name
 
 
-class Definition(Struct, frozen=True):
-    """A row of a table of things that have a name and parameters."""
+class ParameterisedRow(TableRow):
+    """A row of a table whose things have parameters: measures and profiles."""
 
-    name: str
-    summary: str
-    parameters: tuple[Parameter, ...] = ()
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
 
-    def settle(self, value: Named) -> dict[str, Scalar]:
+    @classmethod
+    def settle(cls, value: Named) -> dict[str, Scalar]:
         """Every parameter with its value, defaults filled in."""
-        return {p.name: p.default for p in self.parameters} | dict(value.settings)
+        return {p.name: p.default for p in cls.parameters} | dict(value.settings)
 
 
 def show(value: Scalar) -> str:
@@ -90,16 +91,15 @@ def show(value: Scalar) -> str:
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
-def parse(written: str, table: Mapping[str, Definition], what: str = "measure") -> Named:
-    """The value behind ``name(key=value,…)``; unknown names and parameters are listed with the allowed ones."""
+def parse(written: str, find: Callable[[str], type[ParameterisedRow]], what: str = "measure") -> Named:
+    """The value behind ``name(key=value,…)``, its row found by the name; an error lists what is allowed."""
     form = re.fullmatch(_FORM, written)
     if not form:
         raise UsageFault(f"cannot read the {what} '{written}'; write it as name or name(key=value,key=value)")
     name, inside = form[1], (form[2] or "").strip()
-    if name not in table:
-        raise UsageFault(f"unknown {what} '{name}'{did_you_mean(name, table)}; allowed: {', '.join(table)}")
+    row = find(name)
     given: dict[str, Scalar] = {}
-    parameters = {p.name: p for p in table[name].parameters}
+    parameters = {p.name: p for p in row.parameters}
     for part in inside.split(",") if inside else ():
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or key in given:
@@ -112,5 +112,5 @@ def parse(written: str, table: Mapping[str, Definition], what: str = "measure") 
                 f"unknown parameter '{key}' of the {what} {name}{did_you_mean(key, parameters)}; allowed: {names}"
             )
         given[key] = parameters[key].read(value)
-    kept = ((p.name, given[p.name]) for p in table[name].parameters if given.get(p.name, p.default) != p.default)
+    kept = ((p.name, given[p.name]) for p in row.parameters if given.get(p.name, p.default) != p.default)
     return Named(name, tuple(kept))

@@ -1,6 +1,6 @@
 """Counts note by note, kept as tables: a note's own are made when somebody asks for them."""
 
-from collections.abc import ItemsView, Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from itertools import islice, repeat
 from typing import Any
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from sandscore.annotations.columns import Ints
 
-Row = tuple[int, int, int]
+Row = tuple[int, ...]
 _TOGETHER = 4096
 
 
 class NoteCounts(Mapping[str, dict[str, Row]]):
-    """By note, by measure: tp, fp, fn."""
+    """By note, by measure: tp, fp and fn, or the components of a formula."""
 
     def __init__(self, notes: list[str], tables: Mapping[str, Ints]) -> None:
         self._notes, self._tables = notes, tables
@@ -50,9 +50,9 @@ class _Items(ItemsView[str, dict[str, Row]]):
             yield from zip(notes[first : first + _TOGETHER], self._mapping.rows(first, first + _TOGETHER), strict=True)
 
 
-def table_of(rows: list[Row]) -> Ints:
+def table_of(rows: Sequence[Row]) -> Ints:
     """Rows as a table."""
-    return np.array(rows, np.int64).reshape(-1, 3)
+    return np.array(rows, np.int64).reshape(len(rows), len(rows[0]) if rows else 0)
 
 
 def written(values: Mapping[str, Any]) -> Iterator[bytes]:

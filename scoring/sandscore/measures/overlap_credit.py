@@ -11,67 +11,71 @@ from itertools import accumulate
 from math import fsum
 from typing import Any
 
-from sandscore.measures.document_measure import Components, GeneralMeasure, Settings, add_up, extents, named
-from sandscore.measures.measure_syntax import Definition, Parameter
+from sandscore.measures.measure import Components, DocumentMeasure, Settings, add_up, extents, named
+from sandscore.measures.measure_syntax import Parameter
 from sandscore.measures.mention_partners import Mention, credit_sums
 from sandscore.measures.overlap_matching import Extent, overlapping_pairs
 from sandscore.records.document import Annotation, Document
 
 _WAYS = ("max", "sum")
 
-DEFINITION = Definition(
-    "overlap",
-    "share of each annotation covered by the best partner (max) or by all together (sum)",
-    (Parameter("recall", "sum", choices=_WAYS), Parameter("precision", "max", choices=_WAYS)),
-)
 
+class OverlapCredit(DocumentMeasure):
+    """Share of each annotation covered by the best partner (max) or by all together (sum)."""
 
-def count(document: Document, settings: Settings) -> Components:
-    """How many annotations either side has, and how many of their units are covered, per length."""
-    gold, predictions = extents(document.gold), extents(document.predictions)
-    components = Counter(gold=len(gold), predicted=len(predictions))
-    for name, side, other, way in (
-        ("rtp", gold, predictions, settings["recall"]),
-        ("ptp", predictions, gold, settings["precision"]),
-    ):
-        covered = _together(side, other) if way == "sum" else _best(side, other)
-        for (start, end), units in zip(side, covered, strict=True):
-            if units:
-                components[f"{name}/{end - start}"] += units
-    return dict(components)
+    name = "overlap"
+    description = "share of each annotation covered by the best partner (max) or by all together (sum)"
+    source = "neleval's overlap aggregators, order-free"
+    formula = None
+    parameters = (Parameter("recall", "sum", choices=_WAYS), Parameter("precision", "max", choices=_WAYS))
 
+    @staticmethod
+    def count(document: Document, settings: Settings) -> Components:
+        """How many annotations either side has, and how many of their units are covered, per length."""
+        gold, predictions = extents(document.gold), extents(document.predictions)
+        components = Counter(gold=len(gold), predicted=len(predictions))
+        for name, side, other, way in (
+            ("rtp", gold, predictions, settings["recall"]),
+            ("ptp", predictions, gold, settings["precision"]),
+        ):
+            covered = _together(side, other) if way == "sum" else _best(side, other)
+            for (start, end), units in zip(side, covered, strict=True):
+                if units:
+                    components[f"{name}/{end - start}"] += units
+        return dict(components)
 
-def score(total: Mapping[str, int], settings: Settings) -> dict[str, Any]:
-    """Sums of credits and their means; undefined without annotations, F 0 where no credit is given."""
-    gold, predicted = total.get("gold", 0), total.get("predicted", 0)
-    ptp, rtp = _credit(total, "ptp/"), _credit(total, "rtp/")
-    precision, recall = ptp / predicted if predicted else None, rtp / gold if gold else None
-    f1 = 2 * precision * recall / (precision + recall) if precision and recall else _none_or_zero(total)
-    return {
-        "ptp": ptp,
-        "rtp": rtp,
-        "predicted": predicted,
-        "gold": gold,
-        "precision": precision,
-        "recall": recall,
-        "f1": f1,
-    }
+    @classmethod
+    def score(cls, total: Mapping[str, int], settings: Settings) -> dict[str, Any]:
+        """Sums of credits and their means; undefined without annotations, F 0 where no credit is given."""
+        gold, predicted = total.get("gold", 0), total.get("predicted", 0)
+        ptp, rtp = _credit(total, "ptp/"), _credit(total, "rtp/")
+        precision, recall = ptp / predicted if predicted else None, rtp / gold if gold else None
+        f1 = 2 * precision * recall / (precision + recall) if precision and recall else _none_or_zero(total)
+        return {
+            "ptp": ptp,
+            "rtp": rtp,
+            "predicted": predicted,
+            "gold": gold,
+            "precision": precision,
+            "recall": recall,
+            "f1": f1,
+        }
 
-
-def warn(documents: Sequence[Document], settings: Settings) -> tuple[str, ...]:
-    """Where neleval's aggregator of the same name gives other credits, which needs overlap within a side."""
-    notes = [document.id for document in documents if _differs(document, settings)]
-    if not notes:
-        return ()
-    name = f"overlap-{settings['recall']}{settings['precision']}"
-    return (
-        f"overlap: neleval's {name} gives other credits in {named(notes)}: annotations of one side overlap "
-        "one another there, and its walk from the back drops some before their partners come up",
-    )
+    @classmethod
+    def warn(cls, documents: Sequence[Document], settings: Settings) -> tuple[str, ...]:
+        """Where neleval's aggregator of the same name gives other credits, which needs overlap within a side."""
+        notes = [document.id for document in documents if _differs(document, settings)]
+        if not notes:
+            return ()
+        name = f"overlap-{settings['recall']}{settings['precision']}"
+        return (
+            f"overlap: neleval's {name} gives other credits in {named(notes)}: annotations of one side overlap "
+            "one another there, and its walk from the back drops some before their partners come up",
+        )
 
 
 def _differs(document: Document, settings: Settings) -> bool:
-    ours = score(add_up([count(document, settings)]), settings)
+    ours = OverlapCredit.score(add_up([OverlapCredit.count(document, settings)]), settings)
     gold, predictions = _mentions(document.gold), _mentions(document.predictions)
     theirs = credit_sums(predictions, gold, typed=False)
     pairs = (
@@ -115,6 +119,3 @@ def _credit(total: Mapping[str, int], prefix: str) -> float:
 
 def _none_or_zero(total: Mapping[str, int]) -> float | None:
     return 0.0 if total.get("gold") or total.get("predicted") else None
-
-
-MEASURE = GeneralMeasure(DEFINITION, count, score, warn)

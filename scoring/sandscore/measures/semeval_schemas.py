@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from sandscore.measures.document_measure import Components, GeneralMeasure, Settings, named
 from sandscore.measures.greedy_pairing import CORRECT, OTHER, find_pairs, of_documents, resolve
-from sandscore.measures.measure_syntax import Definition, Parameter
+from sandscore.measures.measure import Components, DocumentMeasure, Settings, named
+from sandscore.measures.measure_syntax import Parameter
 from sandscore.measures.overlap_matching import heaviest_matching, overlapping_pairs
 from sandscore.records.counts import Counts, ratio
 from sandscore.records.document import Annotation, Document
@@ -23,12 +23,6 @@ from sandscore.records.document import Annotation, Document
 KINDS = ("correct", "incorrect", "partial", "missed", "spurious")
 _LEAST = 1.0
 """The original's own threshold, in percent of the true annotation; ours is one character."""
-
-DEFINITION = Definition(
-    "semeval",
-    "SemEval-2013 schemas with maximum instead of greedy matching",
-    (Parameter("schema", "strict", choices=("strict", "exact", "partial", "ent_type")),),
-)
 
 _Key = tuple[int, int, str | None]
 
@@ -56,54 +50,63 @@ def align(document: Document) -> SchemaAlignment:
     return SchemaAlignment(identical.total(), kinds[1, 1, 0], kinds[0, 1, 1], kinds[0, 1, 0])
 
 
-def count(document: Document, settings: Settings) -> Components:
-    """The five SemEval counts of a note under one schema."""
-    found, schema = align(document), settings["schema"]
-    if schema == "ent_type":
-        correct = found.identical + found.same_label
-    else:
-        correct = found.identical + (found.same_bounds if schema != "strict" else 0)
-    other = found.pairs - correct
-    return {
-        "correct": correct,
-        "incorrect": 0 if schema == "partial" else other,
-        "partial": other if schema == "partial" else 0,
-        "missed": len(document.gold) - found.pairs,
-        "spurious": len(document.predictions) - found.pairs,
-    }
+class SemevalSchemas(DocumentMeasure):
+    """SemEval-2013 schemas with maximum instead of greedy matching."""
 
+    name = "semeval"
+    description = "SemEval-2013 schemas with maximum instead of greedy matching"
+    source = "SemEval-2013 task 9.1, as in nervaluate, with maximum matching"
+    parameters = (Parameter("schema", "strict", choices=("strict", "exact", "partial", "ent_type")),)
 
-def score(total: Mapping[str, int], settings: Settings) -> dict[str, Any]:
-    """Counts and ratios, half a credit for a partial one; ``tp``, ``fp``, ``fn`` where there are no halves."""
-    correct, incorrect, partial, missed, spurious = (total.get(kind, 0) for kind in KINDS)
-    actual = correct + incorrect + partial + spurious
-    possible = correct + incorrect + partial + missed
-    row: dict[str, Any] = {kind: total.get(kind, 0) for kind in KINDS}
-    row |= {"actual": actual, "possible": possible}
-    if settings["schema"] == "partial":
-        halves = 2 * correct + partial
-        ratios = (ratio(halves, 2 * actual), ratio(halves, 2 * possible), ratio(halves, actual + possible))
+    @staticmethod
+    def count(document: Document, settings: Settings) -> Components:
+        """The five SemEval counts of a note under one schema."""
+        found, schema = align(document), settings["schema"]
+        if schema == "ent_type":
+            correct = found.identical + found.same_label
+        else:
+            correct = found.identical + (found.same_bounds if schema != "strict" else 0)
+        other = found.pairs - correct
+        return {
+            "correct": correct,
+            "incorrect": 0 if schema == "partial" else other,
+            "partial": other if schema == "partial" else 0,
+            "missed": len(document.gold) - found.pairs,
+            "spurious": len(document.predictions) - found.pairs,
+        }
+
+    @classmethod
+    def score(cls, total: Mapping[str, int], settings: Settings) -> dict[str, Any]:
+        """Counts and ratios, half a credit for a partial one; ``tp``, ``fp``, ``fn`` where there are no halves."""
+        correct, incorrect, partial, missed, spurious = (total.get(kind, 0) for kind in KINDS)
+        actual = correct + incorrect + partial + spurious
+        possible = correct + incorrect + partial + missed
+        row: dict[str, Any] = {kind: total.get(kind, 0) for kind in KINDS}
+        row |= {"actual": actual, "possible": possible}
+        if settings["schema"] == "partial":
+            halves = 2 * correct + partial
+            ratios = (ratio(halves, 2 * actual), ratio(halves, 2 * possible), ratio(halves, actual + possible))
+            return row | dict(zip(("precision", "recall", "f1"), ratios, strict=True))
+        counts = Counts(correct, actual - correct, possible - correct)
+        ratios = (counts.precision, counts.recall, counts.f1)
+        row |= {"tp": counts.tp, "fp": counts.fp, "fn": counts.fn}
         return row | dict(zip(("precision", "recall", "f1"), ratios, strict=True))
-    counts = Counts(correct, actual - correct, possible - correct)
-    ratios = (counts.precision, counts.recall, counts.f1)
-    row |= {"tp": counts.tp, "fp": counts.fp, "fn": counts.fn}
-    return row | dict(zip(("precision", "recall", "f1"), ratios, strict=True))
 
-
-def warn(documents: Sequence[Document], settings: Settings) -> tuple[str, ...]:
-    """Where nervaluate, pairing greedily in file order, counts otherwise."""
-    theirs = _greedy(documents, str(settings["schema"]))
-    notes = []
-    for document, (correct, other) in zip(documents, theirs, strict=True):
-        ours = count(document, settings)
-        if (ours["correct"], ours["incorrect"] + ours["partial"]) != (correct, other):
-            notes.append(document.id)
-    if not notes:
-        return ()
-    return (
-        f"semeval: nervaluate counts otherwise in {named(notes)}: it takes annotations greedily in file order "
-        "and ignores an overlap of less than 1 % of the gold annotation, this measure takes the best pairing",
-    )
+    @classmethod
+    def warn(cls, documents: Sequence[Document], settings: Settings) -> tuple[str, ...]:
+        """Where nervaluate, pairing greedily in file order, counts otherwise."""
+        theirs = _greedy(documents, str(settings["schema"]))
+        notes = []
+        for document, (correct, other) in zip(documents, theirs, strict=True):
+            ours = cls.count(document, settings)
+            if (ours["correct"], ours["incorrect"] + ours["partial"]) != (correct, other):
+                notes.append(document.id)
+        if not notes:
+            return ()
+        return (
+            f"semeval: nervaluate counts otherwise in {named(notes)}: it takes annotations greedily in file order "
+            "and ignores an overlap of less than 1 % of the gold annotation, this measure takes the best pairing",
+        )
 
 
 def _greedy(documents: Sequence[Document], schema: str) -> list[tuple[int, int]]:
@@ -132,6 +135,3 @@ def _weight(gold: _Key, prediction: _Key) -> tuple[int, int, int]:
     if gold[:2] == prediction[:2]:
         return (1, 1, 0)
     return (0, 1, int(gold[2] == prediction[2]))
-
-
-MEASURE = GeneralMeasure(DEFINITION, count, score, warn)

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault
-from sandscore.measures.measure_syntax import Scalar
+from sandscore.measures.measure_syntax import ParameterisedRow, Scalar
 from sandscore.task_table.task import Task
 
 
@@ -44,7 +44,21 @@ class ProfileResult(Struct, frozen=True):
 
 
 Evaluate = Callable[[ProfileInput, Mapping[str, Scalar]], ProfileResult]
-"""What every profile module exports as ``evaluate``: input and settled parameters to result."""
+"""Input and settled parameters to result."""
+
+
+class OriginalScorer(ParameterisedRow):
+    """Another scorer as a row: extend it for a profile of your own."""
+
+    @staticmethod
+    def evaluate(given: ProfileInput, settings: Mapping[str, Scalar], /) -> ProfileResult:
+        """The original's numbers for these files; where it is known to mislead, warnings say so."""
+        raise NotImplementedError
+
+    @classmethod
+    def fault(cls) -> str | None:
+        """A profile has to evaluate."""
+        return "it has no evaluate" if cls.evaluate is OriginalScorer.evaluate else None
 
 
 _DEATHS = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)

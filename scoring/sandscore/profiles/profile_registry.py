@@ -1,27 +1,30 @@
-"""The profiles by name; a profile's module is imported when that profile is asked for."""
+"""The profiles by name: ours, and an installed package's where one is named. A module is imported when asked for."""
 
-import importlib
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from sandscore.base.errors import UsageFault, did_you_mean
-from sandscore.measures.measure_syntax import Definition, Named, Scalar, parse
+from sandscore.base.own_rows import OWN_ROWS
+from sandscore.base.registry import Registry
+from sandscore.measures.measure_syntax import Named, ParameterisedRow, Scalar, parse
 
 if TYPE_CHECKING:
-    from sandscore.profiles.profile import Evaluate
+    from sandscore.profiles.profile import Evaluate, OriginalScorer
 
+GROUP = "sandscore.profiles"
 CHALLENGE = "challenge"
-_PACKAGE = "sandscore.profiles"
-_MODULES = {
-    "nlpsandbox-client": "nlpsandbox.nlpsandbox_profile",
-    "i2b2": "i2b2.i2b2_profile",
-    "presidio": "presidio.presidio_profile",
-    "span-labels": "span_labels.span_labels_profile",
-    "neleval": "neleval.neleval_profile",
-    "semeval": "semeval.semeval_profile",
-}
-PROFILES = (CHALLENGE, *_MODULES)
+
+
+class ChallengeRules(ParameterisedRow):
+    """Our own rules."""
+
+    name = CHALLENGE
+    description = "the contract's own measures"
+
+
+PROFILES: "Registry[OriginalScorer]" = Registry(
+    "profile", GROUP, "sandscore.profiles.profile:OriginalScorer", OWN_ROWS[GROUP]
+)
 
 
 class Profile(Struct, frozen=True):
@@ -37,13 +40,12 @@ class Profile(Struct, frozen=True):
 
 def find_profile(written: str) -> Profile | None:
     """The profile behind ``name(key=value,…)``; None for our own."""
-    name = written.partition("(")[0].strip()
-    if name == CHALLENGE:
-        parse(written, {CHALLENGE: Definition(CHALLENGE, "the contract's own measures")}, "profile")
+    value = parse(written, _row, "profile")
+    if value.name == CHALLENGE:
         return None
-    if name not in _MODULES:
-        raise UsageFault(f"unknown profile '{name}'{did_you_mean(name, PROFILES)}; allowed: {', '.join(PROFILES)}")
-    module = importlib.import_module(f"{_PACKAGE}.{_MODULES[name]}")
-    definition: Definition = module.DEFINITION
-    value = parse(written, {name: definition}, "profile")
-    return Profile(value, definition.settle(value), module.evaluate)
+    row = PROFILES.find(value.name)
+    return Profile(value, row.settle(value), row.evaluate)
+
+
+def _row(name: str) -> type[ParameterisedRow]:
+    return ChallengeRules if name == CHALLENGE else PROFILES.find(name)

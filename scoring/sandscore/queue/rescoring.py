@@ -55,11 +55,11 @@ class Rescored(Struct, frozen=True):
 
 
 class RescoredNote(Struct, frozen=True):
-    """A note whose counts (tp, fp, fn) of the headline measure differ."""
+    """A note whose counts (tp, fp, fn, or the components) of the headline measure differ."""
 
     note: str
-    before: tuple[int, int, int] | None
-    after: tuple[int, int, int] | None
+    before: tuple[int, ...] | None
+    after: tuple[int, ...] | None
 
 
 class RescoredMove(Struct, frozen=True):

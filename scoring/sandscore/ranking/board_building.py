@@ -17,9 +17,11 @@ from sandscore.ranking.rank_agreement import bayes_factor
 from sandscore.ranking.resampling import seed_of
 from sandscore.ranking.score_table import ScoreTable, tabulate
 from sandscore.records.board import (
+    AnyMeasure,
     Board,
     BoardRules,
     CardReference,
+    FormulaMeasure,
     KendallTau,
     Pair,
     RankedMeasure,
@@ -28,6 +30,8 @@ from sandscore.records.board import (
     Stability,
 )
 from sandscore.records.counts import Counts
+from sandscore.records.formula import parse_formula
+from sandscore.records.scorecard import FormulaScore
 
 
 def row_of(table: ScoreTable, rules: BoardRules, standing: Standing, system: int) -> Row:
@@ -62,15 +66,19 @@ def row_of(table: ScoreTable, rules: BoardRules, standing: Standing, system: int
     )
 
 
-def _measures(table: ScoreTable, rules: BoardRules, standing: Standing, system: int) -> dict[str, RankedMeasure]:
+def _measures(table: ScoreTable, rules: BoardRules, standing: Standing, system: int) -> dict[str, AnyMeasure]:
     totals = table.counts[system].sum(axis=0)
-    out = {}
+    out: dict[str, AnyMeasure] = {}
     for name in shown_measures(table, rules):
         m = table.measures.index(name)
         entries = [entry for _, entry in table.entries(table.systems[system])]
         counts = Counts(*(int(number) for number in totals[m]))
         defined = bool(table.scored[system, :, m].any())
-        if any(name in entry.card.measures for entry in entries):
+        scores = [entry.card.measures[name] for entry in entries if name in entry.card.measures]
+        formulas = [score for score in scores if isinstance(score, FormulaScore)]
+        if formulas:
+            out[name] = _formula_measure(formulas, standing.intervals[system, m], table.units)
+        elif any(name in entry.card.measures for entry in entries):
             reason = next((e.card.measures[name].reason for e in entries if name in e.card.measures), None)
             out[name] = _measure(counts, defined, standing.intervals[system, m], reason)
     return out
@@ -96,6 +104,23 @@ def _measure(counts: Counts, defined: bool, interval: Interval, reason: str | No
     )
 
 
+def _formula_measure(scores: Sequence[FormulaScore], interval: Interval, units: int) -> FormulaMeasure:
+    """The components of all data sets as one; a sum was resampled as its mean over ``units``."""
+    formula = parse_formula(scores[0].formula)
+    components = {name: sum(score.components[name] for score in scores) for name in formula.components}
+    scale = units if formula.kind == "sum" else 1
+    reason = next((score.reason for score in scores if score.reason), None)
+    return FormulaMeasure(
+        score=formula.score(components) if reason is None else None,
+        score_ci=(interval[0] * scale, interval[1] * scale) if interval else None,
+        components=components,
+        formula=scores[0].formula,
+        direction=scores[0].direction,
+        plugin=scores[0].plugin,
+        reason=reason,
+    )
+
+
 def _shown(table: ScoreTable, entry: RankedCard) -> dict[str, dict[str, object]]:
     """Measures that carry components of their own instead of counts: shown as they are."""
     return {
@@ -106,10 +131,12 @@ def _shown(table: ScoreTable, entry: RankedCard) -> dict[str, dict[str, object]]
 
 
 def _site(table: ScoreTable, rules: BoardRules, entry: RankedCard) -> Site:
-    measures = {}
+    measures: dict[str, AnyMeasure] = {}
     for name in shown_measures(table, rules):
         score = entry.card.measures.get(name)
-        if score is not None and score.counts is not None:
+        if isinstance(score, FormulaScore):
+            measures[name] = _formula_measure([score], None, table.units)
+        elif score is not None and score.counts is not None:
             measures[name] = _measure(score.counts, score.reason is None, None, score.reason)
     return Site(card=_reference(entry), signature=entry.card.signature, measures=measures)
 

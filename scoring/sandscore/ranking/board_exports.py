@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sandscore.base.terminal_text import UNDEFINED, disarmed, markdown, plain_cell, table
 from sandscore.ranking.rank_agreement import band_of
-from sandscore.records.board import Board, RankedMeasure, Row
+from sandscore.records.board import AnyMeasure, Board, Row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,7 +130,7 @@ def _scores(row: Row, headline: str) -> tuple[str, str, str]:
     return _with_interval(measure), _ratio(measure.precision), _ratio(measure.recall)
 
 
-def _with_interval(measure: RankedMeasure) -> str:
+def _with_interval(measure: AnyMeasure) -> str:
     if measure.f1_ci is None:
         return _ratio(measure.f1)
     return f"{_ratio(measure.f1)} [{_ratio(measure.f1_ci[0])}, {_ratio(measure.f1_ci[1])}]"

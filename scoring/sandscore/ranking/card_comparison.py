@@ -15,7 +15,7 @@ from sandscore.ranking.resampling import f1_replicates
 from sandscore.ranking.score_table import ScoreTable, tabulate
 from sandscore.records.board import BoardRules
 from sandscore.records.counts import Counts
-from sandscore.records.scorecard import Scorecard
+from sandscore.records.scorecard import FormulaScore, Scorecard
 
 NO_COUNTS = (0, 0, 0)
 
@@ -68,6 +68,8 @@ def card_difference(cards: tuple[Scorecard, Scorecard], names: tuple[str, str], 
 
 def note_differences(cards: tuple[Scorecard, Scorecard], measure: str) -> list[NoteDifference]:
     """The notes of two comparable cards whose counts differ, in their order."""
+    if isinstance(cards[0].measures.get(measure), FormulaScore):
+        raise UsageFault(f"notes are compared by tp, fp and fn, which {measure} does not have")
     found = []
     for note, counts in cards[0].per_note.items():
         a, b = _row(counts, measure), _row(cards[1].per_note[note], measure)
@@ -76,7 +78,7 @@ def note_differences(cards: tuple[Scorecard, Scorecard], measure: str) -> list[N
     return found
 
 
-def _row(counts: Mapping[str, tuple[int, int, int]], measure: str) -> tuple[int, int, int]:
+def _row(counts: Mapping[str, tuple[int, ...]], measure: str) -> tuple[int, int, int]:
     tp, fp, fn = counts.get(measure, NO_COUNTS)
     return tp, fp, fn
 

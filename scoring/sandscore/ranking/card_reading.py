@@ -10,8 +10,9 @@ from msgspec import Struct
 from sandscore.base.errors import ParticipantFault
 from sandscore.base.terminal_text import one_line
 from sandscore.records.counts import Counts
+from sandscore.records.formula import Formula, parse_formula
 from sandscore.records.record_reading import file_content, read_record
-from sandscore.records.scorecard import MeasureScore, Scorecard
+from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
 from sandscore.task_table.own_tasks import refuse_unlike_ours
 
 LARGEST_COUNT = 1 << 40
@@ -51,6 +52,7 @@ def read_cards(paths: Iterable[Path]) -> list[RankedCard]:
 def card_entry(content: bytes, path: str) -> RankedCard:
     """The card in these bytes; ``path`` is only for sentences and for the board."""
     card = read_record(Scorecard, content, path, "a score card", ParticipantFault, strict=True)
+    _refuse_odd_rows(card, path)
     refuse_unlike_ours(card.task, card.definition, path)
     _refuse_contradictions(card, path)
     name = card.submission or card.team or Path(path).name.removesuffix(".json")
@@ -58,13 +60,45 @@ def card_entry(content: bytes, path: str) -> RankedCard:
 
 
 def ranked_measures(card: Scorecard) -> tuple[str, ...]:
-    """The measures of a card that have integer counts, note by note."""
+    """The measures of a card that have integer counts or components, note by note."""
     per_note = card.per_note.values()
     return tuple(
         name
         for name, score in card.measures.items()
-        if score.counts is not None and any(name in note for note in per_note)
+        if (score.counts is not None or isinstance(score, FormulaScore)) and any(name in note for note in per_note)
     )
+
+
+def formula_of(score: FormulaScore | MeasureScore | None) -> Formula | None:
+    """How a measure's score is made of its components; None where they are tp, fp and fn and the score is F1."""
+    return parse_formula(score.formula) if isinstance(score, FormulaScore) else None
+
+
+def _refuse_odd_rows(card: Scorecard, path: str) -> None:
+    """Three counts a note, or as many as the measure's formula has components."""
+    wide = {name: _components(score, f"measures/{name}", path) for name, score in card.measures.items()}
+    for note, rows in card.per_note.items():
+        for name, row in rows.items():
+            if len(row) != (wanted := wide.get(name, 3)):
+                raise _odd(path, f"per_note/{note}/{name}", f"{len(row)} counts, not {wanted}")
+
+
+def _components(score: FormulaScore | MeasureScore, where: str, path: str) -> int:
+    if not isinstance(score, FormulaScore):
+        if "formula" in (score.model_extra or {}):
+            raise _odd(path, where, "a formula without all that belongs to it")
+        return 3
+    try:
+        formula = parse_formula(score.formula)
+    except ValueError as fault:
+        raise _odd(path, where, one_line(fault)) from None
+    if tuple(score.components) != formula.components:
+        raise _odd(path, where, f"components other than those of its formula: {', '.join(formula.components)}")
+    return len(formula.components)
+
+
+def _odd(path: str, where: str, said: str) -> ParticipantFault:
+    return ParticipantFault(f"{path} is not a score card: {one_line(where)}: {said}")
 
 
 def _refuse_contradictions(card: Scorecard, path: str) -> None:
@@ -83,12 +117,28 @@ def _refuse_wrong_sum(card: Scorecard, name: str, path: str) -> None:
     rows = [note[name] for note in card.per_note.values() if name in note]
     if any(not 0 <= number <= LARGEST_COUNT for row in rows for number in row):
         raise ParticipantFault(f"{path}: per_note counts of {one_line(name)} must be whole numbers from 0")
-    tp, fp, fn = (sum(column) for column in zip(*rows, strict=True))
-    if Counts(tp, fp, fn) != card.measures[name].counts:
+    score, sums = card.measures[name], [sum(column) for column in zip(*rows, strict=True)]
+    if isinstance(score, FormulaScore):
+        _refuse_wrong_score(score, dict(zip(score.components, sums, strict=True)), name, path)
+        return
+    tp, fp, fn = sums
+    if Counts(tp, fp, fn) != score.counts:
         raise ParticipantFault(
             f"{path}: the per_note counts of {one_line(name)} add up to tp {tp}, fp {fp}, fn {fn}; "
-            f"'measures' says {_said(card.measures[name])}"
+            f"'measures' says {_said(score)}"
         )
+
+
+def _refuse_wrong_score(score: FormulaScore, sums: dict[str, int], name: str, path: str) -> None:
+    if sums != score.components:
+        said = ", ".join(f"{component} {number}" for component, number in sums.items())
+        raise ParticipantFault(f"{path}: the per_note counts of {one_line(name)} add up to {said}; 'measures' differs")
+    formula = parse_formula(score.formula)
+    if max(map(abs, formula.quotient(sums))) > LARGEST_COUNT:
+        raise ParticipantFault(f"{path}: the components of {one_line(name)} are beyond what can be added exactly")
+    made = formula.score(sums)
+    if not _alike(score.score, made if score.reason is None else None):
+        raise ParticipantFault(f"{path}: the score of {one_line(name)} is {score.score}; its components make {made}")
 
 
 def _refuse_wrong_ratio(card: Scorecard, name: str, path: str) -> None:
@@ -98,8 +148,14 @@ def _refuse_wrong_ratio(card: Scorecard, name: str, path: str) -> None:
         return
     for ratio in ("precision", "recall", "f1"):
         said, made = getattr(score, ratio), getattr(counts, ratio)
-        if (said is None) != (made is None) or (said is not None and not math.isclose(said, made, abs_tol=1e-9)):
+        if not _alike(said, made):
             raise ParticipantFault(f"{path}: {ratio} of {one_line(name)} is {said}; its counts make {made}")
+
+
+def _alike(said: float | None, made: float | None) -> bool:
+    if said is None or made is None:
+        return said is made
+    return math.isclose(said, made, abs_tol=1e-9)
 
 
 def _said(score: MeasureScore) -> str:

@@ -89,9 +89,9 @@ def _not_own(defined: Mapping[str, TaskDefinition]) -> list[tuple[str, str]]:
     """What keeps these from being tasks: our own names, one array twice, the name of a registered measure."""
     if not defined:
         return []
-    from sandscore.measures.measure_registry import all_measures
+    from sandscore.measures.measure_registry import MEASURES
 
-    registered, arrays, found = all_measures(), dict[str, str](), list[tuple[str, str]]()
+    registered, arrays, found = MEASURES.names, dict[str, str](), list[tuple[str, str]]()
     for name, definition in defined.items():
         if said := why_not_own(name, definition):
             found.append((name, said))

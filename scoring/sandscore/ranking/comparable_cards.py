@@ -6,6 +6,7 @@ from itertools import groupby, pairwise
 from sandscore.base.errors import ParticipantFault
 from sandscore.base.terminal_text import one_line
 from sandscore.ranking.card_reading import RankedCard
+from sandscore.records.scorecard import FormulaScore
 
 _SAME: tuple[tuple[str, Callable[[RankedCard], object]], ...] = (
     ("task", lambda entry: entry.card.task),
@@ -40,6 +41,7 @@ def refuse_incomparable(entries: Sequence[RankedCard]) -> None:
             _refuse_first_difference(group, what, of)
         _refuse_twice(group)
     _refuse_shared_names(ordered)
+    _refuse_other_formulas(ordered)
 
 
 def _refuse_first_difference(entries: Sequence[RankedCard], what: str, of: Callable[[RankedCard], object]) -> None:
@@ -70,3 +72,15 @@ def _refuse_shared_names(entries: Sequence[RankedCard]) -> None:
                 f"{first.path} and {entry.path} are both called '{one_line(entry.submission)}' but come from "
                 "different teams; give each submission a name of its own"
             )
+
+
+def _refuse_other_formulas(entries: Sequence[RankedCard]) -> None:
+    """A measure of an installed package is one measure only where formula, direction and version are the same."""
+    first: dict[str, tuple[RankedCard, object]] = {}
+    for entry in entries:
+        for name, score in entry.card.measures.items():
+            of = (score.formula, score.direction, score.plugin) if isinstance(score, FormulaScore) else None
+            one, said = first.setdefault(name, (entry, of))
+            if said != of:
+                what = f"not the same formula, direction or plug-in of {one_line(name)}"
+                raise ParticipantFault(f"{one.path} and {entry.path} cannot be compared: {what}")

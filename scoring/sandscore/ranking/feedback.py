@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from sandscore.ranking.card_reading import RankedCard
+from sandscore.base.errors import UsageFault
+from sandscore.ranking.card_reading import RankedCard, formula_of
 from sandscore.ranking.exact_order import number
 from sandscore.ranking.ladder import LadderState, climb, f1_of, leave_one_out, replay, standard_error
 from sandscore.ranking.score_table import ScoreTable, tabulate
-from sandscore.records.board import Board, RankedMeasure, Row
+from sandscore.records.board import AnyMeasure, Board, FormulaMeasure, RankedMeasure, Row
 from sandscore.records.challenge import FeedbackMode, RankingRules
 
 
@@ -23,6 +24,7 @@ class _Seen(Struct, frozen=True):
 
 def as_public(board: Board, table: ScoreTable, rules: RankingRules) -> Board:
     """The board without what the phase's feedback hides."""
+    _refuse_sums(table, rules)
     seen = sorted(BOARDS[rules.feedback](board, table), key=_order)
     keys = [one.score for one in seen]
     ranks = number(keys, rules.numbering) if rules.feedback != "blind" else [None] * len(keys)
@@ -45,6 +47,7 @@ def participant_view(
         "feedback": rules.feedback,
     }
     table = tabulate([entry])
+    _refuse_sums(table, rules)
     if rules.feedback == "rounded":
         told["measures"] = {name: {"f1": rounded_f1(table, 0, m)} for m, name in enumerate(table.measures)}
     if rules.feedback == "ladder":
@@ -52,6 +55,14 @@ def participant_view(
         state = climb(state or LadderState(), entry.submission, counts)
         told["measures"] = {rules.headline: {"f1": state.released}}
     return told, state
+
+
+def _refuse_sums(table: ScoreTable, rules: RankingRules) -> None:
+    """A sum has no end, so there is no grid on which it could be told."""
+    card = next(iter(table.cards.values())).card
+    sums = [name for name in table.measures if (form := formula_of(card.measures.get(name))) and form.kind == "sum"]
+    if sums and rules.feedback in {"rounded", "ladder"}:
+        raise UsageFault(f"feedback '{rules.feedback}' cannot tell {sums[0]}, which is a sum; 'full' or 'blind' can")
 
 
 def rounded_f1(table: ScoreTable, system: int, measure: int) -> float | None:
@@ -81,11 +92,14 @@ def _bare(row: Row, measures: dict[str, float | None]) -> Row:
     nothing = dict.fromkeys(
         ("rank", "rank_set", "group", "score", "score_ci", "k", "p_vs_leader", "p_first", "run", "card")
     )
-    shown = {
-        name: RankedMeasure(tp=None, fp=None, fn=None, precision=None, recall=None, f1=f1)
-        for name, f1 in measures.items()
-    }
+    shown = {name: _bare_measure(row.measures.get(name), score) for name, score in measures.items()}
     return row.model_copy(update={**nothing, "measures": shown, "shown": {}, "sites": {}, "missing": ()})
+
+
+def _bare_measure(measure: AnyMeasure | None, score: float | None) -> AnyMeasure:
+    if isinstance(measure, FormulaMeasure):
+        return measure.model_copy(update={"score": score, "score_ci": None, "components": None})
+    return RankedMeasure(tp=None, fp=None, fn=None, precision=None, recall=None, f1=score)
 
 
 def _rounded(board: Board, table: ScoreTable) -> list[_Seen]:

@@ -12,6 +12,7 @@ from sandscore.base.errors import ParticipantFault
 
 if TYPE_CHECKING:
     from sandscore.ranking.card_reading import RankedCard
+    from sandscore.records.formula import Formula
 
 Integers = NDArray[np.int64]
 
@@ -83,14 +84,41 @@ def _units_of(entry: "RankedCard") -> list[int]:
 
 def _summed(entry: "RankedCard", measures: tuple[str, ...], units: list[int]) -> Integers:
     nothing = (0, 0, 0)
-    notes = np.array(
-        [[note.get(name, nothing) for name in measures] for note in entry.card.per_note.values()], np.int64
-    )
+    formulas = {name: _formula(entry, name) for name in measures}
+    plain = [name for name in measures if formulas[name] is None]
     out = np.zeros((max(units) + 1, len(measures), 3), np.int64)
-    np.add.at(out, np.asarray(units), notes)
+    if plain:
+        columns = [measures.index(name) for name in plain]
+        notes = np.array(
+            [[note.get(name, nothing) for name in plain] for note in entry.card.per_note.values()], np.int64
+        )
+        added = np.zeros((len(out), len(plain), 3), np.int64)
+        np.add.at(added, np.asarray(units), notes)
+        out[:, columns] = added
+    for at, name in enumerate(measures):
+        if formula := formulas[name]:
+            out[:, at] = _as_counts(formula, entry, name, units, len(out))
     return out
+
+
+def _as_counts(formula: "Formula", entry: "RankedCard", name: str, units: list[int], size: int) -> Integers:
+    """Counts whose F1 is the formula's quotient a/b: tp = a, fp = fn = b - a. A sum is divided by the units."""
+    quotients = np.zeros((size, 2), np.int64)
+    for unit, note in zip(units, entry.card.per_note.values(), strict=True):
+        if name in note:
+            quotients[unit] += formula.quotient(dict(zip(formula.components, note[name], strict=True)))
+    over, under = quotients[:, 0], np.ones(size, np.int64) if formula.kind == "sum" else quotients[:, 1]
+    return np.stack((over, under - over, under - over), axis=1)
+
+
+def _formula(entry: "RankedCard", name: str) -> "Formula | None":
+    from sandscore.ranking.card_reading import formula_of
+
+    return formula_of(entry.card.measures.get(name))
 
 
 def _is_scored(entry: "RankedCard", name: str) -> bool:
     score = entry.card.measures.get(name)
-    return score is not None and score.counts is not None and score.reason is None
+    if score is None or score.reason is not None:
+        return False
+    return score.counts is not None or _formula(entry, name) is not None

@@ -45,10 +45,11 @@ class _Origin(BaseModel):
 
 
 class Verified(Struct, frozen=True):
-    """How much was recomputed and found equal."""
+    """How much was recomputed and found equal; measures without integer components can only be copied from a card."""
 
     values: int
     cards: int
+    not_recomputed: tuple[str, ...] = ()
 
 
 def verify(path: Path, cards: Sequence[Path] = (), progress: Progress = lambda _: None) -> Verified:
@@ -66,7 +67,8 @@ def verify(path: Path, cards: Sequence[Path] = (), progress: Progress = lambda _
         compared += 1
         if not _same(there, here):
             raise ParticipantFault(f"{path}: {one_line(where)} is {_value(there)}; its cards make {_value(here)}")
-    return Verified(compared, len(entries))
+    copied = dict.fromkeys(name for row in made.rows for name in row.shown)
+    return Verified(compared, len(entries), tuple(copied))
 
 
 def _cards_of(origin: _Origin, folder: Path) -> Iterator[RankedCard]:

@@ -1,6 +1,6 @@
 """The board: rows in order, best first, with everything a stranger needs to recompute them."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -38,6 +38,39 @@ class RankedMeasure(_Part):
     reason: str | None = None
 
 
+class FormulaMeasure(_Part):
+    """One measure of an installed package, of one row: recomputed from its components without that package.
+
+    Whoever shows a board finds the score where other measures have their F1. The components are null where the
+    phase's feedback does not show them.
+    """
+
+    score: Number | None
+    score_ci: tuple[Number, Number] | None = None
+    components: dict[str, Natural] | None
+    formula: str = Field(description="f_beta(1) of tp, fp and fn, ratio(a+b/c+d) or sum(a+b).")
+    direction: Literal["higher"]
+    plugin: str
+    reason: str | None = None
+
+    tp: ClassVar[None] = None
+    fp: ClassVar[None] = None
+    fn: ClassVar[None] = None
+    precision: ClassVar[None] = None
+    recall: ClassVar[None] = None
+
+    @property
+    def f1(self) -> float | None:
+        return self.score
+
+    @property
+    def f1_ci(self) -> tuple[float, float] | None:
+        return self.score_ci
+
+
+AnyMeasure = RankedMeasure | FormulaMeasure
+
+
 class CardReference(_Part):
     """Where a card lies, seen from the board, and the SHA-256 of its decompressed bytes."""
 
@@ -50,7 +83,7 @@ class Site(_Part):
 
     card: CardReference
     signature: str
-    measures: dict[str, RankedMeasure]
+    measures: dict[str, AnyMeasure]
 
 
 class Row(_Part):
@@ -62,7 +95,7 @@ class Row(_Part):
     team: str | None
     submission: str
     image: str | None
-    measures: dict[str, RankedMeasure]
+    measures: dict[str, AnyMeasure]
     shown: dict[str, dict[str, object]] = Field(
         default_factory=dict, description="Measures without integer counts: as on the card, not ranked."
     )

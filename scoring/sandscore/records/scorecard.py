@@ -1,7 +1,7 @@
 """The score card: what one submission scored on one data set, and all that later stages need of it."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, WrapSerializer
 
@@ -52,6 +52,34 @@ class MeasureScore(_Record):
         return Counts(self.tp, self.fp, self.fn)
 
 
+class FormulaScore(_Record):
+    """One measure of an installed package: whole numbers that add up over notes, and the formula of its score.
+
+    Whoever shows a card finds the score where other measures have their F1.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    score: float | None
+    components: dict[str, int]
+    formula: str = Field(description="f_beta(1) of tp, fp and fn, ratio(a+b/c+d) or sum(a+b).")
+    direction: Literal["higher"] = Field(description="Which scores are better.")
+    plugin: str = Field(description="The installed package that the measure comes from, and its version.")
+    reason: str | None = None
+
+    tp: ClassVar[None] = None
+    fp: ClassVar[None] = None
+    fn: ClassVar[None] = None
+    precision: ClassVar[None] = None
+    recall: ClassVar[None] = None
+    macro: ClassVar[None] = None
+    counts: ClassVar[None] = None
+    conditional_accuracy: ClassVar[None] = None
+
+    @property
+    def f1(self) -> float | None:
+        return self.score
+
+
 class ErrorKinds(_Record):
     missed: int
     spurious: int
@@ -92,12 +120,12 @@ class Scorecard(_Record):
     gold_annotations: int
     predicted_annotations: int
     text_checked: bool
-    measures: dict[str, MeasureScore]
+    measures: dict[str, FormulaScore | MeasureScore]
     per_label: dict[str, dict[str, Any]] = Field(default_factory=dict)
     errors: ErrorKinds | None = None
     note_leak: float | None = None
     confidence: ConfidenceCurve | None = None
-    per_note: Annotated[Mapping[str, dict[str, tuple[int, int, int]]], WrapSerializer(_plainly)]
+    per_note: Annotated[Mapping[str, dict[str, tuple[int, ...]]], WrapSerializer(_plainly)]
     units: dict[str, str]
     run: dict[str, Any] | None = None
     problems: dict[str, int] = Field(default_factory=dict)

@@ -13,13 +13,22 @@ from sandscore import __version__
 from sandscore.annotations.columns import Columns
 from sandscore.annotations.input_files import Loaded
 from sandscore.measures.challenge_counts import Tally
+from sandscore.measures.challenge_measures import Counted, totals
 from sandscore.measures.dataset_counts import measured
 from sandscore.measures.hipaa_map import HipaaMap
-from sandscore.measures.measure_registry import Counted, is_columnar, measures_for, totals
+from sandscore.measures.measure_registry import document_measure, measures_for
 from sandscore.measures.measure_syntax import Named
 from sandscore.measures.note_counts import NoteCounts, table_of, written
 from sandscore.records.counts import Counts, ratio
-from sandscore.records.scorecard import ConfidenceCurve, ErrorKinds, Macro, MacroNotes, MeasureScore, Scorecard
+from sandscore.records.scorecard import (
+    ConfidenceCurve,
+    ErrorKinds,
+    FormulaScore,
+    Macro,
+    MacroNotes,
+    MeasureScore,
+    Scorecard,
+)
 from sandscore.task_table.own_tasks import definition_hash, definition_of
 from sandscore.task_table.task import Task
 
@@ -58,10 +67,11 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
     gold, predictions = loaded.columns["gold"], loaded.columns["predictions"]
     names = dataset.vocabulary.names
     wanted = measures_for(task, question.measures)
-    columnar = [measure for measure in wanted if is_columnar(task, measure)]
+    general = [measure for measure in wanted if document_measure(measure.name) is not None]
+    columnar = [measure for measure in wanted if measure not in general]
     whole = measured(task, loaded, columnar, question.hipaa if task.hipaa else None, jobs)
-    general = _counted([measure for measure in wanted if not is_columnar(task, measure)], loaded)
-    scores = {str(c.measure): _score(c) for c in whole.counted}
+    counted = _counted(general, loaded)
+    scores: dict[str, MeasureScore | FormulaScore] = {str(c.measure): _score(c) for c in whole.counted}
     identity = question.identity
     return Scorecard.model_construct(
         sandscore=__version__,
@@ -78,16 +88,16 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         gold_annotations=len(gold),
         predicted_annotations=len(predictions),
         text_checked=dataset.texts is not None,
-        measures=scores | {str(g.measure): _general(g) for g in general},
+        measures=scores | {str(g.measure): _general(g) for g in counted},
         per_label=_per_label((gold, predictions), names, whole.counted),
         errors=ErrorKinds(**whole.errors),
         note_leak=whole.note_leak,
         confidence=ConfidenceCurve.model_construct(**whole.confidence),
-        per_note=_per_note(dataset.ids, whole.counted, general),
+        per_note=_per_note(dataset.ids, whole.counted, counted),
         units=dict(zip(dataset.ids, dataset.units, strict=True)),
         run=identity.run,
         problems=dict(sorted(loaded.findings["predictions"].counts.items())),
-        warnings=[warning for g in general for warning in g.warnings],
+        warnings=[warning for g in counted for warning in g.warnings],
     )
 
 
@@ -175,9 +185,11 @@ def _per_note(ids: list[str], counted: list[Counted], general: "list[CountedGene
     return NoteCounts(ids, tables)
 
 
-def _general(counted: "CountedGeneral") -> MeasureScore:
-    averaged = {} if counted.per_note is None else {"macro": macro(table_of(counted.per_note))}
-    return MeasureScore(**{"f1_ci": None, **counted.components, **averaged})
+def _general(counted: "CountedGeneral") -> MeasureScore | FormulaScore:
+    if "formula" in counted.shown:
+        return FormulaScore(**counted.shown)
+    averaged = {"macro": macro(table_of(counted.per_note or ()))} if counted.in_counts else {}
+    return MeasureScore(**{"f1_ci": None, **counted.shown, **averaged})
 
 
 def published(card: Scorecard, salt: bytes) -> Scorecard:

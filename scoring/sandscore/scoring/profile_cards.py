@@ -73,7 +73,7 @@ def _card(profile: Profile, question: Question, loaded: Loaded, result: ProfileR
         errors=None,
         note_leak=None,
         confidence=None,
-        per_note={note: result.per_note.get(note, {}) for note in dataset.ids},
+        per_note={note: {**result.per_note.get(note, {})} for note in dataset.ids},
         units=dict(zip(dataset.ids, dataset.units, strict=True)),
         run=identity.run,
         problems=dict(sorted(loaded.findings["predictions"].counts.items())),

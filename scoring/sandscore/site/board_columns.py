@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from sandscore.base.terminal_text import UNDEFINED
-from sandscore.records.board import Board, RankedMeasure, Row
+from sandscore.records.board import AnyMeasure, Board, Row
 from sandscore.site import page_text
 from sandscore.task_table.own_tasks import carried_task
 from sandscore.task_table.task import TASKS
@@ -92,7 +92,7 @@ def _cost() -> list[Column]:
 
 def _ratio(name: str, field: str) -> Callable[[Row], Cell]:
     def cell(row: Row) -> Cell:
-        measure: RankedMeasure | None = row.measures.get(name)
+        measure: AnyMeasure | None = row.measures.get(name)
         value = getattr(measure, field) if measure else None
         return Cell(page_text.ratio(value))
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from sandscore.records.board import Board, Pair, RankedMeasure, Row
+from sandscore.records.board import AnyMeasure, Board, Pair, Row
 from sandscore.site.board_columns import cost_of
 from sandscore.site.board_files import Card, CardFacts
 from sandscore.site.label_rows import LabelTable, label_table
@@ -38,7 +38,7 @@ class SubmissionView(Struct, frozen=True):
     """All of it."""
 
     line: Line
-    measures: Sequence[tuple[str, RankedMeasure, Bar | None]]
+    measures: Sequence[tuple[str, AnyMeasure, Bar | None]]
     scale: Scale
     comparisons: Sequence[NeighbourComparison]
     details: Sequence[Detail]

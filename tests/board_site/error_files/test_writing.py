@@ -8,6 +8,7 @@ import pytest
 from sandscore.base.errors import UsageFault
 from sandscore.measures.measure_syntax import parse
 from sandscore.profiles.presidio import presidio_profile
+from sandscore.profiles.profile_registry import PROFILES
 from sandscore.records.document import Annotation, Document
 from sandscore.site.error_files.error_file_writer import write_error_files
 from sandscore.task_table.task import find_task
@@ -16,8 +17,8 @@ FILES = {"metrics.json", "false_positives.csv", "false_negatives.csv", "confusio
 PHI = find_task("phi")
 TEXT = "Maria Lopez met Anna yesterday ."
 NOTE = Document("n1", TEXT, (Annotation(0, 11, "Maria Lopez", "PERSON"),), (Annotation(16, 4, "Anna", "PERSON"),))
-NAMED = parse("presidio(release=0.2.5,skip_words=none)", {"presidio": presidio_profile.DEFINITION})
-SETTINGS = presidio_profile.DEFINITION.settle(NAMED)
+NAMED = parse("presidio(release=0.2.5,skip_words=none)", PROFILES.find, "profile")
+SETTINGS = presidio_profile.PresidioScorer.settle(NAMED)
 
 
 @pytest.mark.parametrize("settings", [None, SETTINGS], ids=["own", "presidio"])

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sandscore.measures.document_measure import GeneralMeasure, add_up
+from sandscore.measures.measure import DocumentMeasure, add_up
 from sandscore.records.document import Annotation, Document
 
 Written = tuple[int, int] | tuple[int, int, str]
@@ -23,15 +23,15 @@ def _annotations(written: Sequence[Written]) -> tuple[Annotation, ...]:
     return tuple(Annotation(w[0], w[1] - w[0], TEXT[w[0] : w[1]], w[2] if len(w) > 2 else None) for w in written)
 
 
-def scored(measure: GeneralMeasure, *documents: Document, **settings: Any) -> dict[str, Any]:
+def scored(measure: type[DocumentMeasure], *documents: Document, **settings: Any) -> dict[str, Any]:
     """The measure of some notes, defaults filled in."""
-    settled = {p.name: p.default for p in measure.definition.parameters} | settings
+    settled = {p.name: p.default for p in measure.parameters} | settings
     return measure.score(add_up(measure.count(d, settled) for d in documents), settled)
 
 
-def warned(measure: GeneralMeasure, *documents: Document, **settings: Any) -> tuple[str, ...]:
+def warned(measure: type[DocumentMeasure], *documents: Document, **settings: Any) -> tuple[str, ...]:
     """What the measure says about the original on these notes."""
-    settled = {p.name: p.default for p in measure.definition.parameters} | settings
+    settled = {p.name: p.default for p in measure.parameters} | settings
     return measure.warn(documents, settled)
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from measures.general.small_documents import Written, document, scored, sides, warned
 from peers.vectors import family_directory
 
-from sandscore.measures.document_measure import extents
-from sandscore.measures.overlap_credit import MEASURE
+from sandscore.measures.measure import extents
+from sandscore.measures.overlap_credit import OverlapCredit
 from sandscore.records.document import Annotation, Document
 
 WAYS = ("max", "sum")
@@ -22,7 +22,7 @@ def test_neleval_documentation_example() -> None:
     """Gold units 1–10 and 12, predictions 1–5 and 6–12; the four aggregators as neleval 3.1.1 prints them."""
     note = document([(1, 11), (12, 13)], [(1, 6), (6, 13)])
     printed = {
-        (r, p): tuple(f"{scored(MEASURE, note, recall=r, precision=p)[x]:.3f}" for x in ("ptp", "rtp", "f1"))
+        (r, p): tuple(f"{scored(OverlapCredit, note, recall=r, precision=p)[x]:.3f}" for x in ("ptp", "rtp", "f1"))
         for r in WAYS
         for p in WAYS
     }
@@ -32,11 +32,11 @@ def test_neleval_documentation_example() -> None:
         ("sum", "max"): ("1.714", "2.000", "0.923"),
         ("sum", "sum"): ("1.857", "2.000", "0.963"),
     }
-    assert warned(MEASURE, note) == ()
+    assert warned(OverlapCredit, note) == ()
 
 
 def test_credits_stay_integers_until_the_last_division() -> None:
-    count = MEASURE.count(document([(0, 3)], [(0, 1), (2, 3)]), {"recall": "sum", "precision": "sum"})
+    count = OverlapCredit.count(document([(0, 3)], [(0, 1), (2, 3)]), {"recall": "sum", "precision": "sum"})
     assert count == {"gold": 1, "predicted": 2, "rtp/3": 2, "ptp/1": 2}
 
 
@@ -52,7 +52,7 @@ def test_credits_stay_integers_until_the_last_division() -> None:
     ],
 )
 def test_ratios(gold: list[Written], predictions: list[Written], expected: tuple[float | None, ...]) -> None:
-    row = scored(MEASURE, document(gold, predictions))
+    row = scored(OverlapCredit, document(gold, predictions))
     assert (row["precision"], row["recall"], row["f1"]) == pytest.approx(expected)
 
 
@@ -62,7 +62,7 @@ def test_credits_are_those_of_counting_units(
 ) -> None:
     note = document(gold, predictions)
     true, found = ([frozenset(range(*extent)) for extent in extents(side)] for side in (note.gold, note.predictions))
-    row = scored(MEASURE, note, recall=recall, precision=precision)
+    row = scored(OverlapCredit, note, recall=recall, precision=precision)
     assert row["rtp"] == pytest.approx(float(sum(_credit(t, found, recall) for t in true)))
     assert row["ptp"] == pytest.approx(float(sum(_credit(f, true, precision) for f in found)))
 
@@ -71,11 +71,11 @@ def test_credits_are_those_of_counting_units(
 def test_order_and_side_do_not_matter(
     gold: list[Written], predictions: list[Written], recall: str, precision: str, random: Random
 ) -> None:
-    straight = scored(MEASURE, document(gold, predictions), recall=recall, precision=precision)
-    mirrored = scored(MEASURE, document(predictions, gold), recall=precision, precision=recall)
+    straight = scored(OverlapCredit, document(gold, predictions), recall=recall, precision=precision)
+    mirrored = scored(OverlapCredit, document(predictions, gold), recall=precision, precision=recall)
     random.shuffle(gold)
     random.shuffle(predictions)
-    assert scored(MEASURE, document(gold, predictions), recall=recall, precision=precision) == straight
+    assert scored(OverlapCredit, document(gold, predictions), recall=recall, precision=precision) == straight
     assert (mirrored["ptp"], mirrored["rtp"]) == (straight["rtp"], straight["ptp"])
 
 
@@ -89,18 +89,18 @@ def test_equals_recorded_neleval_where_no_side_overlaps_itself(recall: str, prec
             length = m["end_inclusive"] - m["start"] + 1
             notes.setdefault(m["doc"], ([], []))[side].append(Annotation(m["start"], length, "", m["type"]))
     documents = [Document(name, None, tuple(g), tuple(p)) for name, (g, p) in notes.items()]
-    row = scored(MEASURE, *documents, recall=recall, precision=precision)
+    row = scored(OverlapCredit, *documents, recall=recall, precision=precision)
     printed = case["expected"][f"overlap-{recall}{precision}::span"]
     ours = (row["ptp"], row["rtp"], row["precision"], row["recall"], row["f1"])
     assert ours == pytest.approx(
         tuple(printed[name] for name in ("ptp", "rtp", "precis", "recall", "fscore")), rel=1e-12
     )
-    assert warned(MEASURE, *documents, recall=recall, precision=precision) == ()
+    assert warned(OverlapCredit, *documents, recall=recall, precision=precision) == ()
 
 
 def test_where_neleval_loses_a_partner_a_warning_says_so() -> None:
     tangled = document([(1, 11), (2, 4)], [(5, 7)], name="n3")
-    (warning,) = warned(MEASURE, tangled, recall="max")
+    (warning,) = warned(OverlapCredit, tangled, recall="max")
     assert "neleval's overlap-maxmax" in warning
     assert "n3" in warning
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from measures.general.small_documents import Written, document, matchings, scored, sides, warned
 
-from sandscore.measures.semeval_schemas import KINDS, MEASURE, align
+from sandscore.measures.semeval_schemas import KINDS, SemevalSchemas, align
 from sandscore.records.document import Document
 
 SCHEMAS = ("strict", "exact", "partial", "ent_type")
@@ -57,21 +57,21 @@ SCHEMAS = ("strict", "exact", "partial", "ent_type")
 )
 def test_counts_by_hand(gold: list[Written], predictions: list[Written], expected: dict[str, tuple[int, ...]]) -> None:
     for schema, counts in expected.items():
-        row = scored(MEASURE, document(gold, predictions), schema=schema)
+        row = scored(SemevalSchemas, document(gold, predictions), schema=schema)
         assert tuple(row[kind] for kind in KINDS) == counts
 
 
 def test_half_credit_survives_a_second_note() -> None:
     """One partial in one note, one exact in another: 1.5 of 2."""
-    row = scored(MEASURE, document([(0, 4)], [(0, 3)]), document([(0, 4)], [(0, 4)], name="e"), schema="partial")
+    row = scored(SemevalSchemas, document([(0, 4)], [(0, 3)]), document([(0, 4)], [(0, 4)], name="e"), schema="partial")
     assert (row["precision"], row["recall"], row["f1"]) == (0.75, 0.75, 0.75)
     assert "tp" not in row
 
 
 def test_counts_that_rank() -> None:
-    row = scored(MEASURE, document([(0, 4), (9, 11)], [(0, 3)]))
+    row = scored(SemevalSchemas, document([(0, 4), (9, 11)], [(0, 3)]))
     assert (row["tp"], row["fp"], row["fn"], row["f1"]) == (0, 1, 2, 0.0)
-    assert scored(MEASURE, document([], []))["precision"] is None
+    assert scored(SemevalSchemas, document([], []))["precision"] is None
 
 
 @given(sides, sides)
@@ -86,11 +86,11 @@ def test_no_alignment_is_better(gold: list[Written], predictions: list[Written])
 def test_order_and_side_do_not_matter(
     gold: list[Written], predictions: list[Written], schema: str, random: Random
 ) -> None:
-    straight = scored(MEASURE, document(gold, predictions), schema=schema)
-    mirrored = scored(MEASURE, document(predictions, gold), schema=schema)
+    straight = scored(SemevalSchemas, document(gold, predictions), schema=schema)
+    mirrored = scored(SemevalSchemas, document(predictions, gold), schema=schema)
     random.shuffle(gold)
     random.shuffle(predictions)
-    assert scored(MEASURE, document(gold, predictions), schema=schema) == straight
+    assert scored(SemevalSchemas, document(gold, predictions), schema=schema) == straight
     assert [mirrored[kind] for kind in KINDS] == [
         straight[kind] for kind in ("correct", "incorrect", "partial", "spurious", "missed")
     ]
@@ -98,7 +98,7 @@ def test_order_and_side_do_not_matter(
 
 @given(sides, sides, st.sampled_from(SCHEMAS))
 def test_every_annotation_is_counted_once(gold: list[Written], predictions: list[Written], schema: str) -> None:
-    row = scored(MEASURE, document(gold, predictions), schema=schema)
+    row = scored(SemevalSchemas, document(gold, predictions), schema=schema)
     assert (row["possible"], row["actual"]) == (len(gold), len(predictions))
 
 
@@ -111,10 +111,10 @@ def test_every_annotation_is_counted_once(gold: list[Written], predictions: list
 )
 def test_where_nervaluate_is_robbed_a_warning_says_so(predictions: list[Written]) -> None:
     robbed = document([(1, 11)], predictions, name="n5")
-    (warning,) = warned(MEASURE, document([(0, 4)], [(0, 4)]), robbed)
+    (warning,) = warned(SemevalSchemas, document([(0, 4)], [(0, 4)]), robbed)
     assert "nervaluate" in warning
     assert "n5" in warning
-    assert warned(MEASURE, document([(1, 11)], predictions[::-1])) == ()
+    assert warned(SemevalSchemas, document([(1, 11)], predictions[::-1])) == ()
 
 
 def _priorities(note: Document, pairs: list[tuple[int, int]]) -> tuple[int, int, int, int]:

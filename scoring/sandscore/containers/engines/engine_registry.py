@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from sandscore.base.registry import Registry, Row
+from sandscore.base.registry import Registry, TableRow
 
 if TYPE_CHECKING:
     from sandscore.containers.engines.engine_protocol import Engine
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 DEFAULT = "docker"
 
 
-class EngineRow(Row):
+class EngineRow(TableRow):
     """One way to run containers on this machine."""
 
     def connect(self, seconds: float = 120.0) -> "AbstractContextManager[Engine]":

@@ -6,16 +6,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
-from sandscore.measures.measure_syntax import Definition, Scalar
+from sandscore.measures.measure_syntax import Scalar
 from sandscore.profiles.i2b2 import i2b2_report
 from sandscore.profiles.i2b2.i2b2_sets import EVALUATIONS, Contents, SetEvaluation, compare, contents, distinct
 from sandscore.profiles.i2b2.i2b2_tags import I2b2Tag, Tagged, is_hipaa, read_tags
-from sandscore.profiles.profile import ProfileInput, ProfileResult
+from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult
 from sandscore.records.counts import Counts
 
-DEFINITION = Definition(
-    "i2b2", "the i2b2 2014 track 1 scorer: 42 evaluations over tags with category and TYPE, micro and macro"
-)
 _Rows = dict[str, dict[SetEvaluation, Counts]]
 
 
@@ -109,3 +106,12 @@ def _looks_hipaa(tag: I2b2Tag) -> bool:
     """HIPAA by the script's manual, were its patterns right: IDNUM, and TYPEs not in capitals."""
     meant = tag.type.upper()
     return not is_hipaa(tag) and (meant == "IDNUM" or is_hipaa(replace(tag, type=meant)))
+
+
+class I2b2Scorer(OriginalScorer):
+    """The i2b2 2014 track 1 scorer: 42 evaluations over tags with category and TYPE, micro and macro."""
+
+    name = "i2b2"
+    description = "the i2b2 2014 track 1 scorer: 42 evaluations over tags with category and TYPE, micro and macro"
+    source = "i2b2/UTHealth 2014 evaluation script"
+    evaluate = staticmethod(evaluate)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sandscore.measures.measure_syntax import Definition, Parameter, Scalar
+from sandscore.measures.measure_syntax import Parameter, Scalar
 from sandscore.measures.mention_partners import EndBeforeStart, Mention, mentions
 from sandscore.profiles.neleval.neleval_columns import (
     MentionCorpus,
@@ -23,21 +23,11 @@ from sandscore.profiles.neleval.neleval_rows import (
     set_counts,
     table,
 )
-from sandscore.profiles.profile import ProfileInput, ProfileResult
+from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult
 
 KEYS = ("span", "span+type")
 _NAMED = {"strong_mention_match": "sets::span", "strong_typed_mention_match": "sets::span+type"}
 _FIELDS = {"doc": "docid", "type": "type"}
-
-DEFINITION = Definition(
-    "neleval",
-    "neleval 3.1.1: sets and overlap-{max,sum}{max,sum} by span and by span+type",
-    (
-        Parameter("key", "all", choices=("all", *KEYS)),
-        Parameter("by", "none", choices=("none", "doc", "type", "doc+type", "type+doc")),
-        Parameter("overall", False),
-    ),
-)
 
 
 def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResult:
@@ -176,3 +166,17 @@ def _tangled(side: list[Mention]) -> int:
         count += mention.start <= reached
         reached = max(reached, mention.end)
     return count
+
+
+class NelevalScorer(OriginalScorer):
+    """Neleval 3.1.1: sets and overlap-{max,sum}{max,sum} by span and by span+type."""
+
+    name = "neleval"
+    description = "neleval 3.1.1: sets and overlap-{max,sum}{max,sum} by span and by span+type"
+    source = "neleval 3.1.1"
+    parameters = (
+        Parameter("key", "all", choices=("all", *KEYS)),
+        Parameter("by", "none", choices=("none", "doc", "type", "doc+type", "type+doc")),
+        Parameter("overall", False),
+    )
+    evaluate = staticmethod(evaluate)

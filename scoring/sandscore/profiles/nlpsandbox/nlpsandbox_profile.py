@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault
-from sandscore.measures.measure_syntax import Definition, Parameter, Scalar
+from sandscore.measures.measure_syntax import Parameter, Scalar
 from sandscore.profiles.nlpsandbox.nlpsandbox_matching import (
     ClientComparison,
     ClientTally,
@@ -19,7 +19,7 @@ from sandscore.profiles.nlpsandbox.nlpsandbox_matching import (
     compare_entries,
 )
 from sandscore.profiles.nlpsandbox.nlpsandbox_sides import RELEASES, ClientSide, columns, read_files
-from sandscore.profiles.profile import ProfileInput, ProfileResult, stopping
+from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult, stopping
 from sandscore.records.counts import Counts
 
 Printed = int | float
@@ -100,13 +100,6 @@ def _entries(ratios: ClientRatios) -> list[dict[str, Any]]:
     ]
 
 
-DEFINITION = Definition(
-    "nlpsandbox-client",
-    "the scorer of the NLP Sandbox: micro F1, precision and recall rounded to two digits",
-    (Parameter("release", "4.3.0", choices=("4.3.0", "3.1.0")),),
-)
-
-
 def read_sides(given: ProfileInput, release: str) -> tuple[ClientSide, ClientSide]:
     """Gold and predictions as the client's two dictionaries."""
     return read_files(given.gold, given.predictions, columns(given.task, release), RELEASES[release])
@@ -180,3 +173,13 @@ def _warnings(name: str, compared: ClientComparison, ratios: Mapping[str, Client
 def _misprinted(tally: ClientTally, ratios: ClientRatios) -> bool:
     exact = tally.total.f1
     return exact is not None and ratios.f1 is not None and round(exact, 2) != ratios.f1
+
+
+class NlpsandboxClientScorer(OriginalScorer):
+    """The scorer of the NLP Sandbox: micro F1, precision and recall rounded to two digits."""
+
+    name = "nlpsandbox-client"
+    description = "the scorer of the NLP Sandbox: micro F1, precision and recall rounded to two digits"
+    source = "nlpsandbox-client 4.3.0 and 3.1.0"
+    parameters = (Parameter("release", "4.3.0", choices=("4.3.0", "3.1.0")),)
+    evaluate = staticmethod(evaluate)

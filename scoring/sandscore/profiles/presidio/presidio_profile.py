@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from sandscore.measures.measure_syntax import Definition, Parameter, Scalar
+from sandscore.measures.measure_syntax import Parameter, Scalar
 from sandscore.profiles.presidio.presidio_evaluation import (
     EvaluationOptions,
     Score,
@@ -26,7 +26,7 @@ from sandscore.profiles.presidio.presidio_evaluation import (
 )
 from sandscore.profiles.presidio.presidio_input import options_of, tagged
 from sandscore.profiles.presidio.presidio_spans import TaggedDocument
-from sandscore.profiles.profile import ProfileInput, ProfileResult
+from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult
 from sandscore.profiles.profile_documents import documents
 
 
@@ -112,21 +112,6 @@ def _shortened(documents: Sequence[TaggedDocument], options: EvaluationOptions) 
     return f"release 0.2.5 takes two characters off every type with a hyphen: {', '.join(sorted(names))}"
 
 
-DEFINITION = Definition(
-    "presidio",
-    "spans by intersection over union, per type and all types as one (presidio-evaluator)",
-    (
-        Parameter("threshold", 0.9, least=0, most=1),
-        Parameter("beta", 2.0, least=0),
-        Parameter("unit", "char", choices=("char", "token")),
-        Parameter("skip_words", "default"),
-        Parameter("entities", ""),
-        Parameter("tokens", "own", choices=("own", "spacy")),
-        Parameter("release", "0.3.2", choices=("0.3.2", "0.2.5")),
-    ),
-)
-
-
 def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResult:
     """The original's numbers for these annotations."""
     options = options_of(settings)
@@ -167,3 +152,21 @@ def _details(found: SpanEvaluation, options: EvaluationOptions) -> dict[str, Any
 def _row(score: Score) -> dict[str, Any]:
     ratios = {"precision": score.precision, "recall": score.recall, "f_beta": score.f_beta}
     return {**asdict(score.counts), **ratios}
+
+
+class PresidioScorer(OriginalScorer):
+    """Spans by intersection over union, per type and all types as one (presidio-evaluator)."""
+
+    name = "presidio"
+    description = "spans by intersection over union, per type and all types as one (presidio-evaluator)"
+    source = "presidio-evaluator 0.3.2 and 0.2.5"
+    parameters = (
+        Parameter("threshold", 0.9, least=0, most=1),
+        Parameter("beta", 2.0, least=0),
+        Parameter("unit", "char", choices=("char", "token")),
+        Parameter("skip_words", "default"),
+        Parameter("entities", ""),
+        Parameter("tokens", "own", choices=("own", "spacy")),
+        Parameter("release", "0.3.2", choices=("0.3.2", "0.2.5")),
+    )
+    evaluate = staticmethod(evaluate)

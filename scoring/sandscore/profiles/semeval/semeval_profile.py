@@ -22,8 +22,8 @@ from sandscore.measures.greedy_pairing import (
     of_records,
     resolve,
 )
-from sandscore.measures.measure_syntax import Definition, Parameter, Scalar
-from sandscore.profiles.profile import ProfileInput, ProfileResult
+from sandscore.measures.measure_syntax import Parameter, Scalar
+from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult
 
 _HEADERS = ("correct", "incorrect", "partial", "missed", "spurious", "precision", "recall", "f1")
 _DIGITS = 2
@@ -58,15 +58,6 @@ def report(overall: dict[str, dict[str, Any]], entities: dict[str, dict[str, Any
         lines.append(f"{name:>{width}}  {' '.join(numbers)}")
     return "\n".join(lines) + "\n"
 
-
-DEFINITION = Definition(
-    "semeval",
-    "nervaluate 1.2.1: strict, exact, partial and ent_type, paired greedily in file order",
-    (
-        Parameter("min_overlap_percentage", 1.0, least=1.0, most=100.0),
-        Parameter("scenario", "overall", choices=("overall", *SCHEMAS)),
-    ),
-)
 
 Row = dict[str, Any]
 
@@ -183,3 +174,16 @@ def _warnings(columns: SpanColumns, pairs: Pairs) -> list[str]:
     if not columns.notes:
         found.append("there is no document, so nervaluate reports no schema at all")
     return found
+
+
+class NervaluateScorer(OriginalScorer):
+    """Nervaluate 1.2.1: strict, exact, partial and ent_type, paired greedily in file order."""
+
+    name = "semeval"
+    description = "nervaluate 1.2.1: strict, exact, partial and ent_type, paired greedily in file order"
+    source = "nervaluate 1.2.1"
+    parameters = (
+        Parameter("min_overlap_percentage", 1.0, least=1.0, most=100.0),
+        Parameter("scenario", "overall", choices=("overall", *SCHEMAS)),
+    )
+    evaluate = staticmethod(evaluate)

@@ -16,8 +16,8 @@ from msgspec import Struct, field
 from msgspec.structs import asdict
 
 from sandscore.base.errors import UsageFault
-from sandscore.measures.measure_syntax import Definition, Parameter, Scalar
-from sandscore.profiles.profile import ProfileInput, ProfileResult
+from sandscore.measures.measure_syntax import Parameter, Scalar
+from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult
 from sandscore.profiles.profile_documents import chosen, documents, type_of, types_in
 from sandscore.records.document import Annotation, Document
 from sandscore.task_table.task import Task
@@ -131,16 +131,6 @@ def _ratio(gold: LabelledSpan, prediction: LabelledSpan) -> float:
     return shared / longer if longer else 0.0
 
 
-DEFINITION = Definition(
-    "span-labels",
-    "strict, exact, partial, incorrect, spurious and missed spans; precision and recall at three levels",
-    (
-        Parameter("overlap_threshold", 0.5, least=0, most=1),
-        Parameter("entities", ""),
-    ),
-)
-
-
 def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResult:
     """The original's counts and ratios; ``entities`` names the types to keep, joined by ``|``."""
     notes = documents(given)
@@ -221,3 +211,16 @@ def _warnings(table: VerdictTable, notes: Iterable[Document], task: Task, kept: 
         f"recall divides by {table.total.possible} where there are {gold} gold annotations: the original"
         " counts a gold span once for every prediction that takes it, and repeated gold spans once",
     )
+
+
+class SpanLabelsScorer(OriginalScorer):
+    """Strict, exact, partial, incorrect, spurious and missed spans; precision and recall at three levels."""
+
+    name = "span-labels"
+    description = "strict, exact, partial, incorrect, spurious and missed spans; precision and recall at three levels"
+    source = "presidio-research, commit ea019d5"
+    parameters = (
+        Parameter("overlap_threshold", 0.5, least=0, most=1),
+        Parameter("entities", ""),
+    )
+    evaluate = staticmethod(evaluate)

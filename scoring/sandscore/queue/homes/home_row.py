@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from sandscore.base.errors import UsageFault
-from sandscore.base.registry import Row
+from sandscore.base.registry import TableRow
 
 if TYPE_CHECKING:
     from sandscore.containers.host_checks import Finding
@@ -41,7 +41,7 @@ class HomeOption:
         """Under which it is found in ``Chosen``."""
 
 
-class HomeRow(Row):
+class HomeRow(TableRow):
     """Where queues of one kind live, and how they are made, opened and named.
 
     A row of somebody else's package is chosen with ``queue init DIR --home NAME``; the folder remembers it. It must
@@ -101,7 +101,7 @@ class HomeRow(Row):
         """A copy of the queue itself as it stands, while workers go on."""
         raise UsageFault(f"a queue of the home '{self.name}' cannot be backed up from here")
 
-    def history(self, workspace: "Workspace", submission_id: str) -> dict[str, Any]:
+    def history(self, workspace: "Workspace", submission_id: str) -> dict[str, object]:
         """Attempts and versions of a submission, where the home keeps them."""
         return {}
 

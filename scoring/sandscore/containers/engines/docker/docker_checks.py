@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ def examine_engine(client: Any) -> Iterator[Finding]:
         yield Finding("limits in force", "fault", "a container could not be started", fault.reason)
 
 
-def _room(info: dict[str, Any]) -> Finding:
+def _room(info: Mapping[str, Any]) -> Finding:
     folder = info.get("DockerRootDir", "/")
     if not Path(folder).is_dir():
         return Finding("disk", "note", f"{folder} cannot be seen from here")

@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +82,7 @@ def facts(client: "DockerClient") -> dict[str, Any]:
         return info
 
 
-def unenforced(info: dict[str, Any]) -> list[str]:
+def unenforced(info: Mapping[str, Any]) -> list[str]:
     """The limits this engine would silently ignore."""
     missing = [name for name in ENFORCED if not info.get(name)]
     if info.get("CgroupDriver") == "none":
@@ -90,7 +90,7 @@ def unenforced(info: dict[str, Any]) -> list[str]:
     return missing
 
 
-def require_limits(info: dict[str, Any]) -> None:
+def require_limits(info: Mapping[str, Any]) -> None:
     """Refuse an engine that ignores limits: a score made without them would not be comparable."""
     if missing := unenforced(info):
         raise OrganiserFault(

@@ -33,7 +33,7 @@ def ended_by_itself(container: "Container") -> bool:
     return seen == {"die"}
 
 
-def _ended_at(state: dict[str, Any]) -> float:
+def _ended_at(state: Mapping[str, Any]) -> float:
     moment = datetime.datetime.fromisoformat(state["FinishedAt"])
     return moment.timestamp() if moment.year > 1 else time.time()
 
@@ -130,7 +130,7 @@ def _require_covered(found: list[dict[str, Any]], ours: Collection[str]) -> None
             )
 
 
-def _usage(stats: dict[str, Any]) -> Usage:
+def _usage(stats: Mapping[str, Any]) -> Usage:
     cpu = stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage")
     memory = stats.get("memory_stats", {})
     return Usage(cpu / 1e9 if cpu else None, memory.get("max_usage") or memory.get("usage"))

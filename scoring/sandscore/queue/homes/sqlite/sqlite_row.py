@@ -1,7 +1,7 @@
 """The embedded home's row: a queue in a folder of this machine."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from sandscore.queue.homes.home_row import Chosen, HomeRow
 
@@ -58,7 +58,7 @@ secret salt of the challenge (taken from SANDSCORE_SALT where that is set)."""
 
         back_up(workspace.root, target)
 
-    def history(self, workspace: "Workspace", submission_id: str) -> dict[str, Any]:
+    def history(self, workspace: "Workspace", submission_id: str) -> dict[str, object]:
         from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
         from sandscore.queue.homes.sqlite.sqlite_database import Database
         from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal

@@ -1,0 +1,177 @@
+"""The challenge's own measures: one class each, all counted over the same columns of many notes at once."""
+
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+import numpy as np
+from msgspec import Struct
+
+from sandscore.annotations.columns import Ints
+from sandscore.base.errors import UsageFault
+from sandscore.measures import challenge_counts
+from sandscore.measures.aligned import Sides
+from sandscore.measures.challenge_counts import Tallies, Tally
+from sandscore.measures.hipaa_map import HipaaMap
+from sandscore.measures.measure import Measure
+from sandscore.measures.measure_syntax import Named, Parameter, Scalar
+from sandscore.task_table.task import Task
+
+CONTRACT = "the challenge's rules, docs/measures.md"
+
+
+class Countable(Struct, frozen=True):
+    """Some notes, how many labels there are, the measure's parameters, and by label whether HIPAA protects it."""
+
+    sides: Sides
+    labels: int
+    settings: Mapping[str, Scalar]
+    hipaa: Ints | None
+
+    @property
+    def protected(self) -> Ints:
+        if self.hipaa is None:
+            raise UsageFault("it needs a HIPAA map")
+        return self.hipaa
+
+
+class ChallengeMeasure(Measure):
+    """A measure of annotations in columns: ``compares_labels`` where it is undefined without labels in gold."""
+
+    source = CONTRACT
+    compares_labels: ClassVar[bool] = False
+
+    @staticmethod
+    def count(given: Countable) -> Tallies:
+        """tp, fp and fn a note, and a label where the measure has any."""
+        raise NotImplementedError
+
+
+class TokenMatch(ChallengeMeasure):
+    """White-space tokens."""
+
+    name = "token"
+    description = "white-space tokens with the same start and text"
+
+    @staticmethod
+    def count(given: Countable) -> Tallies:
+        return challenge_counts.token(given.sides, given.labels)
+
+
+class StrictMatch(ChallengeMeasure):
+    """Equal annotations."""
+
+    name = "instance_strict"
+    description = "same start, length and text"
+
+    @staticmethod
+    def count(given: Countable) -> Tallies:
+        return challenge_counts.instance_strict(given.sides, given.labels)
+
+
+class RelaxedMatch(ChallengeMeasure):
+    """Nearly equal annotations."""
+
+    name = "instance_relax"
+    description = "same start, length within `relax` characters; or both boundaries"
+    parameters = (Parameter("relax", 2, least=0, most=1000), Parameter("boundary", "end", choices=("end", "both")))
+
+    @staticmethod
+    def count(given: Countable) -> Tallies:
+        return challenge_counts.instance_relax(given.sides, given.labels, given.settings)
+
+
+class LabelMatch(ChallengeMeasure):
+    """Equal annotations with equal labels: the rows of this family are named by the task table."""
+
+    description = "strict match and equal label"
+    compares_labels = True
+
+    @staticmethod
+    def count(given: Countable) -> Tallies:
+        found = challenge_counts.labelled(given.sides, given.labels)
+        right = int(found.per_note[:, 0].sum())
+        return Tallies(found.per_note, found.per_label, (right, challenge_counts.differing(given.sides, right)))
+
+
+class HipaaMatch(ChallengeMeasure):
+    """Equal annotations that HIPAA treats alike."""
+
+    name = "hipaa_phi"
+    description = "strict match and equal HIPAA value of the labels"
+    compares_labels = True
+
+    @staticmethod
+    def count(given: Countable) -> Tallies:
+        return challenge_counts.by_value(given.sides, given.protected)
+
+
+class HipaaOnlyMatch(ChallengeMeasure):
+    """Equal annotations with equal labels, among those that HIPAA protects."""
+
+    name = "hipaa_phi_only"
+    description = "strict match and equal label among labels that HIPAA protects"
+    compares_labels = True
+
+    @staticmethod
+    def count(given: Countable) -> Tallies:
+        return challenge_counts.among(given.sides, given.labels, given.protected)
+
+
+class Counted(Struct, frozen=True):
+    """One measure's counts: a row a note, and a row a label where the measure has any."""
+
+    measure: Named
+    per_note: Tally
+    per_label: Tally | None
+    conditional: tuple[int, int] | None = None
+    reason: str | None = None
+
+
+def count_all(
+    task: Task, sides: Sides, names: list[str], measures: Iterable[Named], hipaa: HipaaMap | None
+) -> list[Counted]:
+    """Every measure's counts over some notes. ``names`` are the labels' names by code."""
+    from sandscore.measures.measure_registry import MEASURES
+
+    MEASURES.learn(task)
+    protected = hipaa.codes(names) if hipaa else None
+    labels = max(1, len(names)) if task.label else 0
+    return [_count(sides, labels, measure, protected) for measure in measures]
+
+
+def added(counted: list[Counted], reason: str | None) -> Counted:
+    """One measure's counts over parts of the notes as one; ``reason`` if gold carries no label at all."""
+    first = counted[0]
+    tables = [part.per_label for part in counted if part.per_label is not None]
+    pairs = [part.conditional for part in counted if part.conditional is not None]
+    return Counted(
+        first.measure,
+        np.concatenate([part.per_note for part in counted]),
+        np.sum(tables, axis=0) if tables else None,
+        (sum(right for right, _ in pairs), sum(wrong for _, wrong in pairs)) if pairs else None,
+        reason if challenge_measure(first.measure.name).compares_labels else None,
+    )
+
+
+def challenge_measure(name: str) -> type[ChallengeMeasure]:
+    """One of the challenge's own by its name."""
+    from sandscore.measures.measure_registry import MEASURES
+
+    row = MEASURES.find(name)
+    if not issubclass(row, ChallengeMeasure):
+        raise UsageFault(f"{name} is no measure of the challenge")
+    return row
+
+
+def _count(sides: Sides, labels: int, measure: Named, protected: Ints | None) -> Counted:
+    row = challenge_measure(measure.name)
+    if issubclass(row, HipaaMatch | HipaaOnlyMatch) and protected is None:
+        raise UsageFault(f"{measure} needs a HIPAA map")
+    found = row.count(Countable(sides, labels, row.settle(measure), protected))
+    return Counted(measure, found.per_note, found.per_label, found.conditional)
+
+
+def totals(per_group: Tally) -> tuple[int, int, int]:
+    """The counts of all groups together."""
+    tp, fp, fn = np.asarray(per_group).sum(axis=0).tolist()
+    return tp, fp, fn

@@ -1,0 +1,81 @@
+"""A measure: a row that names itself, counts integers note by note, and says by which formula they make a score.
+
+Extend ``DocumentMeasure`` for a measure of your own: name it, describe it, give it a ``formula`` and a ``count``.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+from sandscore.measures.measure_syntax import ParameterisedRow, Scalar
+from sandscore.records.document import Annotation, Document
+from sandscore.records.formula import parse_formula
+
+Settings = Mapping[str, Scalar]
+Components = dict[str, int]
+
+
+class Measure(ParameterisedRow):
+    """What every measure says of itself."""
+
+    formula: ClassVar[str | None] = "f_beta(1)"
+    """Of integer components; None where ratios are made otherwise, and then the measure is shown and not ranked."""
+    direction: ClassVar[Literal["higher", "lower"]] = "higher"
+    """Which scores are better; boards know ``higher`` only."""
+
+    @classmethod
+    def fault(cls) -> str | None:
+        """A formula that cannot be read, or a direction that boards do not know yet."""
+        if cls.direction != "higher":
+            return f"its direction is '{cls.direction}'; boards know 'higher' only"
+        try:
+            parse_formula(cls.formula or "sum(nothing)")
+        except ValueError as fault:
+            return str(fault)
+        return None
+
+
+class DocumentMeasure(Measure):
+    """A measure of any task that looks at one note after another: ``count`` a note, add up, ``score`` the sums."""
+
+    @staticmethod
+    def count(document: Document, settings: Settings) -> Components:
+        """A note's components, each a whole number from 0; what is not named is 0."""
+        raise NotImplementedError
+
+    @classmethod
+    def score(cls, total: Mapping[str, int], settings: Settings) -> dict[str, Any]:
+        """What a card shows of the components of all notes together; to be given by a measure without a formula."""
+        formula = parse_formula(cls.formula or "")
+        components = {name: total.get(name, 0) for name in formula.components}
+        return {**components, "score": formula.score(components)}
+
+    @classmethod
+    def fault(cls) -> str | None:
+        """As every measure's; without a formula it has to say what it shows."""
+        if cls.formula is None and cls.score.__func__ is DocumentMeasure.score.__func__:  # type: ignore[attr-defined]
+            return "it has neither a formula nor a score of its own"
+        return super().fault()
+
+    @classmethod
+    def warn(cls, documents: Sequence[Document], settings: Settings) -> tuple[str, ...]:
+        """Where the original that a measure is named after counts otherwise on these notes."""
+        return ()
+
+
+def add_up(notes: Iterable[Mapping[str, int]]) -> Components:
+    """The components of several notes as one."""
+    total: Counter[str] = Counter()
+    for components in notes:
+        total.update(components)
+    return dict(total)
+
+
+def extents(annotations: Iterable[Annotation]) -> list[tuple[int, int]]:
+    """Half-open extents, in file order."""
+    return [(a.start, a.start + a.length) for a in annotations]
+
+
+def named(notes: Sequence[str]) -> str:
+    """How many notes, and the first of them."""
+    return f"note {notes[0]}" if len(notes) == 1 else f"{len(notes)} notes (the first is {notes[0]})"

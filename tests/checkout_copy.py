@@ -1,0 +1,56 @@
+"""A copy of the checkout, in which a test may change and delete what it likes."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = Path("scoring/sandscore")
+
+
+class CheckoutCopy:
+    """What git knows or would take, and the compiled kernel; commands run in it see no other sandscore."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        git = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+        listed = subprocess.run(git, capture_output=True, text=True, check=True, cwd=ROOT).stdout.splitlines()
+        compiled = [path.relative_to(ROOT).as_posix() for path in (ROOT / PACKAGE).rglob("*.so")]
+        for name in (name for name in [*listed, *compiled] if (ROOT / name).is_file()):
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, root / name)
+        self.before = self.files()
+
+    def files(self) -> dict[str, bytes]:
+        """Every file by its name, but what Python leaves behind."""
+        found = (path for path in self.root.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+        return {path.relative_to(self.root).as_posix(): path.read_bytes() for path in found}
+
+    def touched(self) -> set[str]:
+        """The files that were added, changed or deleted since the copy was made."""
+        after = self.files()
+        return {name for name in self.before | after if self.before.get(name) != after.get(name)}
+
+    def package(self, name: str) -> Path:
+        return self.root / PACKAGE / name
+
+    def ran(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Python with these words, in the copy."""
+        environment = os.environ | {"PYTHONPATH": str(self.root / "scoring"), "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.run(
+            [sys.executable, *words], capture_output=True, text=True, check=False, cwd=self.root, env=environment
+        )
+
+    def says(self, *words: str) -> str:
+        """What a verb prints; it has to succeed."""
+        ran = self.ran("-c", f"import sys\nfrom sandscore.cli.main import run\nsys.exit(run({list(words)!r}))")
+        assert ran.returncode == 0, f"sandscore {' '.join(words)}\n{ran.stdout[-1500:]}{ran.stderr[-1500:]}"
+        return ran.stdout
+
+    def passes(self, tests: Sequence[str]) -> None:
+        """These test files have to pass."""
+        ran = self.ran("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests)
+        assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-1500:]

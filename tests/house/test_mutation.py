@@ -1,0 +1,43 @@
+"""``make mutate`` in small: a planted fault is noticed, a harmless one is not, and the places are always the same."""
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOL: dict[str, Any] = runpy.run_path(str(ROOT / "tools" / "mutate.py"))
+RATIO = Path("tests/records/test_ratio.py")
+TEST = """
+from sandscore.records.counts import Counts
+
+
+def test_nothing_found() -> None:
+    assert Counts(3, 1, 0).precision == 0.75
+"""
+
+
+@pytest.fixture(scope="module")
+def grounds(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    made = TOOL["Grounds"](tmp_path_factory.mktemp("grounds"))
+    (made.folder / RATIO).write_text(TEST, encoding="utf-8")
+    return made
+
+
+def test_a_fault_is_noticed(grounds: Any) -> None:
+    faults = [plant for plant in TOOL["places_in"]("records") if plant.file.endswith("/counts.py")]
+    assert faults
+    assert any(grounds.notices(fault, [RATIO]) for fault in faults[:4])
+
+
+def test_what_changes_nothing_survives(grounds: Any) -> None:
+    plant = TOOL["Plant"]("scoring/sandscore/records/counts.py", 1, 0, 0, "", "# nothing\n")
+    assert not grounds.notices(plant, [RATIO])
+
+
+def test_every_room_has_ten_places_and_they_stay_the_same() -> None:
+    for room in TOOL["rooms"]():
+        drawn = TOOL["drawn"](room, 10, 7)
+        assert drawn == TOOL["drawn"](room, 10, 7)
+    assert len(TOOL["drawn"]("ranking", 10, 7)) == 10

@@ -1,0 +1,65 @@
+"""The conformance suites pass for every row of ours and for a stranger's, and fail for one that breaks a promise."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from plugins.test_strangers import PACKAGE, ROOT, installed
+
+from sandscore.base.registry import Registry
+from sandscore.formats import FORMATS
+from sandscore.measures.measure_registry import MEASURES
+from sandscore.profiles.profile_registry import PROFILES
+
+BROKEN = """
+from sandscore.measures.measure import DocumentMeasure
+class Firsts(DocumentMeasure):
+    name, description, formula = "firsts", "the order of a file counts", "ratio(first/gold)"
+    def count(document, settings):
+        same = [g.start == p.start for g, p in zip(document.gold, document.predictions)]
+        return {"first": sum(same[:1]), "gold": min(1, len(document.gold))}
+"""
+
+
+def suites(*words: str, beside: Path = PACKAGE) -> subprocess.CompletedProcess[str]:
+    """The suites as a plug-in's author runs them, away from this checkout's own settings."""
+    path = os.pathsep.join(map(str, (ROOT / "scoring", beside)))
+    command = ["pytest", "-q", "-p", "no:cacheprovider", "-p", "sandscore.conformance.kind_option"]
+    return subprocess.run(
+        [sys.executable, "-m", *command, "--pyargs", "sandscore.conformance", *words],
+        capture_output=True, text=True, check=False, cwd=beside, env=os.environ | {"PYTHONPATH": path},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("registry", [MEASURES, FORMATS, PROFILES], ids=["measure", "format", "profile"])
+def test_every_row_of_ours_passes(registry: Registry[Any]) -> None:
+    ran = suites("--kind", registry.kind, "-rA")
+    assert ran.returncode == 0, ran.stdout[-3000:]
+    assert all(f"[{name}" in ran.stdout for name in registry.names)
+    assert "skipped" not in ran.stdout
+
+
+def test_a_strangers_row_passes_by_its_name() -> None:
+    ran = suites("--kind", "measure", "covered_notes", "-rA")
+    assert ran.returncode == 0, ran.stdout[-3000:]
+    assert "[covered_notes" in ran.stdout
+    assert "[token" not in ran.stdout
+
+
+def test_a_row_that_breaks_a_promise_fails(tmp_path: Path) -> None:
+    beside = installed(tmp_path, "broken", BROKEN, {"sandscore.measures": "firsts = broken:Firsts\n"})
+    ran = suites("--kind", "measure", "firsts", beside=beside)
+    assert ran.returncode == 1
+    assert "test_the_order_of_a_file_changes_nothing[firsts" in ran.stdout.replace("0-firsts", "firsts")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [(("mesure",), "unknown kind 'mesure'"), (("measure", "iuo"), "unknown measure 'iuo'")]
+)
+def test_what_does_not_exist_is_said(words: tuple[str, ...], said: str) -> None:
+    ran = suites("--kind", *words)
+    assert ran.returncode != 0
+    assert said in ran.stdout + ran.stderr
