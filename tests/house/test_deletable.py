@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 from checkout_copy import PACKAGE, ROOT, CheckoutCopy
 
-from sandscore.base.own_rows import OWN_ROWS
-
 pytestmark = pytest.mark.slow
 
 CORE = ("base", "records", "task_table", "annotations", "measures", "scoring", "ranking", "api")
@@ -33,16 +31,20 @@ assert run(["verify", "board.json"]) == 0
 """
 
 
-def places(group: str, own: str) -> list[str]:
-    """The packages or modules of a table's rows, but our own row's."""
-    modules = {target.partition(":")[0] for name, target in OWN_ROWS[group].items() if name != own}
-    depth = 3 if group == "sandscore.profiles" else 4
-    return sorted({"/".join(module.split(".")[1:depth]) for module in modules})
+def packages(room: str) -> list[str]:
+    return sorted(f"{room}/{path.parent.name}" for path in (ROOT / PACKAGE / room).glob("*/__init__.py"))
+
+
+def foreign_formats() -> list[str]:
+    """The modules of formats/ that give a format its name, but our own."""
+    files = (ROOT / PACKAGE / "formats").glob("*.py")
+    named = {path.stem for path in files if "\nNAME = " in path.read_text(encoding="utf-8")}
+    return sorted(f"formats/{name}" for name in named - {"sandscore_json"})
 
 
 REMOVABLE = [
-    *places("sandscore.profiles", ""),
-    *places("sandscore.formats", "ours"),
+    *packages("profiles"),
+    *foreign_formats(),
     "queue/homes/synapse",
     "queue/dask",
     "annotations/kernel/kernel.so",
