@@ -15,7 +15,7 @@ from task_samples import write_challenge
 
 from sandscore.formats import FORMATS
 from sandscore.profiles.profile_registry import CHALLENGE, PROFILES
-from sandscore.records.challenge import TaskDefinition
+from sandscore.records.task_definition import TaskDefinition
 from sandscore.task_table.own_tasks import own_task
 from sandscore.task_table.task import TASKS, Task
 

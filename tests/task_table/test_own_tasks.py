@@ -13,7 +13,7 @@ from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.measures.measure_registry import MEASURES
 from sandscore.ranking.card_reading import read_card
 from sandscore.ranking.challenge_reading import own_tasks, parse_challenge, read_task_file, rules_for
-from sandscore.records.challenge import TaskDefinition
+from sandscore.records.task_definition import TaskDefinition
 from sandscore.task_table.own_tasks import definition_hash, definition_of, own_task
 from sandscore.task_table.task import TASKS
 from sandscore.task_table.task_schema import schema_of

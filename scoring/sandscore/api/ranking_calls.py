@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,14 +20,14 @@ from sandscore.ranking.card_reading import RankedCard, card_entry, read_card
 from sandscore.ranking.challenge_reading import read_challenge, rules_for
 from sandscore.ranking.comparable_cards import refuse_incomparable
 from sandscore.ranking.pair_tests import draws_for
-from sandscore.ranking.power_planning import Answer, PowerPlan, annotations_of_patients, patients_needed
 from sandscore.ranking.resampling import seed_of
 from sandscore.records.board import Board, BoardRules
 from sandscore.records.challenge import Challenge
 from sandscore.records.scorecard import Scorecard
-from sandscore.scoring.card_building import dumped
-from sandscore.site.site_folder import file_name
 from sandscore.task_table.task import Task, find_task
+
+if TYPE_CHECKING:
+    from sandscore.ranking.power_planning import Answer, PowerPlan
 
 PairTests = Callable[[int, int], AbstractContextManager[Callable[[int], object]]]
 """Told how many pairs are tested with how many draws each; its value is called with each step's size."""
@@ -122,6 +123,9 @@ def _tests(entries: Sequence[RankedCard], rules: BoardRules) -> tuple[int, int]:
 
 
 def _entry(result: "Result | Scorecard | str | Path", number: int) -> RankedCard:
+    from sandscore.scoring.card_building import dumped
+    from sandscore.site.site_folder import file_name
+
     if isinstance(result, str | Path):
         return read_card(Path(result))
     card = result.card if isinstance(result, Result) else result
@@ -168,19 +172,21 @@ def verify(
 class PowerAnswer(Struct, frozen=True):
     """How many patients are needed, what was assumed, and how many units gold has."""
 
-    plan: PowerPlan
-    answer: Answer
+    plan: "PowerPlan"
+    answer: "Answer"
     units: int
 
 
 def patients_for(
     task: str | Task,
-    plan: PowerPlan,
+    plan: "PowerPlan",
     gold: Path,
     notes: Path | None = None,
     simulating: Callable[[], Steps] = _unfollowed,
 ) -> PowerAnswer:
     """How many patients, drawn from gold, separate two systems."""
+    from sandscore.ranking.power_planning import annotations_of_patients, patients_needed
+
     known = find_task(task)
     annotations, digest = annotations_of_patients(known, gold, notes)
     with simulating() as advance:

@@ -9,8 +9,9 @@ from pydantic import ValidationError
 
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.records.board import BoardRules
-from sandscore.records.challenge import Challenge, Phase, RuleChanges, TaskDefinition, TaskFile
+from sandscore.records.challenge import Challenge, Phase, RuleChanges, TaskFile
 from sandscore.records.record_reading import complaints, file_content
+from sandscore.records.task_definition import TaskDefinition
 from sandscore.task_table.own_tasks import own_task, why_not_own
 from sandscore.task_table.task import TASKS, Task
 

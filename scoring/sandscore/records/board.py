@@ -4,7 +4,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sandscore.records.challenge import Name, RankingRules, TaskDefinition
+from sandscore.records.challenge import Name, RankingRules
+from sandscore.records.task_definition import TaskDefinition
 
 Ratio = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Number = Annotated[float, Field(allow_inf_nan=False)]

@@ -5,8 +5,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, WrapSerializer
 
-from sandscore.records.challenge import TaskDefinition
 from sandscore.records.counts import Counts
+from sandscore.records.task_definition import TaskDefinition
 
 
 class _Record(BaseModel):

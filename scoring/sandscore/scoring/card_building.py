@@ -115,7 +115,7 @@ def carried_definition(task: Task) -> dict[str, Any]:
     """What the card of an organiser's own task says of it; nothing where our table does."""
     if not task.own:
         return {}
-    from sandscore.records.challenge import TaskDefinition
+    from sandscore.records.task_definition import TaskDefinition
 
     return {"definition": TaskDefinition.model_validate(definition_of(task))}
 

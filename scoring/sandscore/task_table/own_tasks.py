@@ -8,8 +8,8 @@ from sandscore.task_table.task import TASKS, Task, find_task
 
 if TYPE_CHECKING:
     from sandscore.records.board import Board
-    from sandscore.records.challenge import TaskDefinition
     from sandscore.records.scorecard import Scorecard
+    from sandscore.records.task_definition import TaskDefinition
 
 _RESERVED = ("notes",)
 """What files beside gold are called."""
@@ -17,7 +17,7 @@ _RESERVED = ("notes",)
 
 def own_task(name: str, definition: "TaskDefinition") -> Task:
     """The task behind a definition."""
-    from sandscore.records.challenge import plain_label
+    from sandscore.records.task_definition import plain_label
 
     return Task(
         id=name,
