@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from sandscore.base.column_files import Spool, forget
-from sandscore.base.memory import small_pages
+from sandscore.base.column_files import Spool, forget, small_pages
 
 
 @pytest.mark.parametrize("size", [0, 1, 100, 1 << 20])

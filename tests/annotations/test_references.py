@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from queue_samples import GOLD, HALF, TEXTS, annotations
 
-from sandscore.annotations.input_files import Inputs, Loaded, load_files
-from sandscore.annotations.reference_data import Reference
+from sandscore.annotations.input_files import Inputs, Loaded, Reference, load_files
 from sandscore.base.bundled_content import example_gold, submissions
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.scoring.card_building import Question, dumped, score

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sandscore.containers.annotation_run import RunJob, run
+from sandscore.containers.annotation_run import RunJob, predictions, run
 from sandscore.containers.engines.docker.image_store import build_image
 from sandscore.containers.participant_template import example
 from sandscore.containers.run_context import Annotator
-from sandscore.containers.run_folder import predictions
 from sandscore.containers.sent_notes import read_notes
 from sandscore.records.run_record import Outcome, RunLimits
 from sandscore.task_table.task import find_task

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sandscore.containers.engines.docker.cleanup import BRIDGE, remove_leftovers
-from sandscore.containers.engines.run_labels import EXPIRES, OWNER, RUN, labels
+from sandscore.containers.engines.engine_protocol import EXPIRES, OWNER, RUN, labels
 
 if TYPE_CHECKING:
     from docker import DockerClient

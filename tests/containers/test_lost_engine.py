@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sandscore.containers.annotation_run import RunJob, run
-from sandscore.containers.engines.run_labels import OWNER, labels
+from sandscore.containers.engines.engine_protocol import OWNER, labels
 from sandscore.containers.run_context import Annotator
 from sandscore.containers.sent_notes import SentNote
 from sandscore.records.run_record import Outcome, RunLimits

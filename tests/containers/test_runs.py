@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sandscore.containers.annotation_run import FinishedRun, RunJob, run
+from sandscore.containers.annotation_run import FinishedRun, RunJob, predictions, run, write_run
 from sandscore.containers.local_process import local_process
 from sandscore.containers.run_context import Annotator, Isolated, Kind, preset
-from sandscore.containers.run_folder import predictions, write_run
 from sandscore.containers.sent_notes import SentNote
 from sandscore.records.run_record import MIB, Outcome, RunLimits, RunRecord
 from sandscore.task_table.task import find_task

@@ -6,7 +6,7 @@ from typing import Any
 
 from peers.vectors import family_directory
 
-from sandscore.profiles.presidio.presidio_error_list import SpanError
+from sandscore.profiles.presidio.presidio_counting import SpanError
 from sandscore.profiles.presidio.presidio_evaluation import EvaluationOptions
 from sandscore.profiles.presidio.presidio_spans import TaggedDocument
 

@@ -18,8 +18,7 @@ from peers.presidio_corpus import TYPES, documents
 from sandscore.base.bundled_content import example_gold
 from sandscore.profiles.presidio.presidio_evaluation import Score, SpanEvaluation, evaluate_tags
 from sandscore.profiles.presidio.presidio_profile import printed
-from sandscore.profiles.presidio.presidio_spans import TaggedDocument
-from sandscore.profiles.presidio.presidio_tags import ScoredSpan, tag
+from sandscore.profiles.presidio.presidio_spans import ScoredSpan, TaggedDocument, tag
 from sandscore.profiles.presidio.presidio_tokens import tokens_of
 
 pytestmark = pytest.mark.peer

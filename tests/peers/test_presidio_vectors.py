@@ -20,8 +20,7 @@ from sandscore.profiles.presidio.presidio_evaluation import (
     document_spans,
     evaluate_tags,
 )
-from sandscore.profiles.presidio.presidio_spans import TaggedDocument, TokenSpan
-from sandscore.profiles.presidio.presidio_tags import OUTSIDE, ScoredSpan, tag
+from sandscore.profiles.presidio.presidio_spans import OUTSIDE, ScoredSpan, TaggedDocument, TokenSpan, tag
 from sandscore.profiles.presidio.presidio_tokens import Token
 from sandscore.profiles.span_labels.span_labels_profile import LabelledSpan, SpanVerdict, VerdictTable, judge
 

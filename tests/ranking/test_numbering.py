@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from sandscore.ranking.exact_order import f1_fraction, mean_ranks, number, sort_key
+from sandscore.ranking.aggregation import f1_fraction, mean_ranks, number, sort_key
 from sandscore.records.challenge import Numbering
 
 

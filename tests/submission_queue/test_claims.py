@@ -8,7 +8,7 @@ import pytest
 from queue_samples import hand_in, opened, queue
 
 from sandscore.queue.homes.sqlite import sqlite_claims as claims_module
-from sandscore.queue.homes.sqlite import sqlite_rows
+from sandscore.queue.homes.sqlite import sqlite_database
 from sandscore.queue.homes.sqlite.sqlite_claims import SqliteClaims
 from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
 from sandscore.queue.workspace import Workspace
@@ -113,7 +113,7 @@ def test_the_wall_clock_neither_frees_nor_freezes_a_claim(
 ) -> None:
     claim = one.claim()
     now = datetime.datetime.now(datetime.UTC)
-    for module in (claims_module, sqlite_rows):
+    for module in (claims_module, sqlite_database):
         monkeypatch.setattr(module, "utc_now", lambda: now + jump)
     assert one.refused()
     assert one.heartbeat(claim) is Signal.GO_ON
@@ -123,14 +123,14 @@ def test_the_wall_clock_neither_frees_nor_freezes_a_claim(
 
 def test_after_a_restart_of_the_machine_no_lease_holds(one: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     one.claim()
-    monkeypatch.setattr(sqlite_rows, "boot", lambda: "another start")
+    monkeypatch.setattr(sqlite_database, "boot", lambda: "another start")
     assert one.claim().attempt == 2
 
 
 def test_what_a_dead_process_claimed_is_free_at_once(one: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     one.claim()
     assert one.refused()
-    monkeypatch.setattr(sqlite_rows, "gone", lambda owner: owner == ALIVE)
+    monkeypatch.setattr(sqlite_database, "gone", lambda owner: owner == ALIVE)
     assert one.claim().attempt == 2
 
 

@@ -20,7 +20,7 @@ from sandscore.containers.engines.docker.docker_engine import docker_client
 from sandscore.containers.engines.docker.docker_row import DockerEngine
 from sandscore.containers.engines.docker.docker_sandbox import ended_by_itself
 from sandscore.containers.engines.docker.image_store import build_image
-from sandscore.containers.engines.run_labels import RUN
+from sandscore.containers.engines.engine_protocol import RUN
 from sandscore.containers.hostile.hostile_images import hostile_images
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from sandscore.containers.engines.docker.docker_engine import docker_client
 from sandscore.containers.engines.docker.docker_row import DockerEngine
 from sandscore.containers.hostile.hostile_images import hostile_images
 from sandscore.queue.dask import dask_executor as fanout
-from sandscore.queue.dask.note_shards import cut, shards_of
+from sandscore.queue.dask.dask_executor import cut, shards_of
 from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
 from sandscore.queue.worker.queue_worker import Worker, WorkPlan
 from sandscore.records.run_record import RunRecord

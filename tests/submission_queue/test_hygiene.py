@@ -13,13 +13,7 @@ from sandscore.cli.main import run
 from sandscore.containers.answers import Answers, RefusedAnswer
 from sandscore.containers.sent_notes import SentNote
 from sandscore.disclosure.team_reasons import LISTED, public_problems, reason_of, told, without_clues
-from sandscore.queue.children.child_messages import (
-    RunAnswer,
-    RunnerAnswer,
-    RunnerRequest,
-    SweepAnswer,
-    SweepRequest,
-)
+from sandscore.queue.children.child_messages import RunAnswer, RunnerAnswer, RunnerRequest, SweepAnswer, SweepRequest
 from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
 from sandscore.queue.worker.executor import LocalHands
 from sandscore.queue.worker.queue_worker import Worker, WorkPlan

@@ -3,8 +3,8 @@
 import pytest
 
 from sandscore.base.errors import InfrastructureFault
-from sandscore.queue.worker import backpressure
-from sandscore.queue.worker.backpressure import Backpressure, Reach
+from sandscore.queue.worker import worker_job
+from sandscore.queue.worker.worker_job import Backpressure, Reach
 
 GONE = InfrastructureFault("nobody answers")
 
@@ -12,7 +12,7 @@ GONE = InfrastructureFault("nobody answers")
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [100.0]
-    monkeypatch.setattr(backpressure, "uptime", lambda: now[0])
+    monkeypatch.setattr(worker_job, "uptime", lambda: now[0])
     return now
 
 

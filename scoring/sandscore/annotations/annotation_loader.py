@@ -20,13 +20,13 @@ from sandscore.annotations.label_codes import ABSENT, vocabulary
 from sandscore.annotations.note_checks import (
     HINTED,
     PointTo,
+    Positions,
     Reporter,
     clashes,
     clashes_of_file,
     explain_text,
     misplaced,
 )
-from sandscore.annotations.positions import Positions
 from sandscore.annotations.problem_collector import Described, Noted, ProblemCollector
 from sandscore.annotations.record_reader import Progress, quiet, walk
 from sandscore.annotations.slow_validation import Judge, JudgedRecord, meant, shortened

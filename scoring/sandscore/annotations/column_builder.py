@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandscore.annotations.columns import Columns, Tokens
-from sandscore.base.column_files import Spool
-from sandscore.base.memory import small_pages
+from sandscore.base.column_files import Spool, small_pages
 
 SPILL = 1 << 21
 """Annotations that memory holds."""

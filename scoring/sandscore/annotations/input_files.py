@@ -1,9 +1,16 @@
-"""Gold, predictions and notes read together: joined on the same names, hashed, and checked."""
+"""Gold, predictions and notes read together: joined on the same names, hashed, and checked.
 
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+The watch of whoever follows files as they are read and judged: nothing is printed where nobody asks for it.
+
+Gold and notes read once, for one file of predictions after another.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.annotations.annotation_loader import AnnotationLoader
 from sandscore.annotations.column_builder import Gathered
@@ -14,11 +21,30 @@ from sandscore.annotations.note_loader import NotesLoader
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.annotations.record_reader import Progress, quiet
 from sandscore.base.byte_sources import BadStream, InputFile, Source, opened
+from sandscore.base.column_files import keep_freed_memory
 from sandscore.base.errors import UsageFault
 from sandscore.base.forked_work import beside
-from sandscore.base.memory import keep_freed_memory
 from sandscore.records.problem import Severity
 from sandscore.task_table.task import Task
+
+
+def _silently(_paths: Iterable[InputFile]) -> AbstractContextManager[Progress]:
+    return nullcontext(quiet)
+
+
+def _untold(_what: object) -> None:
+    """Nobody listens."""
+
+
+class ReadingWatch(Struct, frozen=True):
+    """Told of bytes as they are read, of problems before anything is refused, and of warnings."""
+
+    reading: Callable[[Iterable[InputFile]], AbstractContextManager[Progress]] = _silently
+    problems: Callable[[Iterable[ProblemCollector]], object] = _untold
+    warning: Callable[[str], object] = _untold
+
+
+UNWATCHED = ReadingWatch()
 
 
 class Inputs(Struct, frozen=True):
@@ -167,3 +193,33 @@ class _Reader(Struct):
         if role == "gold" or ("notes" not in self.sources and "gold" not in self.sources):
             return None
         return "error" if self.complete else "warning"
+
+
+class Reference:
+    """What is read is what ``load_files`` would read; nothing that predictions bring stays here."""
+
+    def __init__(self, task: Task, gold: Path, notes: Path) -> None:
+        self._task, self._inputs = task, Inputs(gold=gold, notes=notes)
+        self.loaded = load_files(task, self._inputs)
+
+    def load(self, predictions: Path, *, complete: bool = False) -> Loaded:
+        """Predictions beside gold and notes, which must be free of errors."""
+        try:
+            return self._beside(predictions, complete)
+        except (WholeNamesNeededError, BadStream):
+            return load_files(self._task, replace(self._inputs, predictions=predictions), complete=complete)
+
+    def _beside(self, predictions: Path, complete: bool) -> Loaded:
+        known = self.loaded
+        dataset = replace(known.dataset, vocabulary=known.dataset.vocabulary.copy())
+        findings = ProblemCollector(str(predictions), self._task.array)
+        loader = AnnotationLoader(self._task, dataset, findings)
+        with opened(predictions) as source:
+            sha256 = source.sha256()
+            columns = loader.load(memoryview(source.data), missing="error" if complete else "warning")
+        return Loaded(
+            dataset,
+            known.columns | {"predictions": columns},
+            known.findings | {"predictions": findings},
+            known.sha256 | {"predictions": sha256},
+        )

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from sandscore.annotations.columns import Ints, Small
 from sandscore.annotations.kernel.kernel_library import MARK_EVERY, Notes, address, kernel
-from sandscore.base.column_files import Spool, forget
-from sandscore.base.memory import small_pages
+from sandscore.base.column_files import Spool, forget, small_pages
 
 Bytes = NDArray[np.uint8]
 Marks = NDArray[np.uint32]

@@ -2,7 +2,7 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sandscore.annotations.reading_watch import ReadingWatch as ReadingWatch
+    from sandscore.annotations.input_files import ReadingWatch as ReadingWatch
     from sandscore.api.comparison_calls import compare as compare
     from sandscore.api.conversion_calls import Converted as Converted
     from sandscore.api.conversion_calls import LossyConversion as LossyConversion
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from sandscore.task_table.task import Task as Task
 
 _HOMES = {
-    "sandscore.annotations.reading_watch": ("ReadingWatch",),
+    "sandscore.annotations.input_files": ("ReadingWatch",),
     "sandscore.api.comparison_calls": ("compare",),
     "sandscore.api.conversion_calls": ("Converted", "LossyConversion", "convert"),
     "sandscore.api.host_calls": ("attack", "built_image", "examine_host"),

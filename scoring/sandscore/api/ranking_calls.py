@@ -16,9 +16,8 @@ from sandscore.base.terminal_text import one_line
 from sandscore.ranking import verification
 from sandscore.ranking.board_building import rank as ranked
 from sandscore.ranking.board_exports import EXPORTS, as_json, as_text
-from sandscore.ranking.card_reading import RankedCard, card_entry, read_card
+from sandscore.ranking.card_reading import RankedCard, card_entry, read_card, refuse_incomparable
 from sandscore.ranking.challenge_reading import read_challenge, rules_for
-from sandscore.ranking.comparable_cards import refuse_incomparable
 from sandscore.ranking.pair_tests import draws_for
 from sandscore.ranking.resampling import seed_of
 from sandscore.records.board import Board, BoardRules

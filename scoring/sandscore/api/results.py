@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 from msgspec import Struct
 
 from sandscore.api.output_files import write
-from sandscore.api.value_views import (
-    IntervalBar,
-    ValueView,
-    as_html,
-    as_text,
-    count_text,
-    interval_text,
-    ratio_text,
-)
+from sandscore.api.value_views import IntervalBar, ValueView, as_html, as_text, count_text, interval_text, ratio_text
 from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import UNDEFINED
 from sandscore.records.problem import Problem

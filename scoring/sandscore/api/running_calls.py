@@ -11,12 +11,11 @@ from sandscore.api.memory_inputs import given
 from sandscore.api.results import Run
 from sandscore.api.span_reading import SpanReader
 from sandscore.base.errors import UsageFault
-from sandscore.containers.annotation_run import RunJob
+from sandscore.containers.annotation_run import PREDICTIONS, RECORD, RunJob, clear, predictions, write_run
 from sandscore.containers.annotation_run import run as run_job
 from sandscore.containers.engines.engine_registry import ENGINES
 from sandscore.containers.python_annotator import run_in_python
 from sandscore.containers.run_context import Annotator, Kind, preset
-from sandscore.containers.run_folder import PREDICTIONS, RECORD, clear, predictions, write_run
 from sandscore.containers.sent_notes import SentNote, read_notes
 from sandscore.records.run_record import Hardening, Protocol, RunLimits, RunRecord
 from sandscore.task_table.task import Task, find_task

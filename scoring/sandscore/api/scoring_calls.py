@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from sandscore.annotations.input_files import Inputs
-from sandscore.annotations.reading_watch import UNWATCHED, ReadingWatch
+from sandscore.annotations.input_files import UNWATCHED, Inputs, ReadingWatch
 from sandscore.api.output_files import write
 from sandscore.base.byte_sources import InputFile
 from sandscore.base.errors import OrganiserFault, UsageFault
@@ -205,7 +204,7 @@ def _error_files(scoring: _Scoring, files: ScoreFiles) -> Callable[[Scored], Any
         if files.entity_map is not None:
             raise UsageFault("--entity-map goes with --errors: it names the types in the error files")
         return lambda _: ()
-    from sandscore.site.error_files.error_file_request import requested
+    from sandscore.site.error_files.error_file_writer import requested
 
     task, created = scoring.question.task, scoring.request.created
     return requested(files.errors, files.entity_map, task, scoring.profile, created).write

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sandscore.annotations.input_files import Inputs, load_files
+from sandscore.annotations.input_files import UNWATCHED, Inputs, ReadingWatch, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
-from sandscore.annotations.reading_watch import UNWATCHED, ReadingWatch
 from sandscore.base.errors import OrganiserFault
 from sandscore.task_table.task import Task, find_task
 

@@ -32,8 +32,8 @@ def command(task: "Task", image: str, gold: str, output: Path, output_format: st
           --gold gold/example/date.json -o result
     """
     from sandscore.cli.card_text import print_scored
-    from sandscore.cli.run_text import report
-    from sandscore.cli.terminal_watch import watch
+    from sandscore.cli.problem_text import watch
+    from sandscore.cli.running_options import report
 
     done = api.run_to_folder(api.RunPlan(task=task, kind="image", reference=image, **options), output, following)
     report(done.record)

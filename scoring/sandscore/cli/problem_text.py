@@ -1,4 +1,7 @@
-"""The problems that validation found, for people and for programs."""
+"""The problems that validation found, for people and for programs.
+
+The person at the terminal, told of scoring as it goes on: a bar, what is wrong with the files, warnings.
+"""
 
 import json
 from collections.abc import Iterable
@@ -11,6 +14,8 @@ from sandscore.base.terminal_text import printable
 if TYPE_CHECKING:
     from sandscore.annotations.problem_collector import ProblemCollector
     from sandscore.records.problem import Problem
+from sandscore import api
+from sandscore.cli.progress import bytes_read
 
 SHOWN = 100
 
@@ -58,3 +63,12 @@ def complain(found: "Iterable[ProblemCollector]") -> None:
 
 
 FORMATS = {"text": as_text, "json": as_json}
+
+
+def watch() -> "api.ReadingWatch":
+    """All of it on standard error."""
+    return api.ReadingWatch(bytes_read, complain, _warn)
+
+
+def _warn(sentence: str) -> None:
+    click.echo(f"warning: {printable(sentence)}", err=True)

@@ -52,7 +52,7 @@ def command(
     kind, reference = given[0]
     if kind != "image" and options["protocol"] == "batch":
         raise UsageFault("--protocol batch needs --image")
-    from sandscore.cli.run_text import FORMATS, report
+    from sandscore.cli.running_options import FORMATS, report
 
     done = api.run_to_folder(api.RunPlan(task=task, kind=kind, reference=reference, **options), output, following)
     click.echo(FORMATS[output_format](done.record, output))

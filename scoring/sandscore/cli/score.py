@@ -65,7 +65,7 @@ def command(
           --gold gold/example/address.json --predictions submissions/address-good/predictions.json
     """
     from sandscore.cli.card_text import print_scored
-    from sandscore.cli.terminal_watch import watch
+    from sandscore.cli.problem_text import watch
 
     files = api.ScoreFiles(
         card=card,

@@ -28,8 +28,7 @@ def command(task: "Task", file: str, notes: str | None, complete: bool, output_f
     Example:
       sandscore validate date gold/example/date.json --notes gold/example/notes.json
     """
-    from sandscore.cli.problem_text import FORMATS
-    from sandscore.cli.terminal_watch import watch
+    from sandscore.cli.problem_text import FORMATS, watch
 
     found = api.validate_file(task, file, notes=notes, complete=complete, watch=watch())
     click.echo(FORMATS[output_format](found))

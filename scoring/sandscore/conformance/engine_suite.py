@@ -13,8 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 from sandscore.containers.batch_protocol import wait_for_end
-from sandscore.containers.engines.engine_protocol import INPUT, OUTPUT, Engine
-from sandscore.containers.engines.run_labels import labels
+from sandscore.containers.engines.engine_protocol import INPUT, OUTPUT, Engine, labels
 from sandscore.containers.engines.sandbox import Sandbox
 from sandscore.containers.hostile.hostile_images import BUSYBOX_IMAGE, busybox
 from sandscore.containers.log_watch import LogWatch

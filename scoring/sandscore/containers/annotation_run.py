@@ -1,6 +1,8 @@
 """A run from beginning to end: engine and image made sure of, notes annotated, checks made, facts recorded.
 
 Does an annotator always say the same? Once from a fresh start in another order, once asked again and again.
+
+The folder of a run: predictions, facts and log, each whole or not there.
 """
 
 import datetime
@@ -10,7 +12,8 @@ import re
 import secrets
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -18,10 +21,11 @@ from msgspec.structs import replace
 from sandscore import __version__
 from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import plain_lines
+from sandscore.base.whole_files import remove_parts, told, write_file
 from sandscore.containers.annotator_starts import attempt
 from sandscore.containers.answers import RefusedAnswer
+from sandscore.containers.engines.engine_protocol import labels
 from sandscore.containers.engines.engine_registry import connected
-from sandscore.containers.engines.run_labels import labels
 from sandscore.containers.note_redaction import redact
 from sandscore.containers.run_context import Annotator, Facts, Setting
 from sandscore.containers.sent_notes import SentNote
@@ -212,3 +216,42 @@ def latency_of(latencies: Sequence[float]) -> Latency | None:
 
 
 _SHARES = {"p50": 50, "p90": 90, "p99": 99}
+
+
+PREDICTIONS, RECORD, LOG, REFUSED = "predictions.json", "run.json", "log.txt", "refused.json"
+
+
+def clear(folder: Path) -> None:
+    """Make the folder ready for a run: it can be written to, and what an older run left there is gone."""
+    with _writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (RECORD, PREDICTIONS, REFUSED, LOG):
+            (folder / name).unlink(missing_ok=True)
+            remove_parts(folder / name)
+
+
+def write_run(folder: Path, task: Task, notes: Sequence[SentNote], run: FinishedRun) -> None:
+    """Write what came of a run; run.json last, so that where it is everything is."""
+    clear(folder)
+    with _writing(folder):
+        write_file(folder / LOG, run.log.encode(), sync=True)
+        if run.answers is not None:
+            write_file(folder / PREDICTIONS, predictions(task, notes, run.answers), sync=True)
+        if run.refused is not None:
+            write_file(folder / REFUSED, run.refused, sync=True)
+        write_file(folder / RECORD, (run.record.model_dump_json(indent=2) + "\n").encode(), sync=True)
+
+
+def _writing(folder: Path) -> AbstractContextManager[None]:
+    return told(folder, "{where}: cannot be written ({why})", fault=UsageFault)
+
+
+def predictions(task: Task, notes: Sequence[SentNote], answers: Sequence[bytes]) -> Iterator[bytes]:
+    """The many-note form, one note a line, in the order of the notes; piece by piece."""
+    for place, (note, answer) in enumerate(zip(notes, answers, strict=True)):
+        name = json.dumps(note.name, ensure_ascii=False).encode()
+        yield b",\n" if place else b"[\n"
+        yield b'{"annotationSource":{"resourceSource":{"name":%s}},"%s":' % (name, task.array.encode())
+        yield answer
+        yield b"}"
+    yield b"\n]\n"

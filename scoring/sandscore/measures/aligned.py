@@ -8,8 +8,7 @@ from msgspec import Struct
 from sandscore.annotations.columns import Columns, Floats, Ints, Mask, order_of
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.white_space_tokens import TokenTable, table_of
-from sandscore.measures.packed_keys import Packed, packed, paired
-from sandscore.measures.unique_match import Joined, join
+from sandscore.measures.packed_keys import Joined, Packed, join, packed, paired
 
 
 class Side(Struct, frozen=True):

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from sandscore.annotations.columns import Ints, Mask
-from sandscore.measures import ambiguous_match
+from sandscore.measures import relaxed_match
 from sandscore.measures.aligned import Sides
 from sandscore.measures.measure_syntax import Scalar
 from sandscore.measures.packed_keys import paired
@@ -35,7 +35,7 @@ def instance_strict(sides: Sides, labels: int) -> Tallies:
     """Same start, length and text."""
     tp = _notes(sides, sides.plain.equal)
     if sides.crowd is not None:
-        tp += ambiguous_match.strict(sides.crowd)
+        tp += relaxed_match.strict(sides.crowd)
     per_note = tally(tp, *sides.per_note)
     return Tallies(per_note, _agreeing(sides, labels) if labels else None)
 
@@ -48,13 +48,13 @@ def instance_relax(sides: Sides, labels: int, settings: Mapping[str, Scalar]) ->
     near: Mask = sides.plain.apart <= tolerance
     tp = _notes(sides, near)
     if sides.crowd is not None:
-        tp += ambiguous_match.near(sides.crowd, tolerance)
+        tp += relaxed_match.near(sides.crowd, tolerance)
     per_note = tally(tp, *sides.per_note)
     if not labels:
         return Tallies(per_note)
     right = _labels(sides, near & sides.plain.agreeing, labels)
     if sides.crowd is not None:
-        right += ambiguous_match.near_by_label(sides.crowd, tolerance, labels)
+        right += relaxed_match.near_by_label(sides.crowd, tolerance, labels)
     return Tallies(per_note, tally(right, *sides.per_label(labels)))
 
 
@@ -122,8 +122,8 @@ def _label_rule(sides: Sides, values: int, value_of: Ints, carrying: tuple[Mask,
     tp = _notes(sides, plain.equal & gold_carries & carries & same)
     excused = _notes(sides, plain.equal & (plain.gold_label < 0) & carries)
     if sides.crowd is not None:
-        hits, spared = ambiguous_match.by_label_rule(
-            sides.crowd, values, value_of, ambiguous_match.carried(sides.crowd, carrying)
+        hits, spared = relaxed_match.by_label_rule(
+            sides.crowd, values, value_of, relaxed_match.carried(sides.crowd, carrying)
         )
         tp, excused = tp + hits, excused + spared
     gold, predicted = (
@@ -136,7 +136,7 @@ def _label_rule(sides: Sides, values: int, value_of: Ints, carrying: tuple[Mask,
 def _agreeing(sides: Sides, labels: int) -> Tally:
     right = _labels(sides, sides.plain.equal & sides.plain.agreeing, labels)
     if sides.crowd is not None:
-        right += ambiguous_match.strict_by_label(sides.crowd, labels)
+        right += relaxed_match.strict_by_label(sides.crowd, labels)
     return tally(right, *sides.per_label(labels))
 
 

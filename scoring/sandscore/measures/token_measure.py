@@ -6,8 +6,7 @@ from msgspec import Struct
 from sandscore.annotations.columns import Ints, Mask, order_of, ranked
 from sandscore.annotations.white_space_tokens import TokenTable
 from sandscore.measures.aligned import Side, Sides
-from sandscore.measures.packed_keys import packed, paired
-from sandscore.measures.unique_match import Joined, join
+from sandscore.measures.packed_keys import Joined, join, packed, paired
 
 
 class Left(Struct, frozen=True):

@@ -17,9 +17,8 @@ from sandscore.queue.children.child_messages import BoardsAnswer, ScoredSubmissi
 from sandscore.queue.workspace import CHALLENGE, SCRATCH, Workspace, read_salt
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
-from sandscore.ranking.card_reading import RankedCard, read_card
+from sandscore.ranking.card_reading import RankedCard, read_card, refuse_incomparable
 from sandscore.ranking.challenge_reading import rules_for
-from sandscore.ranking.comparable_cards import refuse_incomparable
 from sandscore.ranking.ladder import LadderState
 from sandscore.records.board import Board, BoardRules
 from sandscore.scoring.card_building import dumped, published

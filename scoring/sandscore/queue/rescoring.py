@@ -26,10 +26,9 @@ from sandscore.queue.children.child_messages import (
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.worker.executor import Hands
 from sandscore.queue.workspace import SCRATCH, Workspace
-from sandscore.ranking.aggregation import exact_scores
+from sandscore.ranking.aggregation import exact_scores, number, sort_key
 from sandscore.ranking.card_reading import RankedCard, read_card
 from sandscore.ranking.challenge_reading import rules_for
-from sandscore.ranking.exact_order import number, sort_key
 from sandscore.ranking.score_table import tabulate
 from sandscore.records.board import BoardRules
 from sandscore.records.submission import Status, Submission, Version

@@ -6,9 +6,8 @@ import numpy as np
 from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
-from sandscore.ranking.aggregation import exact_scores, ranked_by
+from sandscore.ranking.aggregation import Score, exact_scores, number, ranked_by, sort_key
 from sandscore.ranking.confidence_intervals import Interval, bca_intervals, percentile_intervals
-from sandscore.ranking.exact_order import Score, number, sort_key
 from sandscore.ranking.pair_tests import PairTests, Progress, rank_sets, run_tests, testable_pairs, tie_groups
 from sandscore.ranking.rank_agreement import Agreement, agreement
 from sandscore.ranking.replicated_scores import replicate_scores

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
+from sandscore.ranking.aggregation import number
 from sandscore.ranking.card_reading import RankedCard, formula_of
-from sandscore.ranking.exact_order import number
 from sandscore.ranking.ladder import LadderState, climb, f1_of, leave_one_out, replay, standard_error
 from sandscore.ranking.score_table import ScoreTable, tabulate
 from sandscore.records.board import AnyMeasure, Board, FormulaMeasure, RankedMeasure, Row

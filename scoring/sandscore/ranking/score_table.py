@@ -51,8 +51,7 @@ class ScoreTable(Struct, frozen=True, eq=False):
 
 def tabulate(entries: "Sequence[RankedCard]") -> ScoreTable:
     """The table of cards that may be compared; their order changes nothing."""
-    from sandscore.ranking.card_reading import ranked_measures
-    from sandscore.ranking.comparable_cards import in_order, refuse_incomparable
+    from sandscore.ranking.card_reading import in_order, ranked_measures, refuse_incomparable
 
     refuse_incomparable(entries)
     ordered = in_order(entries)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from sandscore.annotations.input_files import Inputs, Loaded, load_files
+from sandscore.annotations.input_files import UNWATCHED, Inputs, Loaded, ReadingWatch, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
-from sandscore.annotations.reading_watch import UNWATCHED, ReadingWatch
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.records.problem import Problem
@@ -21,7 +20,7 @@ from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import Question, score
 
 if TYPE_CHECKING:
-    from sandscore.annotations.reference_data import Reference
+    from sandscore.annotations.input_files import Reference
     from sandscore.profiles.profile import ProfileInput
     from sandscore.profiles.profile_registry import Profile
 

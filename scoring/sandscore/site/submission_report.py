@@ -19,11 +19,11 @@ from sandscore.records.document import Document
 from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
 from sandscore.site.error_files.error_comparison import TypedSpan, compare, same_place, typed_spans
 from sandscore.site.error_files.error_report import EntityAlignment
-from sandscore.site.label_rows import LabelTable, label_table
 from sandscore.site.page_templates import page
 from sandscore.site.plots.confidence_plot import Curve, curve_of
 from sandscore.site.plots.error_plot import ErrorProfile, error_profile
 from sandscore.site.site_folder import write_page
+from sandscore.site.submission_page import LabelTable, label_table
 from sandscore.task_table.own_tasks import carried_task
 from sandscore.task_table.task import Task
 

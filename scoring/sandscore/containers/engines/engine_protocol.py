@@ -3,18 +3,41 @@
 An engine keeps the limits it is given or refuses to run; what it makes carries the labels of its run, so that what a
 killed process left is found and removed; its own faults are ``RunFault`` with the outcome ``infrastructure``, and a
 refusal of the image is the participant's.
+
+Labels that say who made a thing on an engine, for which run, and until when it can be in use.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from msgspec import Struct
 
+from sandscore.base.process_identity import fate, own_name
 from sandscore.containers.engines.sandbox import Sandbox
 from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.transports import Door
 from sandscore.records.run_record import ImageFacts, RunLimits
+
+RUN, OWNER, EXPIRES = "sandscore.run", "sandscore.owner", "sandscore.expires"
+_MARGIN_SECONDS = 600
+
+
+def labels(run_id: str, total_seconds: float) -> dict[str, str]:
+    """For everything a run makes on the engine."""
+    expires = int(time.time() + total_seconds + _MARGIN_SECONDS)
+    return {RUN: run_id, OWNER: own_name(), EXPIRES: str(expires)}
+
+
+def abandoned(marks: Mapping[str, str]) -> bool:
+    """Its maker is gone; on another machine, which cannot be asked, its time is up."""
+    there = fate(marks.get(OWNER, ""))
+    if there is not None:
+        return not there
+    expires = marks.get(EXPIRES, "0")
+    return not expires.isdigit() or int(expires) < time.time()
+
 
 INPUT, OUTPUT = "/input", "/output"
 NOTES, PREDICTIONS = "notes.json", "predictions.json"

@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sandscore.base.errors import InfrastructureFault
-from sandscore.containers.engines.engine_protocol import Engine
-from sandscore.containers.engines.run_labels import labels
+from sandscore.containers.engines.engine_protocol import Engine, labels
 
 _LIFE_SECONDS = 3600
 _SCRIPTS = Path(__file__).parent / "scripts"

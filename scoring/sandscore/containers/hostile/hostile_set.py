@@ -18,9 +18,8 @@ from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
 from sandscore.containers.annotation_run import FinishedRun, RunJob, run
-from sandscore.containers.engines.engine_protocol import Engine
+from sandscore.containers.engines.engine_protocol import Engine, labels
 from sandscore.containers.engines.engine_registry import connected
-from sandscore.containers.engines.run_labels import labels
 from sandscore.containers.hostile.hostile_images import HostileImages, hostile_images
 from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.run_context import Annotator, Isolated

@@ -5,19 +5,85 @@ already used. Predictions are grouped by type; each group is a hit or not, on it
 can count several times, and a gold span both as found and as missed: the counts are the original's.
 
 Intersection over union of spans, as the original computes it.
+
+The original's error list, entry by entry, in its words.
 """
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from sandscore.profiles.presidio.presidio_error_list import ErrorWriter, SpanError
-from sandscore.profiles.presidio.presidio_spans import TokenSpan
-from sandscore.profiles.presidio.presidio_tags import OUTSIDE
+from sandscore.profiles.presidio.presidio_spans import OUTSIDE, TokenSpan
+
+Kind = Literal["FP", "FN", "WrongEntity"]
+
+
+class SpanError(Struct, frozen=True, gc=False):
+    """One entry: what it is, the gold and the predicted type (``O`` for none), and the span it is about.
+
+    What it says in words is put together when it is asked for; ``iou`` None is never named.
+    """
+
+    kind: Kind
+    annotation: str
+    prediction: str
+    note: str
+    about: TokenSpan
+    why: str
+    iou: float | None
+    threshold: float
+
+    @property
+    def full_text(self) -> str:
+        return self.about.value
+
+    @property
+    def token(self) -> str:
+        return " ".join(self.about.words)
+
+    @property
+    def explanation(self) -> str:
+        return self.why if self.iou is None else f"{self.why}={self.iou:.2f} compared to threshold={self.threshold}"
+
+    @property
+    def start(self) -> int:
+        return self.about.start
+
+    @property
+    def end(self) -> int:
+        return self.about.end
+
+
+class ErrorWriter(Struct, frozen=True):
+    """Writes the entries of one document."""
+
+    note: str
+    threshold: float
+
+    def missed(self, gold: TokenSpan, nearest: TokenSpan | None = None, iou: float | None = None) -> SpanError:
+        if nearest is None:
+            why = f"Entity {gold.type} not detected."
+        elif nearest.type == gold.type:
+            why = f"Entity {gold.type} not detected due to low iou"
+        else:
+            why = f"Entity {gold.type} not detected. iou with {nearest.type}"
+        return SpanError("FN", gold.type, OUTSIDE, self.note, gold, why, iou, self.threshold)
+
+    def false(self, predicted: TokenSpan, iou: float) -> SpanError:
+        why = f"Entity {predicted.type} falsely detected, iou"
+        return SpanError("FP", OUTSIDE, predicted.type, self.note, predicted, why, iou, self.threshold)
+
+    def wrong(self, gold: TokenSpan, predicted: TokenSpan, iou: float) -> SpanError:
+        why = f"Wrong entity type: {gold.type} detected as {predicted.type}, iou"
+        return SpanError("WrongEntity", gold.type, predicted.type, self.note, gold, why, iou, self.threshold)
+
+    def isolated(self, predicted: TokenSpan) -> SpanError:
+        why = f"False prediction with no overlap: {predicted.type}"
+        return SpanError("FP", OUTSIDE, predicted.type, self.note, predicted, why, None, self.threshold)
 
 
 class Overlap(Struct, frozen=True):

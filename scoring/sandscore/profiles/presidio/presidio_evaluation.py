@@ -9,10 +9,10 @@ from json import loads
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from sandscore.profiles.presidio.presidio_counting import Overlap, SpanComparison, SpanTally, TypeCounts
-from sandscore.profiles.presidio.presidio_error_list import SpanError
+from sandscore.profiles.presidio.presidio_counting import Overlap, SpanComparison, SpanError, SpanTally, TypeCounts
 from sandscore.profiles.presidio.presidio_spans import (
     ANY_TYPE,
+    OUTSIDE,
     Known,
     TaggedDocument,
     TokenSpan,
@@ -21,7 +21,6 @@ from sandscore.profiles.presidio.presidio_spans import (
     spans_of,
     words_of,
 )
-from sandscore.profiles.presidio.presidio_tags import OUTSIDE
 from sandscore.records.counts import ratio
 
 OLD, NEW = "0.2.5", "0.3.2"

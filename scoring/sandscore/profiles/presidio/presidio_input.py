@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.measures.measure_syntax import Scalar
 from sandscore.profiles.presidio.presidio_evaluation import EvaluationOptions, default_skip_words
-from sandscore.profiles.presidio.presidio_spans import TaggedDocument
-from sandscore.profiles.presidio.presidio_tags import DEFAULT_SCORE, ScoredSpan, tag
+from sandscore.profiles.presidio.presidio_spans import DEFAULT_SCORE, ScoredSpan, TaggedDocument, tag
 from sandscore.profiles.presidio.presidio_tokens import Token, library_tokens, tokens_of
 from sandscore.profiles.profile_documents import chosen, type_of
 from sandscore.records.document import Annotation, Document

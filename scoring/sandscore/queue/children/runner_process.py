@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from sandscore.containers.annotation_run import RunJob, run
+from sandscore.containers.annotation_run import RunJob, run, write_run
 from sandscore.containers.engines.engine_registry import connected
 from sandscore.containers.run_context import Annotator
-from sandscore.containers.run_folder import write_run
 from sandscore.containers.sent_notes import read_notes
 from sandscore.queue.children.child_answers import answer_once
 from sandscore.queue.children.child_messages import (

@@ -1,29 +1,139 @@
-"""A Dask cluster as a pair of hands. Whatever of it dies, work is asked for again; the queue decides what counts."""
+"""A Dask cluster as a pair of hands. Whatever of it dies, work is asked for again; the queue decides what counts.
+
+Large note sets in pieces of about equal length: cut before the run, put together after it.
+
+Tasks of a Dask worker. Jobs are references: paths, digests, numbers; answers are too.
+
+A task may be carried out twice (its first worker was only thought dead), so each carries out its run in a folder of
+its own and says which; what it was asked for is taken from the answer that arrived, and the rest is thrown away.
+"""
 
 import asyncio
 import shutil
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from sandscore.base.errors import InfrastructureFault, UsageFault
+from sandscore.base.whole_files import write_synced
+from sandscore.containers.sent_notes import read_notes
 from sandscore.queue.attempt_files import LOG, PREDICTIONS, RUN
 from sandscore.queue.children.child_messages import (
+    Blame,
+    FaultAnswer,
     RunAnswer,
     RunnerAnswer,
     RunnerRequest,
     ScorerAnswer,
     ScorerRequest,
+    SubmissionRunRequest,
     SweepAnswer,
     SweepRequest,
 )
-from sandscore.queue.dask.dask_tasks import ShardAnswer, run_task, score_task
-from sandscore.queue.dask.note_shards import joined, shards_of
-from sandscore.queue.worker.executor import Hands
-from sandscore.records.run_record import Outcome
+from sandscore.queue.worker.executor import Hands, LocalHands
+from sandscore.records.run_record import Outcome, RunRecord, Seconds
+
+SHARD_CHARACTERS = 2_000_000
+Part = tuple[int, int]
+
+
+def shards_of(notes: str | Path, most: int = SHARD_CHARACTERS) -> list[Part]:
+    """First and last (exclusive) number of the notes of each shard, in their order."""
+    lengths = [len(note.text) for note in read_notes(notes)[0]]
+    return cut(lengths, most)
+
+
+def cut(lengths: Sequence[int], most: int) -> list[Part]:
+    """A shard ends before the note that would make it too long; one note alone may be longer."""
+    found: list[Part] = []
+    begin, held = 0, 0
+    for number, length in enumerate(lengths):
+        if number > begin and held + length > most:
+            found.append((begin, number))
+            begin, held = number, 0
+        held += length
+    return [*found, (begin, len(lengths))]
+
+
+def joined(name: str, parts: Sequence[Path], target: Path) -> None:
+    """One file of several shards' files of that name, in the order of the notes."""
+    contents = [part.read_bytes() for part in parts]
+    if name == PREDICTIONS:
+        whole = b"[\n" + b",\n".join(content.removeprefix(b"[\n").removesuffix(b"\n]\n") for content in contents)
+        write_synced(target, whole + b"\n]\n")
+    elif name == RUN:
+        records = [RunRecord.model_validate_json(content) for content in contents]
+        write_synced(target, (together(records).model_dump_json(indent=2) + "\n").encode())
+    else:
+        write_synced(target, b"".join(contents))
+
+
+def together(records: Sequence[RunRecord]) -> RunRecord:
+    """One record of all shards: what was used adds up, what was reached at most is the most."""
+    first = records[0]
+    longest = max((record.seconds.total or 0.0 for record in records), default=None)
+    peaks = [record.peak_memory_bytes for record in records if record.peak_memory_bytes is not None]
+    used = [record.cpu_seconds for record in records if record.cpu_seconds is not None]
+    return first.model_copy(
+        update={
+            "notes": sum(record.notes for record in records),
+            "seconds": Seconds(total=longest),
+            "latency": None,
+            "notes_per_second": None,
+            "retried_notes": sum(record.retried_notes for record in records),
+            "cpu_seconds": sum(used) if used else None,
+            "peak_memory_bytes": max(peaks, default=None),
+            "warnings": tuple(dict.fromkeys(warning for record in records for warning in record.warnings)),
+        }
+    )
+
+
+_LOOK_SECONDS = 1.0
+_scorers: dict[str, LocalHands] = {}
+
+
+class ShardAnswer(Struct, frozen=True):
+    """How a shard's run ended, and the folder of its files; None where the attempt was given up."""
+
+    ended: RunnerAnswer
+    folder: str | None = None
+
+
+async def run_task(root: str, job: SubmissionRunRequest) -> ShardAnswer:
+    """Run an image (resource ``runner``); stopped as soon as the attempt's folder is gone."""
+    attempt = Path(job.folder)
+    own = attempt / f"run-{uuid.uuid4().hex[:12]}"
+    working = asyncio.ensure_future(_run(root, replace(job, folder=str(own))))
+    try:
+        while not working.done() and attempt.is_dir():
+            await asyncio.wait({working}, timeout=_LOOK_SECONDS)
+        if not working.done():
+            return ShardAnswer(FaultAnswer(Blame.INFRASTRUCTURE, "the attempt was given up"))
+        return ShardAnswer(working.result(), str(own))
+    finally:
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+
+
+async def score_task(root: str, job: ScorerRequest) -> ScorerAnswer:
+    """Score a folder (resource ``scorer``); the scoring process stays for the next."""
+    hands = _scorers.setdefault(root, LocalHands(Path(root)))
+    try:
+        return await hands.score(job)
+    except InfrastructureFault as fault:
+        return FaultAnswer(Blame.INFRASTRUCTURE, str(fault))
+
+
+async def _run(root: str, job: SubmissionRunRequest) -> RunnerAnswer:
+    try:
+        return await LocalHands(Path(root)).run(job)
+    except InfrastructureFault as fault:
+        return FaultAnswer(Blame.INFRASTRUCTURE, str(fault))
+
 
 _CONNECT_SECONDS = 10.0
 _PAUSE_SECONDS = 1.0

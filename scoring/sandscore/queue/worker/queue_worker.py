@@ -16,12 +16,10 @@ from sandscore.queue.attempt_files import RUN
 from sandscore.queue.children.child_messages import SweepRequest
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.worker.attempt import Attempts, Ending
-from sandscore.queue.worker.backpressure import Reach
 from sandscore.queue.worker.board_refresh import Follower, follow
-from sandscore.queue.worker.claimer import Chooser
 from sandscore.queue.worker.executor import Hands
 from sandscore.queue.worker.lease_watch import HeldLeases
-from sandscore.queue.worker.worker_job import SharedWork, WorkerJob
+from sandscore.queue.worker.worker_job import Chooser, Reach, SharedWork, WorkerJob
 from sandscore.queue.workspace import SCRATCH, Workspace
 from sandscore.records.submission import Claim, SubmissionKind
 

@@ -1,17 +1,126 @@
-"""One of a worker's jobs: a pair of hands, and the attempts they are busy with."""
+"""One of a worker's jobs: a pair of hands, and the attempts they are busy with.
+
+The number of submissions a job holds, and its patience with a queue that cannot be had.
+
+The claimer of a worker: it takes the oldest there is, several at a time where there is room for them.
+"""
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
 from sandscore.base.clock import uptime
+from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault
+from sandscore.base.process_identity import own_name
+from sandscore.queue.disk_space import want_room
+from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.worker.attempt import Attempts, Ending
-from sandscore.queue.worker.backpressure import Backpressure, Reach
-from sandscore.queue.worker.claimer import Chooser
-from sandscore.records.submission import Claim, SubmissionKind
+from sandscore.queue.workspace import Workspace
+from sandscore.records.submission import Claim, Submission, SubmissionKind
+
+_FEWEST, _MOST = 2, 16
+_QUICK_SECONDS, _SLOW_SECONDS = 0.25, 1.0
+_SHORTEST_WAIT, _LONGEST_WAIT = 2.0, 30.0
+_GIVE_UP_SECONDS = 120.0
+
+
+class Backpressure:
+    """One is made ready while another is being scored; more where they are quick, so that they go together, and so
+    few that other workers find work too."""
+
+    def __init__(self) -> None:
+        self.most = _FEWEST
+
+    def took(self, seconds: float) -> None:
+        """An attempt's time from its claim to its end."""
+        if seconds < _QUICK_SECONDS:
+            self.most = min(_MOST, 2 * self.most)
+        elif seconds > _SLOW_SECONDS:
+            self.most = max(_FEWEST, self.most // 2)
+
+
+class Reach:
+    """Whether the queue can be had; said once when it is lost, and once when it is back."""
+
+    def __init__(self, patient: bool) -> None:
+        self._patient = patient
+        self._lost_since: float | None = None
+
+    def lost(self, fault: InfrastructureFault) -> float:
+        """How long to wait: longer each time. Raises where nobody would notice that nothing goes on."""
+        if self._lost_since is None:
+            self._lost_since = uptime()
+            warn(f"{fault}; trying again")
+        lost = uptime() - self._lost_since
+        if lost > _GIVE_UP_SECONDS and not self._patient:
+            raise fault
+        return min(_LONGEST_WAIT, max(_SHORTEST_WAIT, lost))
+
+    def back(self) -> None:
+        """It answered."""
+        if self._lost_since is not None:
+            warn(f"going on after {uptime() - self._lost_since:.0f} s")
+            self._lost_since = None
+
+
+_LOOKED_AT = 32
+_IDLE_SECONDS, _SHORTEST_SECONDS = 1.0, 0.05
+
+
+class Chooser:
+    """Shared by the jobs of a worker, so that they do not race one another."""
+
+    def __init__(self, home: QueueHome, workspace: Workspace, once: bool) -> None:
+        self._home, self._workspace, self._once = home, workspace, once
+        self._owner = own_name()
+        self._candidates: list[Submission] = []
+        self._choosing = asyncio.Lock()
+
+    async def take(self, room: Mapping[SubmissionKind, int]) -> Sequence[Claim]:
+        """Claims of at most so many of each kind; none where nothing can be had just now."""
+        async with self._choosing:
+            want_room(self._workspace.root, self._workspace.settings.spare_bytes)
+            claims = await self._taken(room)
+            if not claims:  # others may have taken all that was listed
+                self._candidates = list(await self._home.claimable(_LOOKED_AT))
+                claims = await self._taken(room)
+        return claims
+
+    async def _taken(self, room: Mapping[SubmissionKind, int]) -> Sequence[Claim]:
+        while chosen := self._chosen(room):
+            if claims := await self._claimed(chosen):
+                return claims
+        return ()
+
+    async def pause(self) -> float | None:
+        """How long to wait where nothing could be had; None (``once``) where nothing is left anywhere."""
+        seconds = await self._home.seconds_until_claimable()
+        if seconds is None:
+            return None if self._once else _IDLE_SECONDS
+        return min(max(seconds, _SHORTEST_SECONDS), _IDLE_SECONDS)
+
+    def _chosen(self, room: Mapping[SubmissionKind, int]) -> list[Submission]:
+        left, chosen = dict(room), []
+        for one in self._candidates:
+            if left.get(one.kind, 0) > 0:
+                left[one.kind] -= 1
+                chosen.append(one)
+        self._candidates = [one for one in self._candidates if one not in chosen]
+        return chosen
+
+    async def _claimed(self, chosen: Sequence[Submission]) -> list[Claim]:
+        """What was got is kept, whatever became of the rest."""
+        seconds = self._workspace.settings.lease_seconds
+        asked = [self._home.claim(one, self._owner, seconds) for one in chosen]
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        claims = [answer for answer in answers if isinstance(answer, Claim)]
+        faults = [answer for answer in answers if isinstance(answer, BaseException)]
+        if faults and not claims:
+            raise faults[0]
+        return claims
 
 
 class SharedWork(Struct, frozen=True):

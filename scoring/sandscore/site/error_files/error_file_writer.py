@@ -8,29 +8,98 @@ of entities is, as there, the number of tokens.
 A cell that a spreadsheet would run as a formula gets an apostrophe in front, which makes it text; a cell
 that already starts with apostrophes before such a character gets one more, so that taking one away always
 gives the original back. Quotes, line breaks and separators are quoted as RFC 4180 has it.
+
+A request for error files: what went wrong where, written for the organiser; what an entity map left out is told.
 """
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from sandscore.base.errors import ParticipantFault, UsageFault
+from sandscore.profiles.profile import stopping
+from sandscore.profiles.profile_registry import Profile
+from sandscore.site.error_files.entity_map import EntityMap, read_entity_map
+from sandscore.task_table.task import Task
+
+if TYPE_CHECKING:
+    from sandscore.records.document import Document
+    from sandscore.scoring.scoring_flow import Scored
+    from sandscore.site.error_files.error_report import EntityAlignment
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import astuple, fields
 
 from sandscore.base.terminal_text import disarmed
 from sandscore.base.whole_files import told, write_files
 from sandscore.measures.measure_syntax import Scalar
-from sandscore.profiles.presidio.presidio_error_list import Kind, SpanError
+from sandscore.profiles.presidio.presidio_counting import Kind, SpanError
 from sandscore.profiles.presidio.presidio_evaluation import EvaluationOptions, Score, evaluate_tags
 from sandscore.profiles.presidio.presidio_input import options_of, tagged
 from sandscore.profiles.presidio.presidio_spans import TaggedDocument
 from sandscore.records.document import Document
 from sandscore.site.error_files.confusion_page import page
-from sandscore.site.error_files.entity_map import EntityMap, align
+from sandscore.site.error_files.entity_map import align
 from sandscore.site.error_files.error_comparison import compare
 from sandscore.site.error_files.error_report import EntityAlignment, ErrorRatios, ErrorReport, ErrorRow, metrics
-from sandscore.task_table.task import Task
+
+_COMPARING = "presidio"
+_NAMED = 100
+"""Notes left out that are named one by one; metrics.json names them all."""
+
+
+class ErrorFiles(Struct, frozen=True):
+    """Where to, whose comparison, and task labels for foreign types."""
+
+    directory: Path
+    task: Task
+    profile: Profile | None
+    names: EntityMap | None
+    created: str | None
+
+    def write(self, scored: "Scored") -> Iterator[str]:
+        """Writes them; the value says, a sentence each, what is not in them."""
+        with stopping("files", ParticipantFault):
+            report = write_error_files(
+                self.directory,
+                _documents(scored),
+                self.task,
+                presidio=self.profile.settings if self.profile else None,
+                names=self.names,
+                created=self.created,
+            )
+        return _left_out(report.alignment)
+
+
+def requested(
+    directory: str, entity_map: str | None, task: Task, profile: Profile | None, created: str | None
+) -> ErrorFiles:
+    """What the options ask for."""
+    if profile is not None and profile.value.name != _COMPARING:
+        raise UsageFault(f"--errors goes with our own profile and with {_COMPARING}; no other compares types")
+    names = read_entity_map(entity_map, task) if entity_map is not None else None
+    return ErrorFiles(Path(directory), task, profile, names, created)
+
+
+def _documents(scored: "Scored") -> "Sequence[Document]":
+    from sandscore.measures.note_documents import documents_of
+    from sandscore.profiles.profile_documents import documents
+
+    return documents_of(scored.loaded) if scored.given is None else documents(scored.given)
+
+
+def _left_out(alignment: "EntityAlignment") -> Iterator[str]:
+    for one in alignment.discarded[:_NAMED]:
+        yield f"note {one.note} is left out of the error files: {one.reason}"
+    if alignment.discarded[_NAMED:]:
+        yield f"and {len(alignment.discarded) - _NAMED:,} more notes, which metrics.json names"
+    for name, times in (alignment.unmapped or {}).items():
+        yield f"the entity map does not know the type '{name}' ({times:,} annotations)"
 
 
 def presidio_report(

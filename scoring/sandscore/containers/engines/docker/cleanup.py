@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sandscore.base.process_identity import own_name
 from sandscore.containers.engines.docker.docker_engine import asking
 from sandscore.containers.engines.docker.firewall import take_back
-from sandscore.containers.engines.run_labels import OWNER, RUN, abandoned
+from sandscore.containers.engines.engine_protocol import OWNER, RUN, abandoned
 
 if TYPE_CHECKING:
     from docker import DockerClient

@@ -11,7 +11,7 @@ from sandscore.containers.engines.docker.cleanup import remove_leftovers
 from sandscore.containers.engines.docker.container_limits import container_arguments
 from sandscore.containers.engines.docker.docker_engine import asking, facts, unenforced
 from sandscore.containers.engines.docker.tmpfs_image import holder_image
-from sandscore.containers.engines.run_labels import labels
+from sandscore.containers.engines.engine_protocol import labels
 from sandscore.containers.host_checks import Finding
 from sandscore.containers.run_context import preset
 from sandscore.containers.transports import may_enter_namespaces

@@ -19,8 +19,7 @@ from msgspec import Struct
 from sandscore.containers.engines.docker.container_limits import seccomp_profile
 from sandscore.containers.engines.docker.docker_engine import asking
 from sandscore.containers.engines.docker.tmpfs_image import holder_image
-from sandscore.containers.engines.engine_protocol import INPUT, NOTES, OUTPUT
-from sandscore.containers.engines.run_labels import RUN
+from sandscore.containers.engines.engine_protocol import INPUT, NOTES, OUTPUT, RUN
 from sandscore.records.run_record import Outcome, RunFault, RunLimits
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sandscore.containers.engines.docker.cleanup import BRIDGE
 from sandscore.containers.engines.docker.docker_engine import asking
 from sandscore.containers.engines.docker.firewall import cut_off, take_back
-from sandscore.containers.engines.engine_protocol import CannotEnter, Isolation
-from sandscore.containers.engines.run_labels import RUN
+from sandscore.containers.engines.engine_protocol import RUN, CannotEnter, Isolation
 from sandscore.containers.transports import PORT, AddressDoor, Door, NamespaceDoor, open_namespace
 from sandscore.records.run_record import Outcome, RunFault
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from sandscore.base.clock import read, stamped, utc_now, written
 from sandscore.base.errors import ParticipantFault
-from sandscore.queue.homes.sqlite.sqlite_database import Database
-from sandscore.queue.homes.sqlite.sqlite_rows import as_json, seconds_left, submission_of
+from sandscore.queue.homes.sqlite.sqlite_database import Database, as_json, seconds_left, submission_of
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
 from sandscore.queue.new_submission import NewSubmission, checked, keep_file, quota_of, refusal
 from sandscore.queue.workspace import Workspace

@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from sandscore.base.clock import uptime, utc_now, wait_after, written
 from sandscore.base.process_identity import boot
-from sandscore.queue.homes.sqlite.sqlite_database import Database
-from sandscore.queue.homes.sqlite.sqlite_rows import Gone, as_json, seconds_left, submission_of
+from sandscore.queue.homes.sqlite.sqlite_database import Database, Gone, as_json, seconds_left, submission_of
 from sandscore.queue.settings import QueueSettings
 from sandscore.records.submission import CANCELLED, Claim, Committed, Signal, Status, Submission, Verdict
 

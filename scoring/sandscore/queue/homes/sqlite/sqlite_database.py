@@ -1,13 +1,23 @@
-"""The SQLite file: opened so that what was committed survives a power cut, its errors told in sentences."""
+"""The SQLite file: opened so that what was committed survives a power cut, its errors told in sentences.
 
+Rows of the database as submissions.
+"""
+
+import datetime
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import overload
 
+import msgspec
+
+from sandscore.base.clock import uptime, utc_now, written
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
+from sandscore.base.process_identity import boot, gone
 from sandscore.base.whole_files import part_of, told
 from sandscore.queue.disk_space import full
+from sandscore.records.submission import Status, Submission, SubmissionKind
 
 FILE = "queue.sqlite"
 _FORMAT = 1
@@ -171,3 +181,56 @@ def said(path: Path) -> Iterator[None]:
         raise InfrastructureFault(f"{path}: {told}") from None
     except sqlite3.DatabaseError as fault:
         raise OrganiserFault(f"{path} is damaged ({fault}); stop the workers and restore it from a backup") from None
+
+
+def submission_of(row: sqlite3.Row) -> Submission:
+    """As the rest of the queue knows it."""
+    status = Status(row["status"])
+    waiting = seconds_left(row) if status is Status.RECEIVED else 0.0
+    return Submission(
+        id=row["id"],
+        team=row["team"],
+        task=row["task"],
+        kind=SubmissionKind(row["kind"]),
+        status=status,
+        created=row["created"],
+        phase=row["phase"],
+        image=row["image"],
+        submitter=row["submitter"],
+        attempt=row["attempt"],
+        failures=row["failures"],
+        needs_organiser=bool(row["needs_organiser"]),
+        cancel_requested=bool(row["cancel_requested"]),
+        not_before=written(utc_now() + datetime.timedelta(seconds=waiting)) if waiting else None,
+        reason=row["reason"],
+        finished=row["finished"],
+        version=row["version"],
+        scores=msgspec.json.decode(row["scores"]),
+        feedback=None if row["feedback"] is None else msgspec.json.decode(row["feedback"]),
+    )
+
+
+class Gone(dict[str, bool]):
+    """Which owners are gone, each looked for once."""
+
+    def __missing__(self, owner: str) -> bool:
+        self[owner] = gone(owner)
+        return self[owner]
+
+
+def seconds_left(row: sqlite3.Row, known: Gone | None = None) -> float:
+    """Of a lease (EVALUATION_IN_PROGRESS, VALIDATED) or a back-off (RECEIVED): 0 once it may be claimed."""
+    if row["until"] is None or row["boot"] != boot():
+        return 0.0
+    if row["status"] != Status.RECEIVED and (Gone() if known is None else known)[row["owner"]]:
+        return 0.0
+    return max(0.0, float(row["until"]) - uptime())
+
+
+@overload
+def as_json(value: Mapping[str, object]) -> str: ...
+@overload
+def as_json(value: None) -> None: ...
+def as_json(value: Mapping[str, object] | None) -> str | None:
+    """For a column; what is not known is NULL."""
+    return None if value is None else msgspec.json.encode(value).decode()

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from sandscore.base.clock import uptime
-from sandscore.queue.homes.synapse.synapse_leases import SynapseLeases
+from sandscore.queue.homes.synapse.synapse_claims import SynapseLeases
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.queue.homes.synapse.synapse_statuses import Seen, seen
 from sandscore.records.submission import Status

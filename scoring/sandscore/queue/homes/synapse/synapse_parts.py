@@ -8,11 +8,10 @@ from sandscore.base.errors import OrganiserFault
 from sandscore.queue.homes.synapse.board_table import BoardTable
 from sandscore.queue.homes.synapse.board_wiki import BoardPublisher, BoardWiki
 from sandscore.queue.homes.synapse.synapse_admin import SynapseAdmin
-from sandscore.queue.homes.synapse.synapse_claims import SynapseClaims
+from sandscore.queue.homes.synapse.synapse_claims import SynapseClaims, SynapseLeases
 from sandscore.queue.homes.synapse.synapse_errors import Refused
 from sandscore.queue.homes.synapse.synapse_files import SynapseFiles
 from sandscore.queue.homes.synapse.synapse_folders import Logs, SharedCards, SynapseFolders
-from sandscore.queue.homes.synapse.synapse_leases import SynapseLeases
 from sandscore.queue.homes.synapse.synapse_listing import Listing, WaitingList
 from sandscore.queue.homes.synapse.synapse_notices import Mailbox, Notifier
 from sandscore.queue.homes.synapse.synapse_options import SynapseOptions
