@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from sandscore.base.registry import Registry, TableRow
+from sandscore.containers.engines.engine_registry import ENGINES
 from sandscore.formats import FORMATS
 from sandscore.measures.measure_registry import MEASURES
 from sandscore.profiles.profile_registry import PROFILES
+from sandscore.queue.homes.home_registry import HOMES
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULE = ROOT / "scoring" / "sandscore" / "base" / "own_rows.py"
 PROJECT = ROOT / "pyproject.toml"
 BEGIN, END = "# rows: written by python -m tools.make_rows\n", "# end of rows\n"
-KINDS: tuple[Registry[Any], ...] = (MEASURES, FORMATS, PROFILES)
+KINDS: tuple[Registry[Any], ...] = (MEASURES, FORMATS, PROFILES, ENGINES, HOMES)
 
 
 def found_in(package: str, base: type[TableRow]) -> dict[str, str]:
@@ -38,8 +40,8 @@ def modules_in(package: str) -> Iterator[str]:
 
 
 def rows_of(registry: Registry[Any]) -> dict[str, str]:
-    """A table as it should be: in the order that it has."""
-    found = found_in(registry.group, registry.base)
+    """A table as it should be, in the order that it has; its rows live beside the class that they extend."""
+    found = found_in(registry.base.__module__.rpartition(".")[0], registry.base)
     return {name: found[name] for name in (*(n for n in registry.targets if n in found), *found)}
 
 

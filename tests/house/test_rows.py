@@ -16,7 +16,13 @@ from sandscore.measures.measure_registry import MEASURES
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-PAGES = {"measure": "docs/measures.md", "format": "docs/formats.md", "profile": "docs/profiles/README.md"}
+PAGES = {
+    "measure": "docs/measures.md",
+    "format": "docs/formats.md",
+    "profile": "docs/profiles/README.md",
+    "engine": "docs/containers.md",
+    "home": "docs/organisers.md",
+}
 NEW = {
     "measures/half_covered.py": '''"""Gold annotations of which half is covered."""
 

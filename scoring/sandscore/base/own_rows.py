@@ -32,4 +32,11 @@ OWN_ROWS = {
         "neleval": "sandscore.profiles.neleval.neleval_profile:NelevalScorer",
         "semeval": "sandscore.profiles.semeval.semeval_profile:NervaluateScorer",
     },
+    "sandscore.engines": {
+        "docker": "sandscore.containers.engines.docker.docker_row:DockerRow",
+    },
+    "sandscore.homes": {
+        "sqlite": "sandscore.queue.homes.sqlite.sqlite_row:SqliteRow",
+        "synapse": "sandscore.queue.homes.synapse.synapse_row:SynapseRow",
+    },
 }

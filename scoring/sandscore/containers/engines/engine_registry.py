@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
+from sandscore.base.own_rows import OWN_ROWS
 from sandscore.base.registry import Registry, TableRow
 
 if TYPE_CHECKING:
     from sandscore.containers.engines.engine_protocol import Engine
     from sandscore.containers.host_checks import Finding
 
+GROUP = "sandscore.engines"
 DEFAULT = "docker"
 
 
@@ -30,10 +32,7 @@ class EngineRow(TableRow):
 
 
 ENGINES: Registry[EngineRow] = Registry(
-    "engine",
-    "sandscore.engines",
-    "sandscore.containers.engines.engine_registry:EngineRow",
-    {"docker": "sandscore.containers.engines.docker.docker_row:DockerRow"},
+    "engine", GROUP, "sandscore.containers.engines.engine_registry:EngineRow", OWN_ROWS[GROUP]
 )
 
 

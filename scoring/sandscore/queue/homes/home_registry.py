@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sandscore.base.errors import UsageFault
+from sandscore.base.own_rows import OWN_ROWS
 from sandscore.base.registry import Registry
 from sandscore.queue.homes.home_row import Chosen, HomeRow
 
@@ -13,15 +14,8 @@ if TYPE_CHECKING:
     from sandscore.queue.queue_setup import NewQueue, QueueMade
     from sandscore.queue.workspace import Workspace
 
-HOMES: Registry[HomeRow] = Registry(
-    "home",
-    "sandscore.homes",
-    "sandscore.queue.homes.home_row:HomeRow",
-    {
-        "sqlite": "sandscore.queue.homes.sqlite.sqlite_row:SqliteRow",
-        "synapse": "sandscore.queue.homes.synapse.synapse_row:SynapseRow",
-    },
-)
+GROUP = "sandscore.homes"
+HOMES: Registry[HomeRow] = Registry("home", GROUP, "sandscore.queue.homes.home_row:HomeRow", OWN_ROWS[GROUP])
 DEFAULT = "sqlite"
 
 
