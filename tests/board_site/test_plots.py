@@ -12,7 +12,7 @@ from sandscore.records.scorecard import ConfidenceCurve, ErrorKinds
 from sandscore.site.plots.confidence_plot import curve_of
 from sandscore.site.plots.error_plot import error_profile
 from sandscore.site.plots.heat_map import SHOWN, heat_map
-from sandscore.site.plots.history_plot import history, history_plot
+from sandscore.site.plots.history_plot import history
 from sandscore.site.plots.stability_plot import stability_of
 from sandscore.site.standings import Scale, scale_of
 
@@ -120,7 +120,7 @@ def test_history_marks_a_change_of_harness() -> None:
     (mark,) = made.rescores
     assert mark.what == f"sandscore {now.sandscore}"
     assert mark.after.date().isoformat() == "2026-01-01"
-    assert f">sandscore {now.sandscore}</text>" in history_plot(made).markup
+    assert f">sandscore {now.sandscore}</text>" in made.plot.markup
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_history_marks_a_change_of_harness() -> None:
 def test_any_two_dates_are_drawn(days: tuple[str, str]) -> None:
     made = history(board(5, 8, created=days), [])
     assert made is not None
-    assert history_plot(made).markup.count("<title>") == 2
+    assert made.plot.markup.count("<title>") == 2
 
 
 def test_a_curve_is_thinned_but_keeps_both_ends_and_the_best() -> None:

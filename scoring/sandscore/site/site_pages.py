@@ -9,11 +9,8 @@ from sandscore.records.challenge import Challenge
 from sandscore.site.board_columns import Column, columns_of
 from sandscore.site.board_files import Card
 from sandscore.site.page_templates import page
-from sandscore.site.plots.heat_map import HeatMap, heat_map, pairs_by_name
-from sandscore.site.plots.history_plot import History, history, history_plot
-from sandscore.site.plots.interval_plot import interval_plot
-from sandscore.site.plots.stability_plot import StabilityFigure, stability_of
-from sandscore.site.plots.svg import Plot
+from sandscore.site.plots.board_plot import PlotSection, PlottedBoard, plot_sections
+from sandscore.site.plots.heat_map import pairs_by_name
 from sandscore.site.site_folder import file_name
 from sandscore.site.standings import Bar, Line, Standings, aggregates, bar, scale_over, standings_of
 from sandscore.site.submission_page import submission_view
@@ -30,9 +27,7 @@ class BoardPage(Struct, frozen=True):
     recomputable: bool
     columns: Sequence[Column]
     standings: Standings
-    heat: HeatMap | None
-    stability: StabilityFigure | None
-    history: History | None
+    earlier: Sequence[Board]
 
     @property
     def slug(self) -> str:
@@ -53,12 +48,8 @@ class BoardPage(Struct, frozen=True):
         return [(line, bar(scale, line.score, line.interval)) for line in lines]
 
     @property
-    def intervals(self) -> Plot | None:
-        return interval_plot(self.standings.lines)
-
-    @property
-    def past(self) -> Plot | None:
-        return history_plot(self.history) if self.history else None
+    def plots(self) -> Sequence[PlotSection]:
+        return plot_sections(PlottedBoard(self.board, self.standings, self.earlier))
 
     @property
     def score(self) -> str:
@@ -96,7 +87,7 @@ def board_page(
     *,
     recomputable: bool,
 ) -> BoardPage:
-    """The board, its columns chosen and its figures laid out."""
+    """The board, its columns chosen and its rows laid out."""
     columns = columns_of(board)
     return BoardPage(
         board,
@@ -105,9 +96,7 @@ def board_page(
         recomputable,
         columns,
         standings_of(board, columns),
-        heat_map(board),
-        stability_of(board),
-        history(board, earlier),
+        earlier,
     )
 
 

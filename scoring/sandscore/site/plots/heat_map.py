@@ -8,6 +8,7 @@ from msgspec import Struct
 from sandscore.records.board import Board, Pair
 from sandscore.site.page_text import p_value, percent
 from sandscore.site.plots import palette
+from sandscore.site.plots.board_plot import BoardPlot, PlottedBoard
 from sandscore.site.plots.canvas import NARROW, SIZE, WIDE, Canvas, PlotForm
 from sandscore.site.plots.svg import Plot, plot
 
@@ -59,6 +60,17 @@ def heat_map(board: Board) -> HeatMap | None:
     if not any(cell for row in cells for cell in row):
         return None
     return HeatMap(names, cells, len(board.rows) - len(names))
+
+
+class HeatSection(BoardPlot):
+    """Who beats whom."""
+
+    template = "heatmap.html"
+    place = 2
+
+    @staticmethod
+    def figure(given: PlottedBoard) -> HeatMap | None:
+        return heat_map(given.board)
 
 
 def pairs_by_name(board: Board) -> Mapping[tuple[str, str], Pair]:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from sandscore.records.board import Board, Row
 from sandscore.site.page_text import day, moment, ratio
 from sandscore.site.plots import palette
+from sandscore.site.plots.board_plot import BoardPlot, PlottedBoard
 from sandscore.site.plots.canvas import NARROW, WIDE, Canvas, PlotForm, ruled
 from sandscore.site.plots.svg import Plot, plot
 from sandscore.site.standings import scale_of, score_of
@@ -50,6 +51,12 @@ class History(Struct, frozen=True):
     def best(self) -> Sequence[Point]:
         return [point for point in self.points if point.best]
 
+    @property
+    def plot(self) -> Plot:
+        first, last = self.points[0].score, self.best[-1].score
+        label = f"The best score rose from {ratio(first)} to {ratio(last)} in {len(self.best)} steps"
+        return plot(lambda form: _drawn(form, self), "history", label, WIDE, NARROW)
+
 
 def history(board: Board, earlier: Sequence[Board]) -> History | None:
     """None where fewer than two submissions say when they were made."""
@@ -57,6 +64,17 @@ def history(board: Board, earlier: Sequence[Board]) -> History | None:
     if len(points) < 2:
         return None
     return History(points, _rescores([*earlier, board]), len(board.rows) - len(points))
+
+
+class HistorySection(BoardPlot):
+    """How the best score moved."""
+
+    template = "history.html"
+    place = 4
+
+    @staticmethod
+    def figure(given: PlottedBoard) -> History | None:
+        return history(given.board, given.earlier)
 
 
 def _points(board: Board) -> list[Point]:
@@ -95,12 +113,6 @@ _HEIGHT, _LEFT, _RIGHT, _BOTTOM = 216, 46, 12, 28
 _MARK, _MARK_LINES = 18, 3
 _ROOM = 0.04
 _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
-
-
-def history_plot(past: History) -> Plot:
-    first, last = past.points[0].score, past.best[-1].score
-    label = f"The best score rose from {ratio(first)} to {ratio(last)} in {len(past.best)} steps"
-    return plot(lambda form: _drawn(form, past), "history", label, WIDE, NARROW)
 
 
 def _drawn(form: PlotForm, past: History) -> Canvas:

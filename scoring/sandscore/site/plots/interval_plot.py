@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sandscore.site.page_text import ratio
 from sandscore.site.plots import palette
+from sandscore.site.plots.board_plot import BoardPlot, PlottedBoard
 from sandscore.site.plots.canvas import NARROW, WIDE, Canvas, PlotForm, ruled
 from sandscore.site.plots.svg import Plot, plot
 from sandscore.site.standings import Line, Scale, scale_over
@@ -20,6 +21,18 @@ def interval_plot(rows: Sequence[Line]) -> Plot | None:
     label = f"Scores with 95 % intervals, best first: {ratio(lines[0].score)} to {ratio(lines[-1].score)}"
     scale = scale_over([(line.score, line.interval) for line in lines])
     return plot(lambda form: _drawn(form, lines, scale), "intervals", label, WIDE, NARROW)
+
+
+class IntervalSection(BoardPlot):
+    """How far apart the first rows are."""
+
+    template = "intervals.html"
+    place = 1
+
+    @staticmethod
+    def figure(given: PlottedBoard) -> Plot | None:
+        lines = given.standings.lines
+        return interval_plot(lines) if given.standings.drawn and len(given.board.rows) > 1 else None
 
 
 def _drawn(form: PlotForm, lines: Sequence[Line], scale: Scale) -> Canvas:

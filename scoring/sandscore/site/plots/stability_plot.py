@@ -9,6 +9,7 @@ from msgspec import Struct
 from sandscore.records.board import Board, Row
 from sandscore.site.page_text import percent, places
 from sandscore.site.plots import palette
+from sandscore.site.plots.board_plot import BoardPlot, PlottedBoard
 from sandscore.site.plots.canvas import NARROW, WIDE, Canvas, PlotForm
 from sandscore.site.plots.svg import Plot, plot
 
@@ -68,6 +69,17 @@ def stability_of(board: Board) -> StabilityFigure | None:
         Podium(row, [shares.get(row.submission, {}).get(str(top)) for top in tops]) for row in board.rows[:SHOWN]
     ]
     return StabilityFigure(tops, podiums, len(board.rows))
+
+
+class StabilitySection(BoardPlot):
+    """Whether it would come out the same again."""
+
+    template = "stability.html"
+    place = 3
+
+    @staticmethod
+    def figure(given: PlottedBoard) -> StabilityFigure | None:
+        return stability_of(given.board)
 
 
 def _drawn(form: PlotForm, stability: StabilityFigure) -> Canvas:
