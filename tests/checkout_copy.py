@@ -34,6 +34,16 @@ class CheckoutCopy:
         after = self.files()
         return {name for name in self.before | after if self.before.get(name) != after.get(name)}
 
+    def restore(self) -> None:
+        """As it was when it was made."""
+        for name in self.touched():
+            path = self.root / name
+            if name in self.before:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(self.before[name])
+            else:
+                path.unlink()
+
     def package(self, name: str) -> Path:
         return self.root / PACKAGE / name
 

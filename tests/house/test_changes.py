@@ -1,9 +1,12 @@
 """Every change costs what CONTRIBUTING says: each is made in a copy of the checkout, works, and touches these files."""
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from checkout_copy import CheckoutCopy
+from checkout_copy import ROOT, CheckoutCopy
+from queue_samples import RIGHT, annotations, challenge_folder
 
 pytestmark = pytest.mark.slow
 
@@ -92,9 +95,144 @@ labels = ["oral", "iv"]
 """
 
 
+ENGINE = '''
+"""The silent engine: it runs nothing, and finds nothing in any note."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sandscore.containers.engines.engine_registry import EngineRow
+from sandscore.containers.engines.sandbox import Sandbox, State
+from sandscore.records.run_record import ImageFacts
+
+
+class SilentRow(EngineRow):
+    """Every image is silent."""
+
+    name = "silent"
+    description = "runs nothing"
+    source = "this test"
+
+    @contextmanager
+    def connect(self, seconds=120.0):
+        yield SilentEngine()
+
+    def requirements(self):
+        return iter(())
+
+    def examine(self):
+        return iter(())
+
+
+class SilentEngine:
+    """Keeps the promises of a batch submission."""
+
+    name = SilentRow.name
+
+    def require_limits(self):
+        """There is nothing to limit."""
+
+    def remove_leftovers(self):
+        return 0
+
+    def find_image(self, reference, limits):
+        return ImageFacts(reference=reference, id="sha256:" + "0" * 64, size_bytes=0)
+
+    @contextmanager
+    def folders(self, notes, output_bytes, limits, marks):
+        yield SilentFolders(json.loads(notes))
+
+    @contextmanager
+    def sandbox(self, image, limits, marks, network, mounts, log):
+        yield SilentSandbox(limits, log)
+
+
+class SilentFolders:
+    """No annotation for any note."""
+
+    mounts = {}
+
+    def __init__(self, notes):
+        self.notes = notes
+
+    def take(self, name, most_bytes):
+        named = [{"resourceSource": {"name": note.get("note_name", note["identifier"])}} for note in self.notes]
+        return json.dumps([{"annotationSource": source, "textDateAnnotations": []} for source in named]).encode()
+
+
+class SilentSandbox(Sandbox):
+    """Ended as soon as it is asked for."""
+
+    def start(self):
+        pass
+
+    def state(self):
+        return State(running=False, out_of_memory=False, exit_code=0)
+
+    def measure(self):
+        pass
+
+    def kill(self):
+        pass
+
+    def ended_by_itself(self):
+        return True
+'''
+ENGINE_RUN = """
+from sandscore.containers.annotation_run import RunJob, run
+from sandscore.containers.engines.engine_registry import ENGINES
+from sandscore.containers.run_context import Annotator
+from sandscore.containers.sent_notes import read_notes
+from sandscore.records.run_record import RunLimits
+from sandscore.task_table.task import find_task
+assert ENGINES.names[-1] == "silent" and ENGINES.plugin("silent") is None
+notes, digest = read_notes("gold/example/notes.json")
+image = Annotator("image", "any", "batch")
+done = run(RunJob(find_task("date"), image, notes, digest, RunLimits(), engine="silent"))
+assert done.record.outcome == "finished", done.record.reason
+assert done.answers == [b"[]"] * len(notes)
+"""
+OWNS = """    def owns(self, root: Path, chosen: Chosen) -> str | None:
+        return "a queue in a JSON file" if (root / FILE).exists() else None
+
+"""
+PLOT = '''
+"""The plot of how many rows a board has."""
+
+from sandscore.site.plots.board_plot import BoardPlot, PlottedBoard
+from sandscore.site.plots.canvas import WIDE, Canvas, PlotForm
+from sandscore.site.plots.svg import Plot, plot
+
+
+class CountSection(BoardPlot):
+    """As many as there are."""
+
+    template = "count.html"
+    place = 9
+
+    @staticmethod
+    def figure(given: PlottedBoard) -> Plot:
+        rows = len(given.board.rows)
+
+        def drawn(form: PlotForm) -> Canvas:
+            canvas = Canvas(form.width, 20)
+            canvas.write(0, 10, f"{rows} rows are counted")
+            return canvas
+
+        return plot(drawn, "count", "How many", WIDE)
+'''
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> CheckoutCopy:
+    return CheckoutCopy(tmp_path_factory.mktemp("changes") / "copy")
+
+
 @pytest.fixture
-def copy(tmp_path: Path) -> CheckoutCopy:
-    return CheckoutCopy(tmp_path / "copy")
+def copy(shared: CheckoutCopy) -> Iterator[CheckoutCopy]:
+    yield shared
+    shared.restore()
 
 
 def listed_anew(copy: CheckoutCopy) -> None:
@@ -127,6 +265,46 @@ def test_a_profile_is_one_package(copy: CheckoutCopy) -> None:
     own = {f"scoring/sandscore/profiles/counting/{name}.py" for name in ("__init__", "counting_profile")}
     assert copy.touched() == GENERATED_ROWS | own
     assert "all there" in copy.says(*SCORE, "--profile", "counting")
+
+
+def test_a_home_of_queues_is_one_package(copy: CheckoutCopy, tmp_path: Path) -> None:
+    folder = copy.package("queue/homes/json_file")
+    folder.mkdir()
+    (folder / "__init__.py").write_text('"""A home of this test."""\n')
+    theirs = (ROOT / "tests" / "strangers" / "json_home.py").read_text(encoding="utf-8")
+    before, init, after = theirs.partition("    def init(")
+    (folder / "json_file_row.py").write_text(f"{before}{OWNS}{init}{after}")
+    listed_anew(copy)
+    own = {f"scoring/sandscore/queue/homes/json_file/{name}.py" for name in ("__init__", "json_file_row")}
+    assert copy.touched() == GENERATED_ROWS | own
+    queue, predictions = str(tmp_path / "queue"), tmp_path / "date.json"
+    predictions.write_bytes(annotations(RIGHT))
+    challenge = str(challenge_folder(tmp_path / "challenge"))
+    copy.says("queue", "init", queue, "--home", "json-file", "--challenge", challenge)
+    settings = json.loads((tmp_path / "queue" / "settings.json").read_bytes())
+    assert settings["home"] is None, "ours are known by the file that they keep"
+    copy.says("queue", "submit", queue, "--task", "date", "--team", "A", "--predictions", str(predictions))
+    copy.says("queue", "work", queue, "--once")
+    [listed] = json.loads(copy.says("queue", "list", queue, "--format", "json"))
+    assert (listed["status"], listed["scores"]["instance_strict"]) == ("SCORED", 1.0)
+
+
+def test_an_engine_is_one_module(copy: CheckoutCopy) -> None:
+    copy.package("containers/engines/silent_engine.py").write_text(ENGINE.lstrip())
+    listed_anew(copy)
+    assert copy.touched() == GENERATED_ROWS | {"scoring/sandscore/containers/engines/silent_engine.py"}
+    ran = copy.ran("-c", ENGINE_RUN)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+
+
+def test_a_plot_is_one_module_and_one_template(copy: CheckoutCopy, tmp_path: Path) -> None:
+    copy.package("site/plots/count_plot.py").write_text(PLOT.lstrip())
+    copy.package("site/templates/plots/count.html").write_text("<section>\n{{ figure }}\n</section>\n")
+    site = "scoring/sandscore/site"
+    assert copy.touched() == {f"{site}/plots/count_plot.py", f"{site}/templates/plots/count.html"}
+    copy.says("publish", "leaderboard/date-final/board.json", "-o", str(tmp_path / "site"))
+    [shown] = (tmp_path / "site").glob("*/index.html")
+    assert "2 rows are counted" in shown.read_text(encoding="utf-8")
 
 
 MEDICATION = (

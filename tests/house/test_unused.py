@@ -15,6 +15,8 @@ SUITES = "conformance/"
 """What it holds is called by pytest, by name."""
 CALLED_BY_OTHERS = {"command", "group", "model_validator", "field_validator", "field_serializer", "model_serializer"}
 """Decorators: click calls the one, pydantic the others."""
+COLLECTED = {"BoardPlot"}
+"""Classes whose heirs are found by what they extend."""
 ALLOWED = {
     "api/results.py:to_pandas": "public, in notebooks",
     "base/registry.py:plugin": "says of a stranger's row which package brought it",
@@ -29,7 +31,8 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 def is_public(node: Function | ast.ClassDef) -> bool:
     called = {word for decorator in node.decorator_list for word in _WORD.findall(ast.unparse(decorator))}
-    return not node.name.startswith("_") and not called & CALLED_BY_OTHERS
+    bases = {ast.unparse(base) for base in node.bases} if isinstance(node, ast.ClassDef) else set()
+    return not node.name.startswith("_") and not called & CALLED_BY_OTHERS and not bases & COLLECTED
 
 
 def functions_and_classes(tree: ast.Module) -> Iterator[Function | ast.ClassDef]:
