@@ -16,6 +16,8 @@ class CheckoutCopy:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.beside: tuple[Path, ...] = ()
+        """Folders of installed packages, which commands see too."""
         git = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
         listed = subprocess.run(git, capture_output=True, text=True, check=True, cwd=ROOT).stdout.splitlines()
         compiled = [path.relative_to(ROOT).as_posix() for path in (ROOT / PACKAGE).rglob("*.so")]
@@ -43,13 +45,15 @@ class CheckoutCopy:
                 path.write_bytes(self.before[name])
             else:
                 path.unlink()
+        self.beside = ()
 
     def package(self, name: str) -> Path:
         return self.root / PACKAGE / name
 
     def ran(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Python with these words, in the copy."""
-        environment = os.environ | {"PYTHONPATH": str(self.root / "scoring"), "PYTHONDONTWRITEBYTECODE": "1"}
+        path = os.pathsep.join(map(str, (self.root / "scoring", *self.beside)))
+        environment = os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
         return subprocess.run(
             [sys.executable, *words], capture_output=True, text=True, check=False, cwd=self.root, env=environment
         )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from checkout_copy import ROOT, CheckoutCopy
+from plugins.test_strangers import installed
 from queue_samples import RIGHT, annotations, challenge_folder
 
 pytestmark = pytest.mark.slow
@@ -277,16 +278,29 @@ def test_a_home_of_queues_is_one_package(copy: CheckoutCopy, tmp_path: Path) -> 
     listed_anew(copy)
     own = {f"scoring/sandscore/queue/homes/json_file/{name}.py" for name in ("__init__", "json_file_row")}
     assert copy.touched() == GENERATED_ROWS | own
-    queue, predictions = str(tmp_path / "queue"), tmp_path / "date.json"
+    assert served_by_json_file(copy, tmp_path)["home"] is None, "ours are known by the file that they keep"
+
+
+def test_somebody_elses_home_of_queues_is_no_code(copy: CheckoutCopy, tmp_path: Path) -> None:
+    text = (ROOT / "tests" / "strangers" / "json_home.py").read_text(encoding="utf-8")
+    points = {"sandscore.homes": "json-file = somebodys_home:JsonFileRow\n"}
+    copy.beside = (installed(tmp_path / "packages", "somebodys_home", text, points),)
+    assert served_by_json_file(copy, tmp_path)["home"] == "json-file"
+    assert copy.touched() == set()
+
+
+def served_by_json_file(copy: CheckoutCopy, folder: Path) -> dict[str, object]:
+    """The settings of a queue in a JSON file that has scored a submission."""
+    queue, predictions = str(folder / "queue"), folder / "date.json"
     predictions.write_bytes(annotations(RIGHT))
-    challenge = str(challenge_folder(tmp_path / "challenge"))
+    challenge = str(challenge_folder(folder / "challenge"))
     copy.says("queue", "init", queue, "--home", "json-file", "--challenge", challenge)
-    settings = json.loads((tmp_path / "queue" / "settings.json").read_bytes())
-    assert settings["home"] is None, "ours are known by the file that they keep"
     copy.says("queue", "submit", queue, "--task", "date", "--team", "A", "--predictions", str(predictions))
     copy.says("queue", "work", queue, "--once")
     [listed] = json.loads(copy.says("queue", "list", queue, "--format", "json"))
     assert (listed["status"], listed["scores"]["instance_strict"]) == ("SCORED", 1.0)
+    settings: dict[str, object] = json.loads((folder / "queue" / "settings.json").read_bytes())
+    return settings
 
 
 def test_an_engine_is_one_module(copy: CheckoutCopy) -> None:
