@@ -3,6 +3,7 @@ type does not say them."""
 
 import os
 from collections.abc import Callable, Iterable
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,10 +89,12 @@ def _paths(begun: str, kind: str) -> list[str]:
 
 def suggesting(command: click.Command) -> click.Command:
     """The command, its parameters knowing what can stand there; for a process that only completes."""
-    for parameter in command.params:
+    knowing = copy(command)
+    knowing.params = [copy(parameter) for parameter in command.params]
+    for parameter in knowing.params:
         if (found := _suggested(parameter)) is not None:
             parameter.type = found
-    return command
+    return knowing
 
 
 def _suggested(parameter: click.Parameter) -> Suggested | None:
