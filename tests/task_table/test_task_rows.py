@@ -95,7 +95,7 @@ def test_tasks_are_found_by_id() -> None:
     own = {"drug": own_task("drug", DRUG)}
     assert find_task("drug", own).own
     assert find_task(own["drug"]) is own["drug"]
-    with pytest.raises(UsageFault, match="unknown task 'dat'.*the tasks are"):
+    with pytest.raises(UsageFault, match=r"unknown task 'dat'.*the tasks are"):
         find_task("dat")
 
 
