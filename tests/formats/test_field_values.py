@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from sandscore.base.errors import ParticipantFault
+from sandscore.formats import FORMATS
 from sandscore.formats.conll_columns import parts_of
-from sandscore.formats.corpus import clipped
+from sandscore.formats.conversion import _note_losses
+from sandscore.formats.corpus import AnnotatedNote, Corpus, CorpusNote, LossJournal, clipped
 from sandscore.formats.json_fields import confidence_of, text_or_none, whole
 
 
@@ -64,3 +66,18 @@ def test_a_border_names_its_note_only_in_our_own_shape(columns: str, name: str |
     path = tmp_path / "a.conll"
     path.write_text(f"-DOCSTART- {columns}\n\nMay B-DATE\n", encoding="utf-8")
     assert [part.id for part in parts_of([path])] == [name]
+
+
+@pytest.mark.parametrize(
+    ("target", "lost"),
+    [
+        ("presidio", set()),
+        ("i2b2", {"note type", "note_name"}),
+        ("conll", {"patientId", "note type", "note_name"}),
+    ],
+)
+def test_what_is_said_of_a_note_and_has_no_place_is_lost(target: str, lost: set[str]) -> None:
+    note = CorpusNote("n1", "Seen 3/14.", "p1", "discharge", "x/Note/n1")
+    journal = LossJournal()
+    _note_losses(Corpus((AnnotatedNote(note),)), FORMATS.find(target), journal)
+    assert {loss.what for loss in journal.losses} == lost
