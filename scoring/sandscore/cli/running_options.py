@@ -8,14 +8,16 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.progress import bar
-from sandscore.records.run_record import RunRecord
+
+if TYPE_CHECKING:
+    from sandscore.records.run_record import RunRecord
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _SIZE = re.compile(r"([0-9]+)([kmg]?)b?", re.IGNORECASE)
@@ -80,7 +82,7 @@ def following(notes: int) -> Iterator[Callable[[int], object]]:
         signal.signal(signal.SIGTERM, before)
 
 
-def report(record: RunRecord) -> None:
+def report(record: "RunRecord") -> None:
     """Warnings and the reason of an end, for the person at the terminal."""
     if record.kind != "image":
         click.echo(f"sandscore: this run was not isolated ({record.isolation})", err=True)
@@ -90,7 +92,7 @@ def report(record: RunRecord) -> None:
         click.echo(f"sandscore: {record.outcome}: {record.reason}", err=True)
 
 
-def _as_text(record: RunRecord, folder: Path) -> str:
+def _as_text(record: "RunRecord", folder: Path) -> str:
     lines = [f"outcome       {record.outcome}", f"notes         {record.notes}"]
     if record.notes_per_second is not None:
         lines.append(f"speed         {record.notes_per_second:.1f} notes/s")
@@ -109,7 +111,7 @@ def _as_text(record: RunRecord, folder: Path) -> str:
     return "\n".join(lines)
 
 
-def _limits(record: RunRecord) -> str:
+def _limits(record: "RunRecord") -> str:
     limits = record.limits
     time = f"{limits.total_seconds:g} s, {limits.note_seconds:g} s a note and more for long ones"
     if record.kind != "image":
@@ -118,7 +120,7 @@ def _limits(record: RunRecord) -> str:
     return f"{limits.hardening}; {room}, {time}"
 
 
-def _as_json(record: RunRecord, folder: Path) -> str:
+def _as_json(record: "RunRecord", folder: Path) -> str:
     written: str = record.model_dump_json(indent=2)
     return written
 
