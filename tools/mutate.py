@@ -4,6 +4,7 @@
     python tools/mutate.py ranking --places 30   # more of one room
     python tools/mutate.py ranking --seed 2      # other places
     python tools/mutate.py queue --near          # only with the test files that name the module of the fault
+    python tools/mutate.py queue --seconds 20    # what nobody has noticed by then counts as a survivor
 
 The places are drawn by a seed, so that a survivor can be looked at again. A room is a package of sandscore; its tests
 are the folder of that name under tests/, without those that need an engine, a browser or an original scorer, and
@@ -169,8 +170,8 @@ def copy_of_the_checkout(folder: Path) -> Path:
 class Grounds:
     """A copy of the checkout in which faults are planted."""
 
-    def __init__(self, folder: Path, *, near: bool = False) -> None:
-        self.folder, self.near = copy_of_the_checkout(folder), near
+    def __init__(self, folder: Path, *, near: bool = False, seconds: float | None = None) -> None:
+        self.folder, self.near, self.seconds = copy_of_the_checkout(folder), near, seconds
 
     def notices(self, plant: Plant, tests: Sequence[Path]) -> bool:
         """Whether one of the tests fails with the fault in place."""
@@ -190,11 +191,11 @@ class Grounds:
         command = [sys.executable, *words, *map(str, tests)]
         try:
             ran = subprocess.run(
-                command, cwd=self.folder, env=environment, timeout=PATIENCE, check=False,
+                command, cwd=self.folder, env=environment, timeout=self.seconds or PATIENCE, check=False,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return False
+            return self.seconds is not None
         return ran.returncode in _PASSES
 
     def nearest_first(self, plant: Plant, tests: Sequence[Path]) -> list[Path]:
@@ -213,10 +214,13 @@ def _files(folder: Path, given: Path) -> Iterator[Path]:
         yield from (path.relative_to(folder) for path in sorted((folder / given).rglob("test_*.py")))
 
 
-def survivors(room: str, number: int, seed: int, *, near: bool = False) -> Iterator[Plant]:
+def survivors(
+    room: str, number: int, seed: int, *, near: bool = False, seconds: float | None = None
+) -> Iterator[Plant]:
     """The faults of a room that its tests do not notice."""
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
-        grounds, tests, plants = Grounds(Path(folder), near=near), [tests_of(room)], drawn(room, number, seed)
+        grounds = Grounds(Path(folder), near=near, seconds=seconds)
+        tests, plants = [tests_of(room)], drawn(room, number, seed)
         used = {path for plant in plants for path in grounds.nearest_first(plant, tests)}
         if not grounds.passes(sorted(used)):
             raise SystemExit(f"{tests[0]} does not pass as it is")
@@ -233,8 +237,12 @@ def main() -> int:
     parser.add_argument("--places", type=int, default=PLACES)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--near", action="store_true", help="only test files that name the module of the fault")
+    parser.add_argument("--seconds", type=float, help="how long the tests of a room may look for one fault")
     asked = parser.parse_args()
-    left = {room: len([*survivors(room, asked.places, asked.seed, near=asked.near)]) for room in asked.rooms}
+    left = {
+        room: len([*survivors(room, asked.places, asked.seed, near=asked.near, seconds=asked.seconds)])
+        for room in asked.rooms
+    }
     print(*(f"{room}: {number} of {asked.places} survive" for room, number in left.items()), sep="\n")
     return int(any(left.values()))
 
