@@ -9,9 +9,25 @@ import pytest
 from sandscore.base.errors import UsageFault
 from sandscore.containers.engines.docker import docker_folders
 from sandscore.containers.engines.docker.cleanup import remaining
+from sandscore.containers.http_exchange import ConnectionDied, Reply
 from sandscore.containers.note_redaction import MASK, redact
 from sandscore.containers.sent_notes import SentNote
+from sandscore.containers.service_protocol import Clock, Service
 from sandscore.containers.transports import BASE_PATH, AddressDoor, url_door
+from sandscore.records.run_record import RunFault, RunLimits
+from sandscore.task_table.task import TASKS
+
+
+class Flaky(Service):
+    """A service whose connection breaks so many times before an answer comes."""
+
+    deaths = 0
+
+    def ask(self, *_: Any, **__: Any) -> Reply:
+        if self.deaths:
+            self.deaths -= 1
+            raise ConnectionDied("closed")
+        return Reply(200, {}, b"{}")
 
 
 @pytest.mark.parametrize(
@@ -73,3 +89,20 @@ def test_stopped_containers_are_left_over_too() -> None:
     client: Any = SimpleNamespace(containers=SimpleNamespace(list=listing), networks=empty, volumes=empty)
     assert remaining(client) == ["one"]
     assert asked[0]["ignore_removed"] is True
+
+
+@pytest.mark.parametrize(("deaths", "retried"), [(0, 0), (1, 1)])
+def test_a_note_is_asked_for_once_more_where_no_byte_had_come(deaths: int, retried: int) -> None:
+    answers: Any = SimpleNamespace(task=TASKS["date"], accepted=lambda _note, body: body)
+    service = Flaky(AddressDoor("127.0.0.1", 1), answers, RunLimits(), Clock(60), lambda: None)
+    service.deaths = deaths
+    assert service.annotate(SentNote("n", "n", "text"))[0] == b"{}"
+    assert service.retried == retried
+
+
+def test_a_note_is_not_asked_for_three_times() -> None:
+    answers: Any = SimpleNamespace(task=TASKS["date"], accepted=lambda _note, body: body)
+    service = Flaky(AddressDoor("127.0.0.1", 1), answers, RunLimits(), Clock(60), lambda: None)
+    service.deaths = 2
+    with pytest.raises(RunFault, match="no answer, twice"):
+        service.annotate(SentNote("n", "n", "text"))
