@@ -23,6 +23,11 @@ def test_over_nothing_stands_a_plain_zero() -> None:
     assert (one["precision"], one["recall"], one["actual"], one["possible"]) == (0, 0, 1, 0)
 
 
+def test_a_single_right_one_is_perfect() -> None:
+    found = metrics(dict.fromkeys(COUNTS, 0) | {"correct": 1}, "strict")
+    assert (found["precision"], found["recall"], found["f1"]) == (1, 1, 1)
+
+
 def test_means_of_rows() -> None:
     rows = [dict.fromkeys(_macro([]), value) for value in (0.25, 0.75)]
     assert set(_macro(rows).values()) == {0.5}
