@@ -3,9 +3,12 @@
     python tools/mutate.py                       # ten places in every room
     python tools/mutate.py ranking --places 30   # more of one room
     python tools/mutate.py ranking --seed 2      # other places
+    python tools/mutate.py queue --near          # only with the test files that name the module of the fault
+    python tools/mutate.py queue --seconds 20    # what nobody has noticed by then counts as a survivor
 
 The places are drawn by a seed, so that a survivor can be looked at again. A room is a package of sandscore; its tests
-are the folder of that name under tests/, without those that need an engine, a browser or an original scorer.
+are the folder of that name under tests/, without those that need an engine, a browser or an original scorer, and
+without the slow ones. ``conformance`` is no room here: it consists of tests, and is itself what notices faults.
 """
 
 import argparse
@@ -29,7 +32,10 @@ PATIENCE = 300.0
 """Seconds; a fault that makes a test hang is noticed."""
 TESTS_OF = {"queue": "submission_queue", "site": "board_site"}
 """Folders of tests that cannot be called as their room is: these names are modules of the standard library."""
-MARKED = "not engine and not browser and not peer"
+NOT_ROOMS = frozenset({"conformance"})
+MARKED = "not engine and not browser and not peer and not slow"
+_PASSES = (0, 5)
+"""Exit codes of pytest: all pass; all of them are left out."""
 COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<", ast.Eq: "!=", ast.NotEq: "==",
     ast.In: "not in", ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is",
@@ -128,8 +134,8 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def rooms() -> list[str]:
-    """The packages of sandscore, and ``__init__`` files aside nothing else."""
-    return sorted(path.parent.name for path in (ROOT / PACKAGE).glob("*/__init__.py"))
+    """The packages of sandscore that have tests, and are none."""
+    return sorted({path.parent.name for path in (ROOT / PACKAGE).glob("*/__init__.py")} - NOT_ROOMS)
 
 
 def places_in(room: str) -> list[Plant]:
@@ -164,8 +170,8 @@ def copy_of_the_checkout(folder: Path) -> Path:
 class Grounds:
     """A copy of the checkout in which faults are planted."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = copy_of_the_checkout(folder)
+    def __init__(self, folder: Path, *, near: bool = False, seconds: float | None = None) -> None:
+        self.folder, self.near, self.seconds = copy_of_the_checkout(folder), near, seconds
 
     def notices(self, plant: Plant, tests: Sequence[Path]) -> bool:
         """Whether one of the tests fails with the fault in place."""
@@ -178,23 +184,27 @@ class Grounds:
             path.write_bytes(whole)
 
     def passes(self, tests: Sequence[Path]) -> bool:
+        if not tests:
+            return True
         words = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=no", "-m", MARKED]
         environment = os.environ | {"PYTHONPATH": str(self.folder / "scoring"), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, *words, *map(str, tests)]
         try:
             ran = subprocess.run(
-                command, cwd=self.folder, env=environment, timeout=PATIENCE, check=False,
+                command, cwd=self.folder, env=environment, timeout=self.seconds or PATIENCE, check=False,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return False
-        return ran.returncode == 0
+            return self.seconds is not None
+        return ran.returncode in _PASSES
 
     def nearest_first(self, plant: Plant, tests: Sequence[Path]) -> list[Path]:
         """Test files that name the module come first, so that most faults are noticed within seconds."""
         name = Path(plant.file).stem
         files = [path for given in tests for path in _files(self.folder, given)]
-        return sorted(files, key=lambda path: name not in (self.folder / path).read_text(encoding="utf-8"))
+        texts = {path: (self.folder / path).read_text(encoding="utf-8") for path in files}
+        files.sort(key=lambda path: (f"{name} import" not in texts[path], name not in texts[path]))
+        return [path for path in files if name in texts[path]] if self.near else files
 
 
 def _files(folder: Path, given: Path) -> Iterator[Path]:
@@ -204,13 +214,17 @@ def _files(folder: Path, given: Path) -> Iterator[Path]:
         yield from (path.relative_to(folder) for path in sorted((folder / given).rglob("test_*.py")))
 
 
-def survivors(room: str, number: int, seed: int) -> Iterator[Plant]:
+def survivors(
+    room: str, number: int, seed: int, *, near: bool = False, seconds: float | None = None
+) -> Iterator[Plant]:
     """The faults of a room that its tests do not notice."""
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
-        grounds, tests = Grounds(Path(folder)), [tests_of(room)]
-        if not grounds.passes(list(_files(grounds.folder, tests[0]))):
+        grounds = Grounds(Path(folder), near=near, seconds=seconds)
+        tests, plants = [tests_of(room)], drawn(room, number, seed)
+        used = {path for plant in plants for path in grounds.nearest_first(plant, tests)}
+        if not grounds.passes(sorted(used)):
             raise SystemExit(f"{tests[0]} does not pass as it is")
-        for plant in drawn(room, number, seed):
+        for plant in plants:
             noticed = grounds.notices(plant, tests)
             print("noticed " if noticed else "SURVIVES", plant, flush=True)
             if not noticed:
@@ -222,8 +236,13 @@ def main() -> int:
     parser.add_argument("rooms", nargs="*", default=rooms(), help="packages of sandscore; all of them if none is named")
     parser.add_argument("--places", type=int, default=PLACES)
     parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--near", action="store_true", help="only test files that name the module of the fault")
+    parser.add_argument("--seconds", type=float, help="how long the tests of a room may look for one fault")
     asked = parser.parse_args()
-    left = {room: len(list(survivors(room, asked.places, asked.seed))) for room in asked.rooms}
+    left = {
+        room: len([*survivors(room, asked.places, asked.seed, near=asked.near, seconds=asked.seconds)])
+        for room in asked.rooms
+    }
     print(*(f"{room}: {number} of {asked.places} survive" for room, number in left.items()), sep="\n")
     return int(any(left.values()))
 

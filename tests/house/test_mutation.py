@@ -41,3 +41,14 @@ def test_every_room_has_ten_places_and_they_stay_the_same() -> None:
         drawn = TOOL["drawn"](room, 10, 7)
         assert drawn == TOOL["drawn"](room, 10, 7)
     assert len(TOOL["drawn"]("ranking", 10, 7)) == 10
+
+
+def test_the_page_of_survivors_speaks_of_every_room() -> None:
+    page = (ROOT / "docs" / "mutation.md").read_text(encoding="utf-8")
+    rows = {line.split("|")[1].strip(" `") for line in page.splitlines() if line.startswith("| `")}
+    assert set(TOOL["rooms"]()) <= rows
+
+
+def test_every_room_has_a_folder_of_tests() -> None:
+    for room in TOOL["rooms"]():
+        assert list((ROOT / TOOL["tests_of"](room)).rglob("test_*.py")), room

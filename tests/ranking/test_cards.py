@@ -92,3 +92,24 @@ def test_a_profile_may_round_its_ratios_and_have_components_of_its_own() -> None
     changed["measures"]["instance_strict"]["f1"] = 0.75001
     changed["measures"]["partial"] = {"correct": 3, "partial": 1, "f1": 0.8}
     assert ranked_measures(as_entry(changed).card) == ("instance_strict",)
+
+
+def formula_card(**changes: Any) -> bytes:
+    """A card of a measure whose score is the sum of what notes count."""
+    made = card()
+    score = {"score": 5.0, "components": {"a": 5}, "formula": "sum(a)", "direction": "higher", "plugin": "p 1"}
+    made["measures"]["covered"] = score | changes
+    for rows, number in zip(made["per_note"].values(), (2, 3), strict=True):
+        rows["covered"] = [number]
+    return json.dumps(made).encode()
+
+
+def test_components_are_the_sums_of_what_the_notes_count() -> None:
+    assert "covered" in ranked_measures(card_entry(formula_card(), "a.json").card)
+    for changes, said in (
+        ({"components": {"a": 6}}, "add up to a 5; 'measures' differs"),
+        ({"score": 6.0}, "its components make 5"),
+        ({"components": {"b": 5}}, "components other than those of its formula"),
+    ):
+        with pytest.raises(ParticipantFault, match=said):
+            card_entry(formula_card(**changes), "a.json")

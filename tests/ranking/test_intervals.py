@@ -7,6 +7,7 @@ from scipy import stats
 
 from sandscore.ranking.confidence_intervals import (
     acceleration_of,
+    bca_interval,
     bca_intervals,
     jackknife_f1,
     percentile_intervals,
@@ -66,3 +67,11 @@ def test_acceleration_is_a_sixth_of_the_skewness() -> None:
 def test_bca_of_a_perfect_system_is_a_point() -> None:
     table = tabulate([entry("a", [(3, 0, 0)] * 20)])
     assert bca_intervals(table, 0, f1_replicates(table, [0], 1, 200)[:, 0]) == [(1.0, 1.0)]
+
+
+def test_the_bias_pushes_to_the_side_where_the_estimate_lies() -> None:
+    """Without skewness the tails are those of 2 b + z; three quarters of the replicates are below 0.75."""
+    replicates = np.linspace(0, 1, 1_001)
+    bias = stats.norm.ppf(750.5 / 1_001)
+    expected = np.quantile(replicates, stats.norm.cdf(2 * bias + stats.norm.ppf([0.025, 0.975])))
+    assert bca_interval(replicates, 0.75, np.zeros(10)) == pytest.approx(expected.tolist())

@@ -1,0 +1,108 @@
+"""Spans of a dict each, and small drawings of intervals: what is read, what is said about it, what is drawn where."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from sandscore.api.scoring_calls import ScoreFiles, ScoringPlan, score_to_files
+from sandscore.api.span_reading import SpanReader
+from sandscore.api.value_views import IntervalBar, ValueView, as_html, as_text, interval_text, ratio_text
+from sandscore.base.byte_sources import NamedBytes
+from sandscore.base.errors import ParticipantFault
+from sandscore.task_table.task import find_task
+
+TEXT = "Seen 3/14 by John Smith."
+DATE = {"start": 5, "length": 4}
+NOTES = NamedBytes("notes", b'[{"identifier": "n1", "text": "Seen 3/14 by John Smith.", "patientId": "p1"}]')
+GOLD = NamedBytes(
+    "gold",
+    b'[{"annotationSource": {"resourceSource": {"name": "x/Note/n1"}}, "textDateAnnotations": '
+    b'[{"start": 5, "length": 4, "text": "3/14", "dateFormat": "M/D", "confidence": 90}]}]',
+)
+
+
+def read(*spans: Mapping[str, Any], task: str = "date") -> tuple[list[dict[str, Any]], list[str]]:
+    reader = SpanReader.of(find_task(task), "predictions")
+    return reader.annotations(spans, "n1", TEXT, texts=True), reader.remarks()
+
+
+@pytest.mark.parametrize(
+    "place", [DATE, {"start": 5, "length": 4, "end": 9}, {"start_char": 5, "end_char": 9, "start": 1}]
+)
+def test_a_place_in_any_of_three_ways(place: dict[str, int]) -> None:
+    assert read(place) == ([{"start": 5, "length": 4, "text": "3/14"}], [])
+
+
+def test_an_end_alone_is_exclusive_and_that_is_said() -> None:
+    made, [said] = read({"start": 5, "end": 9})
+    assert made == [{"start": 5, "length": 4, "text": "3/14"}]
+    assert said == "predictions: 'length' is missing, so 'end' was taken as exclusive (1 spans)"
+
+
+@pytest.mark.parametrize(
+    ("place", "found"),
+    [({"start": 5}, "neither 'length' nor 'end'"), ({"start": 5, "length": 4, "end": 8}, "and another end")],
+)
+def test_a_place_that_is_none(place: dict[str, int], found: str) -> None:
+    with pytest.raises(ParticipantFault, match=found):
+        read(place)
+
+
+def test_fields_that_nothing_reads_are_named_and_no_others() -> None:
+    told = {"word": "3/14", "index": 3, "dateFormat": "M/D", "score": 0.5, "colour": "red"}
+    made, [said] = read(DATE | told)
+    assert made[0]["confidence"] == 50
+    assert said.startswith("predictions: fields that nothing reads: ")
+    assert "colour" in said
+    assert not any(
+        f"{name!r}" in said or f" {name}" in said.partition("reads:")[2] for name in told.keys() - {"colour"}
+    )
+
+
+def test_types_that_a_task_does_not_know_are_left_out() -> None:
+    made, [said] = read(DATE | {"entity_type": "DATE_TIME"}, DATE | {"entity_type": "PERSON"})
+    assert len(made) == 1
+    assert "1 spans of types that date does not know" in said
+    with pytest.raises(ParticipantFault, match="no span has a type that date knows"):
+        read(DATE | {"entity_type": "PERSON"})
+
+
+def test_a_type_may_be_no_word() -> None:
+    made, _ = read(DATE, DATE | {"entity_type": 7})
+    assert len(made) == 1
+
+
+def test_a_bar_stands_where_its_numbers_are() -> None:
+    assert [IntervalBar(None, None).place(number) for number in (0, 0.25, 1)] == [0, 30, 120]
+    assert [IntervalBar(None, None, -1).place(number) for number in (-1, 0, 1)] == [0, 60, 120]
+
+
+def test_a_table_as_text_and_as_a_page() -> None:
+    view = ValueView("<title>", ("name", "F1"), [("a", ratio_text(0.5))], [IntervalBar(0.5, (0.25, 0.75))], ["said"])
+    assert as_text(view).splitlines()[0] == "<title>"
+    page = as_html(view)
+    assert "&lt;title&gt;" in page
+    assert 'x1="30.0"' in page
+    assert 'x2="90.0"' in page
+    assert "0.250 to 0.750" in page
+    assert interval_text(None) == ratio_text(None) != "0"
+    assert interval_text((-0.5, 0.5), "+") == "-0.500 to +0.500"
+
+
+def test_a_salt_hides_ids_and_nothing_else_does() -> None:
+    plan = ScoringPlan(task="date", gold=GOLD, predictions=GOLD, notes=NOTES)
+    assert list(score_to_files(plan, ScoreFiles()).card.per_note) == ["n1"]
+    [hidden] = score_to_files(plan, ScoreFiles(salt=b"salt")).card.per_note
+    assert (len(hidden), hidden.isalnum()) == (16, True)
+
+
+@pytest.mark.parametrize(("licence", "shown"), [("true", True), ("false", False)])
+def test_a_report_shows_notes_only_where_the_licence_lets_it(licence: str, shown: bool, tmp_path: Any) -> None:
+    (tmp_path / "challenge.toml").write_text(f'challenge = "c"\n[publication]\ntext = {licence}\n', encoding="utf-8")
+    plan = ScoringPlan(
+        task="date", gold=GOLD, predictions=NamedBytes("p", GOLD.data.replace(b"M/D", b"M/Y")), notes=NOTES
+    )
+    files = ScoreFiles(report=str(tmp_path / "report.html"), challenge=str(tmp_path / "challenge.toml"))
+    score_to_files(plan, files)
+    assert ("John Smith" in (tmp_path / "report.html").read_text("utf-8")) is shown

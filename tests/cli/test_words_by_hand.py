@@ -1,0 +1,44 @@
+"""Words of the command line, one function at a time."""
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+
+from sandscore.base.errors import UsageFault
+from sandscore.cli.card_text import _beside
+from sandscore.cli.demo import MARK, _fresh
+from sandscore.cli.options import own_tasks
+from sandscore.cli.queue.rescoring_text import as_json
+from sandscore.cli.tasks import command
+
+
+def test_what_was_written_is_listed_or_null() -> None:
+    assert json.loads(as_json([], None)) == {"groups": [], "written": None}
+    assert json.loads(as_json([], ("a",))) == {"groups": [], "written": ["a"]}
+
+
+def test_a_remark_stands_beside_its_row_where_there_is_room() -> None:
+    assert _beside("row", "remark", None) == _beside("row", "remark", 11) == "row  remark"
+    assert _beside("row", "remark", 10).splitlines()[0] == "row"
+
+
+def test_a_demo_takes_an_empty_folder_or_its_own(tmp_path: Path) -> None:
+    made = _fresh(tmp_path)
+    assert (made / MARK).exists()
+    (made / "left").touch()
+    assert not (_fresh(tmp_path) / "left").exists()
+    (tmp_path / MARK).unlink()
+    (tmp_path / "mine").touch()
+    with pytest.raises(UsageFault, match="was not made by a demo"):
+        _fresh(tmp_path)
+
+
+def test_own_tasks_of_a_context_that_is_given() -> None:
+    assert own_tasks(click.Context(click.Command("any"))) == {}
+
+
+def test_a_schema_is_of_one_task() -> None:
+    with pytest.raises(UsageFault, match="name it"):
+        command.main(["--schema"], standalone_mode=False)

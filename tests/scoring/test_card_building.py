@@ -1,0 +1,118 @@
+"""Counts to score cards, with numbers made by hand."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sandscore.measures.hipaa_map import load_hipaa_map
+from sandscore.records.scorecard import Scorecard
+from sandscore.scoring import card_building
+from sandscore.scoring.card_building import (
+    NoteCounts,
+    carried_definition,
+    dumped,
+    macro,
+    published,
+    signature,
+    table_of,
+    written,
+)
+from sandscore.task_table.own_tasks import definition_hash
+from sandscore.task_table.task import Task, find_task
+
+OWN = Task(id="medication", array="textMedicationAnnotations", kind="medication", own=True)
+HASHES = {"gold": "0123456789abcdef", "predictions": "fedcba9876543210"}
+NOTES = NoteCounts(
+    ["a", "b", "c"], {"strict": table_of([(1, 0, 2), (3, 1, 0), (0, 0, 0)]), "sum": table_of([(4,)] * 3)}
+)
+
+
+def card(**changes: Any) -> Scorecard:
+    parts: dict[str, Any] = {
+        "sandscore": "0", "signature": "s", "task": "date", "profile": "challenge", "notes": 2,
+        "gold_annotations": 3, "predicted_annotations": 2, "text_checked": True, "measures": {},
+        "per_note": {"a": {"strict": (1, 0, 2)}, "b": {"strict": (3, 1, 0)}}, "units": {"a": "p", "b": "p"},
+    }  # fmt: skip
+    return Scorecard(**parts | changes)
+
+
+def test_counts_of_one_note() -> None:
+    assert NOTES["b"] == {"strict": (3, 1, 0), "sum": (4,)}
+    assert NOTES["c"] == {"strict": (0, 0, 0), "sum": (4,)}
+    assert (len(NOTES), list(NOTES)) == (3, ["a", "b", "c"])
+    with pytest.raises(KeyError):
+        NOTES["d"]
+
+
+def test_counts_of_all_notes_come_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = dict(NOTES.items())
+    assert whole == {name: NOTES[name] for name in "abc"}
+    monkeypatch.setattr(card_building, "_TOGETHER", 2)
+    assert list(NOTES.items()) == list(whole.items())
+
+
+@pytest.mark.parametrize(
+    ("rows", "shape"), [([], (0, 0)), ([(1, 2, 3)], (1, 3)), ([(1,), (2,)], (2, 1)), ([()], (1, 0))]
+)
+def test_a_table_has_a_row_a_note(rows: list[tuple[int, ...]], shape: tuple[int, int]) -> None:
+    assert table_of(rows).shape == shape
+    assert table_of(rows).dtype == np.int64
+
+
+def test_a_long_mapping_is_written_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(card_building, "_TOGETHER", 2)
+    values = {str(number): [number] for number in range(5)}
+    assert b"".join(written(values)) == b'{"0":[0],"1":[1],"2":[2],"3":[3],"4":[4]}'
+    assert b"".join(written({})) == b"{}"
+
+
+def test_means_are_over_the_notes_that_define_them() -> None:
+    means = macro(table_of([(1, 1, 0), (0, 0, 4), (3, 0, 1)]))
+    assert means.precision == (1 / 2 + 1) / 2
+    assert means.recall == (1 + 0 + 3 / 4) / 3
+    assert means.f1 == pytest.approx((2 / 3 + 0 + 6 / 7) / 3)
+    assert (means.notes.precision, means.notes.recall, means.notes.f1) == (2, 3, 3)
+
+
+def test_means_of_nothing_are_undefined() -> None:
+    means = macro(table_of([(0, 0, 0)]))
+    assert (means.precision, means.recall, means.f1, means.notes.f1) == (None, None, None, 0)
+
+
+def test_the_signature_names_what_must_be_equal() -> None:
+    plain = signature(find_task("date"), "challenge", HASHES, None).split("|")
+    assert plain[:4] == ["date", "challenge", "gold:0123456789ab", "predictions:fedcba987654"]
+    assert len(plain) == 5
+    hipaa = load_hipaa_map()
+    mapped = signature(find_task("phi"), "challenge", HASHES, hipaa).split("|")
+    assert mapped[4:-1] == [f"map:{hipaa.digest[:12]}"]
+    own = signature(OWN, "challenge", HASHES, None).split("|")
+    assert own[4:-1] == [f"task:{(definition_hash(OWN) or '')[:12]}"]
+
+
+def test_a_card_carries_the_definition_of_an_own_task_only() -> None:
+    assert carried_definition(find_task("date")) == {}
+    assert carried_definition(OWN)["definition"].array == "textMedicationAnnotations"
+
+
+def test_a_published_card_names_notes_by_keyed_hashes() -> None:
+    hidden = published(card(), b"salt")
+    assert len({len(name) for name in hidden.per_note}) == 1
+    assert [len(name) for name in hidden.per_note] == [16, 16]
+    assert list(hidden.per_note.values()) == [{"strict": (1, 0, 2)}, {"strict": (3, 1, 0)}]
+    assert list(hidden.units) == list(hidden.per_note)
+    assert len(set(hidden.units.values())) == 1
+    assert hidden.per_note.keys() != published(card(), b"other").per_note.keys()
+
+
+def test_a_card_is_written_in_the_order_of_its_fields() -> None:
+    bytes_of_it = dumped(card(team=None, extra=1))
+    assert bytes_of_it.endswith(b"}\n")
+    decoded = json.loads(bytes_of_it)
+    assert list(decoded)[:3] == ["sandscore", "signature", "task"]
+    assert list(decoded)[-3:] == ["per_note", "units", "extra"]
+    assert decoded["team"] is None, "what is undefined is null"
+    assert "submission" not in decoded, "what does not apply is left out"
+    assert decoded["per_note"] == {"a": {"strict": [1, 0, 2]}, "b": {"strict": [3, 1, 0]}}

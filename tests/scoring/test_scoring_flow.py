@@ -1,0 +1,114 @@
+"""The scoring flow on a challenge of eight small notes: what is scored, what is refused, and whose fault it is."""
+
+import io
+import json
+import os
+from pathlib import Path
+
+import pytest
+from task_samples import write_challenge
+
+from sandscore.annotations.input_files import Inputs, load_files
+from sandscore.base.byte_sources import NamedBytes
+from sandscore.base.errors import OrganiserFault
+from sandscore.measures.hipaa_map import load_hipaa_map
+from sandscore.profiles.profile_registry import find_profile
+from sandscore.records.scorecard import MeasureScore
+from sandscore.scoring.card_building import Identity, Question
+from sandscore.scoring.profile_cards import decoded
+from sandscore.scoring.scoring_flow import InvalidPredictions, Scored, score_files, score_loaded
+from sandscore.task_table.task import find_task
+
+WRONG = NamedBytes("wrong.json", b'[{"annotationSource": {}}]')
+
+
+def given(folder: Path, task: str, **changes: Path | NamedBytes | str) -> Inputs:
+    write_challenge(folder, find_task(task))
+    parts = {"gold": f"{task}.json", "predictions": "predictions.json", "notes": "notes.json"}
+    return Inputs(**{role: folder / name for role, name in parts.items()} | changes)
+
+
+def scored(folder: Path, task: str = "date") -> Scored:
+    identity = Identity(team="blue", submission="s1", dataset="d")
+    hipaa = load_hipaa_map()
+    return score_files(Question(find_task(task), (), hipaa, identity), None, given(folder, task))
+
+
+def test_the_counts_are_those_written_down(tmp_path: Path) -> None:
+    """Of two annotations a note the predictions have the first everywhere and the second in every other note."""
+    card = scored(tmp_path).card
+    strict = card.measures["instance_strict"]
+    assert (strict.tp, strict.fp, strict.fn) == (12, 0, 4)
+    assert strict.precision == 1
+    assert strict.recall == 12 / 16
+    assert dict(card.per_note)["10-00"]["instance_strict"] == (1, 0, 1)
+    assert (card.notes, card.gold_annotations, card.predicted_annotations) == (8, 16, 12)
+    assert (card.team, card.submission, card.dataset, card.profile) == ("blue", "s1", "d", "challenge")
+    assert card.text_checked
+    assert card.units["10-00"] == "10"
+
+
+def test_labels_that_agree_among_matched_pairs(tmp_path: Path) -> None:
+    """Three of eight first annotations carry the other label; the second ones are right wherever they are."""
+    labelled = scored(tmp_path).card.measures["date_format"]
+    assert isinstance(labelled, MeasureScore)
+    assert labelled.conditional_accuracy == 9 / 12
+
+
+def test_only_a_task_with_hipaa_is_signed_with_the_map(tmp_path: Path) -> None:
+    assert "|map:" not in scored(tmp_path / "date").card.signature
+    assert "|map:" in scored(tmp_path / "location", "location").card.signature
+
+
+def test_labels_are_listed_in_alphabetical_order(tmp_path: Path) -> None:
+    per_label = scored(tmp_path, "phi").card.per_label
+    assert per_label
+    assert list(per_label) == sorted(per_label)
+    assert all(set(row) == {"tp", "fp", "fn"} for rows in per_label.values() for row in rows.values())
+
+
+def test_faulty_predictions_are_the_participants_fault(tmp_path: Path) -> None:
+    with pytest.raises(InvalidPredictions) as raised:
+        score_files(Question(find_task("date")), None, given(tmp_path, "date", predictions=WRONG))
+    assert raised.value.exit_code == 65
+    assert raised.value.problems
+
+
+def test_faulty_gold_comes_first(tmp_path: Path) -> None:
+    with pytest.raises(OrganiserFault, match="gold or notes"):
+        score_files(Question(find_task("date")), None, given(tmp_path, "date", gold=WRONG, predictions=WRONG))
+
+
+def test_loaded_files_are_scored_as_files_are(tmp_path: Path) -> None:
+    task = find_task("date")
+    loaded = load_files(task, given(tmp_path, "date"))
+    whole = score_loaded(Question(task), loaded)
+    assert whole.card.measures["instance_strict"].tp == 12
+    assert (whole.given, whole.table) == (None, None)
+
+
+def test_another_scorers_profile_goes_on_unless_it_is_strict(tmp_path: Path) -> None:
+    doubled = json.loads((write_challenge(tmp_path, find_task("date")) / "predictions.json").read_bytes())
+    doubled[0]["textDateAnnotations"][0]["start"] = 10**6
+    inputs = given(tmp_path, "date", predictions=NamedBytes("p.json", json.dumps(doubled).encode()))
+    profile, question = find_profile("nlpsandbox-client"), Question(find_task("date"))
+    assert score_files(question, profile, inputs).card.profile == str(profile)
+    with pytest.raises(InvalidPredictions):
+        score_files(question, profile, inputs, strict=True)
+
+
+def test_what_comes_through_a_pipe_is_read_twice_for_a_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inputs = given(tmp_path, "date", predictions="-")
+    read, write = os.pipe()
+    os.write(write, (tmp_path / "predictions.json").read_bytes())
+    os.close(write)
+    with io.FileIO(read) as piped:
+        monkeypatch.setattr("sys.stdin", piped)
+        found = score_files(Question(find_task("date")), find_profile("nlpsandbox-client"), inputs)
+    assert found.card.predicted_annotations == 12
+    assert found.given is not None
+
+
+def test_json_is_read_as_the_originals_read_it() -> None:
+    assert decoded(b'{"a": 1}') == {"a": 1}
+    assert str(decoded(b"NaN")) == "nan"
