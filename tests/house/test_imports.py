@@ -72,6 +72,10 @@ def test_saying_what_there_is_imports_no_package_that_computes(words: tuple[str,
     assert not (SLOW - table) & imported_by(command(*words))
 
 
+def test_the_list_of_tasks_needs_neither_paths_nor_the_other_json() -> None:
+    assert not {"pathlib", "json"} & imported_by(command("tasks"))
+
+
 @pytest.fixture(scope="module")
 def scoring() -> set[str]:
     return imported_by(SCORING)

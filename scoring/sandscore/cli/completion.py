@@ -155,9 +155,9 @@ _WORDS: dict[str, Words] = {
 }
 
 
-def install(context: click.Context, _option: click.Parameter, shell: str | None) -> None:
+def install(context: click.Context, shell: str) -> None:
     """Write the shell's script where the shell finds it, once and again, and say where; then end."""
-    if shell is None or context.resilient_parsing:
+    if context.resilient_parsing:
         return
     script = _script(shell)
     place, line = _PLACES[shell]()

@@ -1,7 +1,6 @@
 """Options that several verbs share, and the task that most are about."""
 
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -65,12 +64,16 @@ def own_tasks(context: click.Context | None = None) -> "Mapping[str, Task]":
 
 def _from_challenge(context: click.Context, _option: click.Parameter, path: str | None) -> str | None:
     if path is not None and not context.resilient_parsing:
+        from pathlib import Path
+
         _learn(context, api.read_own_tasks(Path(path)))
     return path
 
 
 def _from_task_file(context: click.Context, _option: click.Parameter, path: str | None) -> None:
     if path is not None and not context.resilient_parsing:
+        from pathlib import Path
+
         _learn(context, api.read_task_file(Path(path)))
 
 
@@ -101,12 +104,13 @@ def own_task_options(command: _Command) -> _Command:
     return challenge_option("challenge.toml, which may define tasks of its own.")(task_file_option(command))
 
 
-_KINDS: dict[str, Callable[[], Any]] = {
-    "text": lambda: None,
-    "file": lambda: click.Path(path_type=Path, dir_okay=False),
-    "folder": lambda: click.Path(path_type=Path, file_okay=False),
-    "path": lambda: click.Path(path_type=Path),
-}
+def _click_type(kind: str) -> click.ParamType[Any] | None:
+    """How click reads an option of that kind."""
+    from pathlib import Path
+
+    if kind == "text":
+        return None
+    return click.Path(path_type=Path, dir_okay=kind != "file", file_okay=kind != "folder")
 
 
 def click_options(declared: "Iterable[HomeOption]") -> Callable[[_Command], _Command]:
@@ -117,7 +121,7 @@ def click_options(declared: "Iterable[HomeOption]") -> Callable[[_Command], _Com
             one.name,
             metavar=one.metavar,
             help=one.description,
-            type=_KINDS[one.kind](),
+            type=_click_type(one.kind),
             multiple=one.repeatable,
         )
         for one in declared

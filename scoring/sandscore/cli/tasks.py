@@ -1,6 +1,5 @@
 """``sandscore tasks``: the task table."""
 
-import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -28,11 +27,12 @@ def command(task: "Task | None", schema: bool, output_format: str) -> None:
       sandscore tasks address --schema
     """
     from sandscore.task_table.task import TASKS
-    from sandscore.task_table.task_schema import schema_text
 
     if schema and task is None:
         raise UsageFault("--schema prints the schema of one task: name it")
     if schema and task is not None:
+        from sandscore.task_table.task_schema import schema_text
+
         click.echo(schema_text(task), nl=False)
         return
     click.echo(FORMATS[output_format]([task] if task else [*TASKS.values(), *own_tasks().values()]))
@@ -50,6 +50,8 @@ def _row(task: "Task") -> dict[str, object]:
 
 
 def _as_json(tasks: "Iterable[Task]") -> str:
+    import json
+
     return json.dumps([_row(task) for task in tasks], indent=2)
 
 

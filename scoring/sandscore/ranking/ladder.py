@@ -8,17 +8,15 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
 from sandscore.ranking.resampling import Floats, f1_of_sums
+from sandscore.records.strict_record import StrictRecord
 
 UnitCounts = NDArray[np.int64]
 
 
-class LadderState(BaseModel):
+class LadderState(StrictRecord):
     """What is remembered of one team, and never shown: the released score and its submission's counts."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     released: float | None = None
     submission: str | None = None

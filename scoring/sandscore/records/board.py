@@ -2,9 +2,10 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from sandscore.records.challenge import Name, RankingRules
+from sandscore.records.strict_record import StrictRecord
 from sandscore.records.task_definition import TaskDefinition
 
 Ratio = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -12,10 +13,6 @@ Number = Annotated[float, Field(allow_inf_nan=False)]
 Natural = Annotated[int, Field(ge=0)]
 Place = Annotated[int, Field(ge=1)]
 Twelve = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class BoardRules(RankingRules):
@@ -26,7 +23,7 @@ class BoardRules(RankingRules):
     ended: bool = False
 
 
-class RankedMeasure(_Part):
+class RankedMeasure(StrictRecord):
     """One measure of one row; the counts are null where the phase's feedback does not show them."""
 
     tp: Natural | None
@@ -39,7 +36,7 @@ class RankedMeasure(_Part):
     reason: str | None = None
 
 
-class FormulaMeasure(_Part):
+class FormulaMeasure(StrictRecord):
     """One measure of an installed package, of one row: recomputed from its components without that package.
 
     Whoever shows a board finds the score where other measures have their F1. The components are null where the
@@ -72,14 +69,14 @@ class FormulaMeasure(_Part):
 AnyMeasure = RankedMeasure | FormulaMeasure
 
 
-class CardReference(_Part):
+class CardReference(StrictRecord):
     """Where a card lies, seen from the board, and the SHA-256 of its decompressed bytes."""
 
     path: str
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class Site(_Part):
+class Site(StrictRecord):
     """One data set of a row whose submission was scored on several."""
 
     card: CardReference
@@ -87,7 +84,7 @@ class Site(_Part):
     measures: dict[str, AnyMeasure]
 
 
-class Row(_Part):
+class Row(StrictRecord):
     """One submission. ``score`` is the aggregated one where the board does not rank by one pooled measure."""
 
     rank: Place | Number | None
@@ -113,7 +110,7 @@ class Row(_Part):
     sites: dict[str, Site] = Field(default_factory=dict)
 
 
-class Pair(_Part):
+class Pair(StrictRecord):
     """Two rows compared on the score the board ranks by: ``delta`` = a − b, ``wins`` the share of resamples
     in which a is ahead, ties half. Rank sets and groups rest on ``p_holm``; ``p_bh`` is Benjamini-Hochberg's."""
 
@@ -126,19 +123,19 @@ class Pair(_Part):
     wins: Ratio | None = None
 
 
-class KendallTau(_Part):
+class KendallTau(StrictRecord):
     """Tau-b between the rankings of the resamples and the published one: mean, and 2.5, 50, 97.5 %."""
 
     mean: Number | None
     q: tuple[Number | None, Number | None, Number | None]
 
 
-class Stability(_Part):
+class Stability(StrictRecord):
     kendall_tau: KendallTau
     p_top: dict[str, dict[str, Ratio]]
 
 
-class Board(_Part):
+class Board(StrictRecord):
     """One task, one phase."""
 
     sandscore: str

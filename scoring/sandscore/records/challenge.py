@@ -2,8 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from sandscore.records.strict_record import StrictRecord
 from sandscore.records.task_definition import TaskDefinition, TaskFacts, TaskId
 
 TieRule = Literal["holm", "dream_k3", "dream_k19"]
@@ -18,11 +19,7 @@ Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\n\r]*$")
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class RankingRules(_Part):
+class RankingRules(StrictRecord):
     """How scores become ranks. Every field may stand in challenge.toml, for all or for one task or phase."""
 
     headline: Name = "instance_strict"
@@ -50,7 +47,7 @@ class RankingRules(_Part):
         return self
 
 
-class RuleChanges(_Part):
+class RuleChanges(StrictRecord):
     """The rules that one task or one phase changes; what is left out stays as it is for the challenge."""
 
     headline: Name | None = None
@@ -79,13 +76,13 @@ class TaskTable(TaskFacts, RuleChanges):
         return TaskDefinition(**said) if self.array is not None else None
 
 
-class TaskFile(_Part):
+class TaskFile(StrictRecord):
     """A file of nothing but tasks of an organiser's own."""
 
     tasks: dict[TaskId, TaskDefinition]
 
 
-class Quota(_Part):
+class Quota(StrictRecord):
     """Submissions a team may make; null is no limit. Days and weeks begin at 00:00 UTC."""
 
     day: Count | None = None
@@ -93,7 +90,7 @@ class Quota(_Part):
     total: Count | None = None
 
 
-class Limits(_Part):
+class Limits(StrictRecord):
     """What a container may use; null leaves the harness's own default."""
 
     memory: Annotated[str, Field(pattern=r"^[1-9][0-9]*[kmg]$")] | None = None
@@ -106,7 +103,7 @@ class Limits(_Part):
     hardening: Literal["strict", "compat"] | None = None
 
 
-class Publication(_Part):
+class Publication(StrictRecord):
     """What leaves the house: an allow-list, empty unless the organiser says otherwise."""
 
     columns: tuple[Name, ...] = ("rank", "rank_set", "group", "team", "submission", "measures")

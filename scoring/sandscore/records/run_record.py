@@ -3,9 +3,10 @@
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
+from sandscore.records.strict_record import StrictRecord
 
 
 class Outcome(StrEnum):
@@ -45,11 +46,7 @@ Hardening = Literal["strict", "compat"]
 MIB = 1 << 20
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class RunLimits(_Record):
+class RunLimits(StrictRecord):
     """Everything a submission may use; handed whole to what runs it and copied whole into run.json."""
 
     hardening: Hardening = "strict"
@@ -91,7 +88,7 @@ class RunLimits(_Record):
         return min(self.reply_bytes + self.reply_bytes_per_character * characters, self.reply_bytes_most)
 
 
-class ImageFacts(_Record):
+class ImageFacts(StrictRecord):
     """``digest`` is what a registry calls the image; null where it never came from one."""
 
     reference: str
@@ -101,7 +98,7 @@ class ImageFacts(_Record):
     volumes: tuple[str, ...] = ()
 
 
-class Seconds(_Record):
+class Seconds(StrictRecord):
     """Wall-clock times of the stages; null where a stage was not reached."""
 
     start: float | None = None
@@ -110,7 +107,7 @@ class Seconds(_Record):
     total: float | None = None
 
 
-class Latency(_Record):
+class Latency(StrictRecord):
     """Seconds a note took, over all notes."""
 
     p50: float
@@ -119,7 +116,7 @@ class Latency(_Record):
     most: float
 
 
-class LogTail(_Record):
+class LogTail(StrictRecord):
     """How much the annotator wrote, and what of it was kept in log.txt."""
 
     bytes: int = 0
@@ -127,7 +124,7 @@ class LogTail(_Record):
     masked: int = Field(default=0, description="Places where words of a note were masked.")
 
 
-class Check(_Record):
+class Check(StrictRecord):
     """``note`` is the first note whose answers differ."""
 
     passed: bool
@@ -135,7 +132,7 @@ class Check(_Record):
     detail: str | None = None
 
 
-class RunRecord(_Record):
+class RunRecord(StrictRecord):
     """run.json."""
 
     sandscore: str

@@ -2,7 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from sandscore.records.strict_record import StrictRecord
 
 _WORDS = r"^[^\s\x00-\x1f\x7f-\x9f](?:[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"
 TaskId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")]
@@ -11,10 +13,8 @@ TAKEN = ("start", "length", "text", "confidence", "noteId")
 """Properties of every annotation."""
 
 
-class TaskFacts(BaseModel):
+class TaskFacts(StrictRecord):
     """What an organiser says of a task of their own."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     array: Annotated[str, Field(pattern=r"^text[A-Za-z0-9]{1,80}Annotations$")] | None = Field(
         default=None, description="The list in the JSON files, and the path where a service answers."
