@@ -17,7 +17,9 @@ import msgspec
 import numpy as np
 import orjson
 
-import sandscore.scoring.scoring_flow  # noqa: F401 (what a command imports is not what is measured)
+import sandscore.api.scoring_calls  # what a command imports is not what is measured
+import sandscore.cli.card_text
+import sandscore.cli.score  # noqa: F401
 from sandscore.annotations.decoder import record_type
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.cli.main import run

@@ -10,7 +10,7 @@ from sandscore.records.task_definition import TaskDefinition
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="allow", frozen=True)
 
 
 class MacroNotes(_Record):
@@ -58,7 +58,7 @@ class FormulaScore(_Record):
     Whoever shows a card finds the score where other measures have their F1.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
     score: float | None
     components: dict[str, int]
     formula: str = Field(description="f_beta(1) of tp, fp and fn, ratio(a+b/c+d) or sum(a+b).")
