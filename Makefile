@@ -35,7 +35,7 @@ check: environment  ## lint, format, types, import arrows, compiler warnings
 	@tools/check_kernel.sh
 
 quick: check  ## lint, types and the unit tests, without engine, browser or original scorers
-	@$(PYTHON) -m pytest -n 2 --dist worksteal -m "not engine and not browser and not peer and not slow" \
+	@$(PYTHON) -m pytest -n 2 --dist worksteal --hypothesis-profile quick -m "not engine and not browser and not peer and not slow" \
 		--ignore tests/fuzz --ignore tests/submission_queue --ignore tests/board_site --ignore tests/peers
 
 test: check images browser peers shells  ## everything that must hold

@@ -3,4 +3,5 @@
 from hypothesis import settings
 
 settings.register_profile("patient", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=20)
 settings.load_profile("patient")

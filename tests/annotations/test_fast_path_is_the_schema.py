@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from corpora import corpora, record
+from example_numbers import up_to
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -21,7 +22,7 @@ ODD = st.sampled_from(
      "NaN", "-Infinity", '"a"', '""', '"\\ud800"', '"\\ud83d\\ude00"', '"\\u0000"', '" City "', '"LOCATION-OTHER"',
      '"\u017ftreet"', '"\\u001dzip"', "[]", "{}", '{"a":1,"a":1}', "[" * 101 + "]" * 101, "100.0", "100.00001", "0.5"]
 )  # fmt: skip
-SLOWLY = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOWLY = settings(max_examples=up_to(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def strictly(text: str) -> Any:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from example_numbers import up_to
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kernel_comparison import both_ways, must_agree
@@ -13,12 +14,12 @@ from kernel_corpus import FORMS, corpus
 from sandscore.annotations.kernel.kernel_library import kernel
 from sandscore.task_table.task import TASKS, Task
 
-OFTEN = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+OFTEN = settings(max_examples=up_to(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-@settings(OFTEN, max_examples=40)
+@settings(OFTEN, max_examples=up_to(40))
 @given(seed=st.integers(0, 1 << 40), pure=st.booleans())
 def test_as_the_decoder(task: Task, form: str, seed: int, pure: bool, tmp_path_factory: Any) -> None:
     notes, records = corpus(task, seed)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from example_numbers import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ranking_cards import as_entry, card_content, drawn_rows
@@ -49,7 +50,7 @@ def test_the_numbers_are_those_of_a_board(measure: str) -> None:
     assert found.interval[0] <= (found.difference or 0) <= found.interval[1]
 
 
-@settings(max_examples=40)
+@settings(max_examples=up_to(40))
 @given(st.lists(st.tuples(ROW, ROW), min_size=1, max_size=6))
 def test_turned_around_it_says_the_opposite(rows: list[tuple[Any, Any]]) -> None:
     a, b = card("a", [row for row, _ in rows]), card("b", [row for _, row in rows])

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from api.memory_scoring import PresidioResult, SpacyDoc, SpacySpan, problems, scored
 from corpora import corpora, write
+from example_numbers import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,7 +60,7 @@ def by_note(task: str, notes: list[dict[str, Any]], side: str) -> dict[str, list
 
 
 @pytest.mark.parametrize("task", TASKS)
-@settings(max_examples=20)
+@settings(max_examples=up_to(20))
 @given(data=st.data())
 def test_every_form_counts_as_the_file_does(task: str, data: st.DataObject) -> None:
     notes = data.draw(corpora(find_task(task)))
@@ -353,7 +354,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=up_to(300))
 @given(value=JSON, role=st.sampled_from(["gold", "predictions", "notes"]))
 def test_whatever_is_given_is_taken_or_refused_with_a_sentence(value: Any, role: str) -> None:
     with suppress(SandscoreError):

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from api.memory_scoring import scored
 from cli.running import sandscore
+from example_numbers import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ranking_cards import as_entry, card_content, drawn_rows
@@ -231,7 +232,7 @@ def test_looking_at_many_patients_computes_nothing(monkeypatch: pytest.MonkeyPat
     assert many.interval is not None
 
 
-@settings(max_examples=100)
+@settings(max_examples=up_to(100))
 @given(name=st.text(min_size=1, max_size=40), number=st.integers(0, 1 << 40))
 def test_no_name_breaks_a_table(name: str, number: int) -> None:
     card = as_entry(card_content("x", [(number, 3, 2)])).card.model_copy(

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from example_numbers import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,7 +69,7 @@ def broken(draw: st.DrawFn) -> bytes:
 
 @pytest.mark.parametrize("name", FORMATS.names)
 def test_no_file_breaks_a_reader(name: str) -> None:
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=up_to(150), deadline=None)
     @given(broken())
     def survives(data: bytes) -> None:
         with TemporaryDirectory() as room:

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from example_numbers import up_to
 from formats.corpora import (
     NATIVE,
     by_note,
@@ -45,7 +46,7 @@ from sandscore.task_table.task import TASKS
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = settings(max_examples=60, deadline=None)
+EXAMPLES = settings(max_examples=up_to(60), deadline=None)
 
 
 def _within_lines(text: str, found: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -152,7 +153,7 @@ def _labelled(draw: st.DrawFn, task_id: str) -> Corpus:
 @pytest.mark.parametrize("task_id", ["person-name", "address", "location", "id", "contact"])
 @pytest.mark.parametrize("name", [row.name for row in FORMATS if row.flat])
 def test_labels_survive_every_format_with_types(name: str, task_id: str) -> None:
-    @settings(max_examples=10, deadline=None)
+    @settings(max_examples=up_to(10), deadline=None)
     @given(_labelled(task_id))
     def survive(corpus: Corpus) -> None:
         with TemporaryDirectory() as room:

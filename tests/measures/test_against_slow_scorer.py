@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import slow_scorer as slow
 from corpora import corpora
+from example_numbers import up_to
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scoring_helpers import card_of, counts
@@ -25,7 +26,7 @@ RULES = {
     "hipaa_phi": lambda g, p: slow.label_rule(g, p, PROTECTED.__getitem__),
     "hipaa_phi_only": lambda g, p: slow.hipaa_only(g, p, PROTECTED),
 }
-SLOWLY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOWLY = settings(max_examples=up_to(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def rule(measure: str) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 from corpora import corpora
+from example_numbers import up_to
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -19,7 +20,7 @@ SCHEMA: Any = json.loads(schema_path("scorecard").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=up_to(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_cards_obey_their_schema(task: Task, data: st.DataObject) -> None:
     notes = data.draw(corpora(task))

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from corpora import corpora
+from example_numbers import up_to
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from scoring_helpers import card_of, counts
@@ -12,7 +13,7 @@ from scoring_helpers import card_of, counts
 from sandscore.records.scorecard import Scorecard
 from sandscore.task_table.task import TASKS, Task
 
-SLOWLY = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOWLY = settings(max_examples=up_to(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 EVERY_TASK = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from example_numbers import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ranking_cards import entry
@@ -103,7 +104,7 @@ def test_leaders_under_each_site_rule() -> None:
 CELL = st.tuples(*[st.integers(0, 4)] * 3)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=up_to(150))
 @given(
     cells=st.lists(st.lists(st.lists(CELL, min_size=2, max_size=2), min_size=2, max_size=2), min_size=2, max_size=5),
     absent=st.sets(st.tuples(st.integers(0, 4), st.integers(0, 1)), max_size=3),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from example_numbers import up_to
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ranking_cards import card_content, drawn_rows
@@ -25,7 +26,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=4,
 )
-OFTEN = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+OFTEN = settings(deadline=None, max_examples=up_to(150), suppress_health_check=list(HealthCheck))
 
 
 def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
