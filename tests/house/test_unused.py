@@ -19,7 +19,6 @@ COLLECTED = {"BoardPlot"}
 """Classes whose heirs are found by what they extend."""
 ALLOWED = {
     "api/results.py:to_pandas": "public, in notebooks",
-    "base/registry.py:plugin": "says of a stranger's row which package brought it",
     "cli/completion.py:shell_complete": "click asks for it",
     "cli/verb_group.py:get_command": "click asks for it",
     "cli/verb_group.py:list_commands": "click asks for it",

@@ -1,7 +1,4 @@
-"""The problems that validation found, for people and for programs.
-
-The person at the terminal, told of scoring as it goes on: a bar, what is wrong with the files, warnings.
-"""
+"""Problems of files, for people and for programs: as a verb's answer, and on standard error while files are read."""
 
 import json
 from collections.abc import Iterable
@@ -9,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sandscore import api
 from sandscore.base.terminal_text import printable
+from sandscore.cli.progress import bytes_read
 
 if TYPE_CHECKING:
     from sandscore.annotations.problem_collector import ProblemCollector
     from sandscore.records.problem import Problem
-from sandscore import api
-from sandscore.cli.progress import bytes_read
 
 SHOWN = 100
 

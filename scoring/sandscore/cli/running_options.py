@@ -1,7 +1,4 @@
-"""The options that say what is run and how, shared by ``run`` and ``evaluate``, and what surrounds a run.
-
-A run for people and programs: how it went and what stood around it.
-"""
+"""The options that say what is run and how, shared by ``run`` and ``evaluate``, and how a run went, in words."""
 
 import re
 import signal

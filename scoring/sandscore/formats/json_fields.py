@@ -3,6 +3,7 @@
 Values taken out of decoded JSON, each with a sentence for the file that holds something else there.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,11 @@ from msgspec.structs import replace
 from sandscore.base.errors import ParticipantFault
 from sandscore.formats.corpus import CorpusNote, LossJournal, Mark, clipped
 from sandscore.task_table.task import Task
+
+
+def as_json(value: object) -> bytes:
+    """A file that a person can read too."""
+    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
 
 
 def listed(value: Any, where: str) -> list[Any]:

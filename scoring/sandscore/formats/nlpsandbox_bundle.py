@@ -1,6 +1,5 @@
 """NLP Sandbox: data-node annotation lists, and patient bundles that hold notes and annotations together."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from sandscore.formats.file_format import FileFormat
 from sandscore.formats.format_files import one_path, read_json
 from sandscore.formats.json_fields import (
     array_of,
+    as_json,
     last_segment,
     listed,
     mapping,
@@ -46,7 +46,7 @@ def write_list(corpus: Corpus, journal: LossJournal) -> bytes:
             if value is not None:
                 journal.lose(LIST, what, entry.note.id)
         records.append({"annotationSource": source_of(entry.note)} | {t.array: array_of(entry.marks, t) for t in tasks})
-    return _json(records)
+    return as_json(records)
 
 
 def _tasks(corpus: Corpus, format_name: str, journal: LossJournal) -> list[Task]:
@@ -122,7 +122,7 @@ def write_bundle(corpus: Corpus, journal: LossJournal) -> bytes:
         patient = note.patient if note.patient is not None else note.id
         patients.setdefault(patient, []).append(_bundle(entry, tasks))
     held = [{"patient": {"identifier": who}, "note_bundles": bundles} for who, bundles in patients.items()]
-    return _json({"patient_bundles": held})
+    return as_json({"patient_bundles": held})
 
 
 def _bundle(entry: AnnotatedNote, tasks: Sequence[Task]) -> dict[str, Any]:
@@ -133,10 +133,6 @@ def _bundle(entry: AnnotatedNote, tasks: Sequence[Task]) -> dict[str, Any]:
         "annotation": {"annotationSource": source_of(entry.note)}
         | {task.array: array_of(entry.marks, task, extra) for task in tasks},
     }
-
-
-def _json(value: object) -> bytes:
-    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
 
 
 class NlpsandboxBundleFormat(FileFormat):

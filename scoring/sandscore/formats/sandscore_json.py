@@ -1,6 +1,5 @@
 """Our own files: ``notes.json`` and one annotation file a task."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from sandscore.formats.file_format import FileFormat
 from sandscore.formats.format_files import read_json
 from sandscore.formats.json_fields import (
     array_of,
+    as_json,
     last_segment,
     mapping,
     marks_in,
@@ -90,14 +90,14 @@ def write(corpus: Corpus, journal: LossJournal) -> FormatFiles:
     if any(note.text is None for note in notes):
         journal.lose(NAME, "notes: without their text there is no notes.json", notes[0].id, len(notes))
     else:
-        content["notes.json"] = _json([_held(note) for note in notes])
+        content["notes.json"] = as_json([_held(note) for note in notes])
     for name in journal.watch(corpus.tasks, len(corpus.tasks), NAME):
         task = journal.tasks[name]
         records = [
             {"annotationSource": source_of(entry.note), task.array: array_of(entry.marks, task)}
             for entry in corpus.entries
         ]
-        content[f"{name}.json"] = _json(records)
+        content[f"{name}.json"] = as_json(records)
     return FormatFiles(content)
 
 
@@ -110,10 +110,6 @@ def _held(note: CorpusNote) -> dict[str, Any]:
         "note_name": note.name,
     }
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _json(value: object) -> bytes:
-    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
 
 
 class OwnFormat(FileFormat):

@@ -1,6 +1,6 @@
 """Predictions of an attempt to a score card and what the team may be told: done in the process that sees gold.
 
-Gold and notes kept in the scorer's memory from one submission to the next, for as long as their files stay.
+Gold and notes stay in memory from one submission to the next, for as long as their files stay as they are.
 """
 
 import json

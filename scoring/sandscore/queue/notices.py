@@ -1,11 +1,7 @@
-"""File, mail and webhook. They raise OSError or ValueError; nothing they are told is secret but the password.
+"""Notices on their way to file, mail and webhook, each sent at most once.
 
-Which notices have been sent: written down before they are sent, outside the database.
-
-So a notice is sent at most once, whatever dies between the two, and a database restored from a backup sends nothing
-again.
-
-A notice on its way through the channels the organiser chose.
+Which have been sent is written down before they are, outside the database: whatever dies between the two, and a
+database restored from a backup, sends nothing again. Nothing that a channel is told is secret but the password.
 """
 
 import errno

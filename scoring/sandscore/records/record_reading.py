@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _Record = TypeVar("_Record", bound="BaseModel")
 _LONGEST_QUOTED = 80
 _SENTENCES = {"missing": "is missing", "extra_forbidden": "unknown key"}
+_MESSAGES = {"model_type": "Input should be an object"}
+"""In place of pydantic's, which name a class of ours."""
 
 
 def file_content(path: Path) -> bytes:
@@ -71,7 +73,7 @@ def complaints(wrong: "ValidationError", *, quoting: bool = False) -> list[tuple
 
 
 def _sentence(path: tuple[str | int, ...], kind: str, message: str, given: object) -> str:
-    said = _SENTENCES.get(kind) or message.removeprefix("Value error, ")
+    said = _SENTENCES.get(kind) or _MESSAGES.get(kind) or message.removeprefix("Value error, ")
     quoted = isinstance(given, str | int | float | bool) and len(str(given)) < _LONGEST_QUOTED
     found = f" (found {given!r})" if quoted and kind not in _SENTENCES else ""
     where = one_line(strict_json.pointer(path))

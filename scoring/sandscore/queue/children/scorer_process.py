@@ -1,8 +1,6 @@
-"""Annotations that differ between the gold a submission was scored with and the gold of today, and who had them.
+"""The process that sees gold. It reads files and never runs anything of a participant's.
 
-Done in the process that sees gold; what comes out names notes, places and labels, but no text.
-
-The process that sees gold. It reads files and never runs anything of a participant's.
+It also tells how gold differs from the gold that a submission was scored with: notes, places and labels, but no text.
 """
 
 import sys

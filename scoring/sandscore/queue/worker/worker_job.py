@@ -1,9 +1,4 @@
-"""One of a worker's jobs: a pair of hands, and the attempts they are busy with.
-
-The number of submissions a job holds, and its patience with a queue that cannot be had.
-
-The claimer of a worker: it takes the oldest there is, several at a time where there is room for them.
-"""
+"""A worker's job: it claims the oldest submissions there are, several at a time where there is room."""
 
 import asyncio
 from collections import Counter

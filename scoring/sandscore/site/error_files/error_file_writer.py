@@ -1,40 +1,21 @@
-"""The four error files of a directory, all of them or none.
+"""The four error files of a directory, all of them or none: what went wrong where, written for the organiser.
 
-The error report of a pipeline around Presidio's span evaluator, its slips mended.
-
-The tables list what the original's do, with annotation and prediction the right way round, and the number
-of entities is, as there, the number of tokens.
-
-A cell that a spreadsheet would run as a formula gets an apostrophe in front, which makes it text; a cell
-that already starts with apostrophes before such a character gets one more, so that taking one away always
-gives the original back. Quotes, line breaks and separators are quoted as RFC 4180 has it.
-
-A request for error files: what went wrong where, written for the organiser; what an entity map left out is told.
+The tables list what the error report of a pipeline around Presidio's span evaluator lists, its slips mended: annotation
+and prediction are the right way round. The number of entities is, as there, the number of tokens. A cell that a
+spreadsheet would run as a formula is text here; quotes, line breaks and separators are quoted as RFC 4180 has it.
 """
 
-from collections.abc import Iterator, Sequence
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-
-from sandscore.base.errors import ParticipantFault, UsageFault
-from sandscore.profiles.profile import stopping
-from sandscore.profiles.profile_registry import Profile
-from sandscore.site.error_files.entity_map import EntityMap, read_entity_map
-from sandscore.task_table.task import Task
-
-if TYPE_CHECKING:
-    from sandscore.records.document import Document
-    from sandscore.scoring.scoring_flow import Scored
-    from sandscore.site.error_files.error_report import EntityAlignment
-import csv
-import io
-import json
-from collections.abc import Iterable, Mapping
-
 from msgspec.structs import astuple, fields
 
+from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.terminal_text import disarmed
 from sandscore.base.whole_files import told, write_files
 from sandscore.measures.measure_syntax import Scalar
@@ -42,11 +23,17 @@ from sandscore.profiles.presidio.presidio_counting import Kind, SpanError
 from sandscore.profiles.presidio.presidio_evaluation import EvaluationOptions, Score, evaluate_tags
 from sandscore.profiles.presidio.presidio_input import options_of, tagged
 from sandscore.profiles.presidio.presidio_spans import TaggedDocument
+from sandscore.profiles.profile import stopping
+from sandscore.profiles.profile_registry import Profile
 from sandscore.records.document import Document
 from sandscore.site.error_files.confusion_page import page
-from sandscore.site.error_files.entity_map import align
+from sandscore.site.error_files.entity_map import EntityMap, align, read_entity_map
 from sandscore.site.error_files.error_comparison import compare
 from sandscore.site.error_files.error_report import EntityAlignment, ErrorRatios, ErrorReport, ErrorRow, metrics
+from sandscore.task_table.task import Task
+
+if TYPE_CHECKING:
+    from sandscore.scoring.scoring_flow import Scored
 
 _COMPARING = "presidio"
 _NAMED = 100
