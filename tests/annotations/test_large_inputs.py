@@ -71,6 +71,7 @@ def test_a_fault_in_gold_is_told_whoever_read_it(tmp_path: Path) -> None:
     assert (together.code, together.err) == (alone.code, alone.err)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lines", [False, True], ids=["array", "lines"])
 def test_memory_holds_columns_not_files(lines: bool, tmp_path: Path) -> None:
     """What further annotations leave in memory is less than they take in the files; objects take five times that."""

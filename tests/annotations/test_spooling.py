@@ -64,6 +64,7 @@ def _open_files() -> int:
     return len([*Path("/proc/self/fd").iterdir()])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 3])
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_a_card_is_the_same_to_the_byte(task: Task, jobs: int, told: dict[str, Any], cramped: list[int]) -> None:

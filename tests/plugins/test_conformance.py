@@ -34,6 +34,7 @@ def suites(*words: str, beside: Path = PACKAGE) -> subprocess.CompletedProcess[s
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("registry", [MEASURES, FORMATS, PROFILES], ids=["measure", "format", "profile"])
 def test_every_row_of_ours_passes(registry: Registry[Any]) -> None:
     ran = suites("--kind", registry.kind, "-rA")

@@ -76,3 +76,7 @@ def test_an_answer_may_grow_with_its_note_up_to_a_limit() -> None:
     assert limits.output_size(10) == (32 << 20) + 40
     assert limits.reply_part_count(80) == 1010
     assert limits.note_time(2000) == pytest.approx(10.2)
+
+
+def test_what_is_no_object_is_said_to_be_none_and_no_class_of_ours_is_named() -> None:
+    assert refused(b"[]") == "rules.json is not rules: Input should be an object"
