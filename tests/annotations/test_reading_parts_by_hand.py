@@ -189,7 +189,11 @@ def test_a_later_type_once_needed_is_the_first() -> None:
     made: list[str] = []
 
     def kind(name: str, what: Any) -> Any:
-        return lambda: made.append(name) or what
+        def make() -> Any:
+            made.append(name)
+            return what
+
+        return make
 
     decoder = Decoder(kind("numbers", dict[str, int]), kind("texts", dict[str, str]))
     assert decoder.one(bytes_of('{"a":1}')) == {"a": 1}
