@@ -199,15 +199,15 @@ class Grounds:
         return ran.returncode in _PASSES
 
     def nearest_first(self, plant: Plant, tests: Sequence[Path]) -> list[Path]:
-        """Test files that name the module come first, those that draw examples after the others, so that most faults
-        are noticed within seconds."""
+        """Test files that name the module come first, of these the quick ones: by hand, and without drawn examples."""
         name = Path(plant.file).stem
         files = [path for given in tests for path in _files(self.folder, given)]
         texts = {path: (self.folder / path).read_text(encoding="utf-8") for path in files}
         files.sort(
             key=lambda path: (
-                f"{name} import" not in texts[path],
                 name not in texts[path],
+                "by_hand" not in path.stem,
+                f"{name} import" not in texts[path],
                 "hypothesis" in texts[path],
             )
         )
