@@ -16,6 +16,7 @@ import requests.exceptions
 from docker.errors import APIError, DockerException, ImageNotFound, NotFound
 
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, UsageFault
+from sandscore.base.whole_files import write_file
 from sandscore.containers import annotation_run, host_checks, service_protocol, transports
 from sandscore.containers.annotation_run import (
     FinishedRun,
@@ -44,7 +45,7 @@ from sandscore.containers.engines.engine_protocol import EXPIRES, OWNER, RUN, ab
 from sandscore.containers.http_exchange import BadReply, ConnectionDied, DeadlinePassed, Reply
 from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.python_annotator import run_in_python
-from sandscore.containers.run_context import Annotator, Setting, preset
+from sandscore.containers.run_context import Annotator, Facts, Setting, preset
 from sandscore.containers.sent_notes import SentNote, acceptable, read_notes
 from sandscore.containers.service_protocol import Clock, Service, annotate_all, read_tool, tool_types
 from sandscore.records.run_record import ImageFacts, Outcome, RunFault, RunLimits, RunRecord
@@ -525,11 +526,10 @@ def run_record(**more: Any) -> RunRecord:
 
 def test_the_folder_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[bool] = []
-    write = annotation_run.write_file
 
     def writing(path: Path, content: Any, *, sync: bool = False) -> None:
         synced.append(sync)
-        write(path, content, sync=sync)
+        write_file(path, content, sync=sync)
 
     monkeypatch.setattr(annotation_run, "write_file", writing)
     write_run(tmp_path / "run", DATE, NOTES, FinishedRun(run_record(), [b"[1]", b"[]"], "log"))
@@ -547,7 +547,7 @@ def test_the_folder_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_record_of_what_was_seen() -> None:
     job = annotation_run.RunJob(DATE, Annotator("url", "http://x"), NOTES, "0")
     assert (job.concurrency, job.check_determinism, job.check_robustness, job.pinned) == (4, False, False, False)
-    seen = annotation_run.Facts(notes_seconds=0.5, latencies=[1.0], retried=3)
+    seen = Facts(notes_seconds=0.5, latencies=[1.0], retried=3)
     done = annotation_run._record(job, seen, None, {}, None)
     assert (done.outcome, done.notes_per_second, done.retried_notes, done.reason) == (Outcome.FINISHED, 4.0, 3, None)
     fault = RunFault(Outcome.CRASHED, "it said: Seen 10/26/2020. No date. and one two three four")
@@ -574,7 +574,7 @@ def test_a_second_start_that_ends_otherwise(monkeypatch: pytest.MonkeyPatch) -> 
         )
         found: dict[str, Any] = {}
         setting: Any = None
-        assert annotation_run._annotate(job, setting, annotation_run.Facts(), found, lambda *_: None) == [b"[1]", b"[]"]
+        assert annotation_run._annotate(job, setting, Facts(), found, lambda *_: None) == [b"[1]", b"[]"]
         return {name: (check.passed, check.note) for name, check in found.items()}
 
     assert checks(same, True) == {"determinism": (True, None)}
@@ -777,7 +777,8 @@ def test_what_a_tool_says_of_itself() -> None:
     tool, warnings = read_tool(service(whole))
     assert tool == {"name": "n" * 500, "version": "1", "apiVersion": "1", "type": "nlpsandbox:date-annotator"}
     assert warnings == ()
-    for said in ([], Reply(404, {}, b"{}"), Reply(200, {}, b"{"), ConnectionDied("x")):
+    silent: tuple[Any, ...] = ([], Reply(404, {}, b"{}"), Reply(200, {}, b"{"), ConnectionDied("x"))
+    for said in silent:
         assert read_tool(service(said))[0] is None
     assert read_tool(service({"name": "n"}))[1] == tuple(
         f"'tool' gives no {key}" for key in ("version", "apiVersion", "type")
