@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from struct_values import changeable
 
 from sandscore.annotations import column_builder, columns, note_texts, problem_collector
 from sandscore.annotations.column_builder import Gathered
@@ -507,3 +508,9 @@ def test_notes_by_the_kernel() -> None:
     reader.keep()
     assert list(texts.all()) == ["é", ""]
     assert reader.read(bytes_of('[{"identifier":"a"}]'), lines=False) is None
+
+
+def test_what_is_made_stays_as_it_is() -> None:
+    assert changeable("annotations") == {
+        "ClosedNote", "DataSet", "JudgedRecord", "NoteRecord", "_Reader", "_Resource", "_Source",
+    }  # fmt: skip

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from struct_values import changeable
 
 from sandscore.api.scoring_calls import ScoreFiles, ScoringPlan, score_to_files
 from sandscore.api.span_reading import SpanReader
@@ -106,3 +107,7 @@ def test_a_report_shows_notes_only_where_the_licence_lets_it(licence: str, shown
     files = ScoreFiles(report=str(tmp_path / "report.html"), challenge=str(tmp_path / "challenge.toml"))
     score_to_files(plan, files)
     assert ("John Smith" in (tmp_path / "report.html").read_text("utf-8")) is shown
+
+
+def test_what_is_made_stays_as_it_is() -> None:
+    assert changeable("api") == {"SpanReader", "_AnnotationInput", "_Fields"}

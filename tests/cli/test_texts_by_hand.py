@@ -12,6 +12,7 @@ from typing import Any
 import click
 import pytest
 from click.shell_completion import CompletionItem
+from queue_samples import HALF, annotations, queue
 
 from sandscore import api
 from sandscore.annotations.problem_collector import ProblemCollector
@@ -153,6 +154,41 @@ def test_submissions_for_programs() -> None:
     assert (second["team"], second["attempt"], second["needs_organiser"]) == ("=x", 2, True)
     assert submission_text.as_json([]) == "[]"
     assert submission_text.as_csv([WAITING]).splitlines()[1].startswith("s2,date,'=x,RECEIVED,2,")
+
+
+def test_verbs_of_a_queue(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = queue(tmp_path)
+    folder, file = str(place.root), tmp_path / "p.json"
+    file.write_bytes(annotations(HALF))
+    words = ["queue", "submit", folder, "--task", "date", "--team", "t", "--predictions", str(file)]
+
+    def said(*words: str, code: int = 0) -> str:
+        assert main.run(words) == code
+        return capsys.readouterr().out
+
+    first, second = said(*words).strip(), json.loads(said(*words, "--format", "json"))["id"]
+    assert [one["id"] for one in json.loads(said("queue", "list", folder, "--format", "json"))] == [first, second]
+    assert said("queue", "list", folder).splitlines()[-1] == "2 RECEIVED"
+    assert json.loads(said("queue", "list", folder, "--status", "scored", "--format", "json")) == []
+    assert len(json.loads(said("queue", "list", folder, "--status", "received", "--format", "json"))) == 2
+    assert json.loads(said("queue", "show", folder, first, "--format", "json"))["status"] == "RECEIVED"
+    assert "status            RECEIVED" in said("queue", "show", folder, first).splitlines()
+    said("queue", "show", folder, "nothing", code=2)
+    assert said("queue", "cancel", folder, first) == f"{first} cancelled\n"
+    assert json.loads(said("queue", "cancel", folder, first, "nothing", "--format", "json", code=2)) == {
+        first: False, "nothing": False,
+    }  # fmt: skip
+    assert said("queue", "requeue", folder, first) == f"{first} requeued\n"
+    assert json.loads(said("queue", "rescore", folder, "--plan", "--format", "json")) == {"groups": [], "written": None}
+    said("queue", "rescore", folder, code=2)
+    said("queue", "rescore", folder, "--plan", "--apply", code=2)
+    out = tmp_path / "out"
+    assert said("queue", "export", folder, "-o", str(out)) == f"{out}: 2 files\n"
+    assert sorted(path.name for path in out.iterdir()) == ["submissions.csv", "submissions.json"]
+    backup = str(tmp_path / "backup")
+    assert json.loads(said("queue", "export", folder, "-o", backup, "--backup", "--format", "json")) == {
+        "written": 1, "to": backup,
+    }  # fmt: skip
 
 
 def test_one_submission() -> None:
@@ -327,6 +363,21 @@ def test_what_is_said_after_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err.splitlines() == [
         "sandscore: this run was not isolated (all)", "sandscore: w", "sandscore: crashed: r",
     ]  # fmt: skip
+
+
+def test_what_runs_ask_for_unless_told_otherwise() -> None:
+    @running_options.run_options
+    @click.command()
+    def verb(**given: Any) -> Any:
+        return given
+
+    found = verb.main(["--notes", "n"], standalone_mode=False)
+    assert (found["concurrency"], found["hardening"], found["protocol"]) == (4, "strict", "service")
+    assert not found["check_determinism"]
+    assert not found["check_robustness"]
+    for number in ("0", "33"):
+        with pytest.raises(click.BadParameter):
+            verb.main(["--notes", "n", "--concurrency", number], standalone_mode=False)
 
 
 @pytest.mark.parametrize(
@@ -528,6 +579,14 @@ def test_a_conversion_to_a_file(converted: list[dict[str, Any]], capsys: pytest.
     assert text == "2 notes, 3 annotations: ours to conll, made"
     assert (json.loads(report)["output"], json.loads(report)["losses"]) == ("made", [])
     assert converted[0]["output"] == Path("made")
+
+
+def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["convert", "--formats"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    names = [line[:18].strip() for line in lines if line[:1].strip()]
+    assert names == list(api.FORMATS.names)
+    assert all(line.startswith(" " * 19 + "cannot hold ") for line in lines if not line[:1].strip())
 
 
 def test_names_of_formats(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import requests.exceptions
 from docker.errors import APIError, DockerException, ImageNotFound, NotFound
+from struct_values import changeable
 
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, UsageFault
 from sandscore.base.whole_files import write_file
@@ -765,6 +766,22 @@ def test_ready_is_who_says_pass(monkeypatch: pytest.MonkeyPatch) -> None:
         assert caught.value.outcome is Outcome.NEVER_READY
 
 
+def test_what_is_asked_may_not_flood_us() -> None:
+    """A health check answers with 1 MiB at the most, the tool's description with a quarter of that."""
+    limits: list[int] = []
+
+    class Asked(Said):
+        def ask(self, method: str, path: str, seconds: float, most: int, body: bytes | None = None) -> Reply:
+            limits.append(most)
+            return super().ask()
+
+    one = service({"status": "pass"})
+    one.__class__ = Asked
+    one.wait_ready()
+    read_tool(one)
+    assert limits == [1 << 20, 1 << 18]
+
+
 def test_what_a_tool_says_of_itself() -> None:
     whole = {
         "name": "n" * 501,
@@ -951,3 +968,7 @@ def test_the_machine_is_examined(monkeypatch: pytest.MonkeyPatch) -> None:
             "python": "ok", "reading": other, "synapse": other, "synapse access": other, "busybox": other,
             "engine": "ok" if there else "fault",
         }  # fmt: skip
+
+
+def test_what_is_made_stays_as_it_is() -> None:
+    assert changeable("containers") == {"Clock", "Facts"}

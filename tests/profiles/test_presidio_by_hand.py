@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from struct_values import changeable
 
 from sandscore.profiles.presidio.presidio_counting import (
     ErrorWriter,
@@ -222,3 +223,9 @@ def test_tags_of_overlapping_spans() -> None:
     assert tags(ScoredSpan(0, 8, "A", 0.4), ScoredSpan(3, 5, "B", 0.9)) == "A B A"
     assert tags(ScoredSpan(0, 5, "A", 0.9), ScoredSpan(3, 8, "B", 0.4)) == "A A B"
     assert tags(ScoredSpan(0, 5, "A", 0.4), ScoredSpan(3, 8, "B", 0.4)) == "A B B"
+
+
+def test_what_is_made_stays_as_it_is() -> None:
+    assert changeable("profiles") == {
+        "LabelCounts", "ScoredSpan", "SpanTally", "Tagged", "TypeCounts", "VerdictTable",
+    }  # fmt: skip

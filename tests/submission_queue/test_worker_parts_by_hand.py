@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from queue_samples import GOLD, HALF, annotations, hand_in, opened, queue
+from struct_values import changeable
 
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, ParticipantFault, UsageFault
 from sandscore.containers.sent_notes import read_notes
@@ -691,3 +692,7 @@ def test_shards_become_one_run(tmp_path: Path) -> None:
         path.write_text(record.model_dump_json(), encoding="utf-8")
     joined(RUN, parts, tmp_path / "run")
     assert RunRecord.model_validate_json((tmp_path / "run").read_bytes()) == both
+
+
+def test_what_is_made_stays_as_it_is() -> None:
+    assert changeable("queue") == {"_Asked", "_Found"}
