@@ -511,6 +511,7 @@ def test_predictions_as_they_are_written() -> None:
         b'[\n{"annotationSource":{"resourceSource":{"name":"x/a"}},"textDateAnnotations":[1]},\n'
         b'{"annotationSource":{"resourceSource":{"name":"b"}},"textDateAnnotations":[]}\n]\n'
     )
+    assert '"é"'.encode() in b"".join(predictions(DATE, [SentNote("é", "e", "")], [b"[]"]))
 
 
 def run_record(**more: Any) -> RunRecord:
