@@ -3,7 +3,8 @@
     python tools/mutate.py                       # ten places in every room
     python tools/mutate.py ranking --places 30   # more of one room
     python tools/mutate.py ranking --seed 2      # other places
-    python tools/mutate.py queue --near          # only with the test files that name the module of the fault
+    python tools/mutate.py queue --near          # only with the test files that name the module of the fault, or the
+                                                 # records of its whole room (``tests/struct_values.py``)
     python tools/mutate.py queue --seconds 20    # what nobody has noticed by then counts as a survivor
 
 The places are drawn by a seed, so that a survivor can be looked at again. A room is a package of sandscore; its tests
@@ -212,7 +213,7 @@ class Grounds:
                 "hypothesis" in texts[path],
             )
         )
-        return [path for path in files if name in texts[path]] if self.near else files
+        return [path for path in files if name in texts[path] or "changeable(" in texts[path]] if self.near else files
 
 
 def _files(folder: Path, given: Path) -> Iterator[Path]:

@@ -12,7 +12,7 @@ from sandscore.annotations import column_builder, columns, note_texts, problem_c
 from sandscore.annotations.column_builder import Gathered
 from sandscore.annotations.columns import Columns, Tokens, distinct, order_of, ranked, small_of
 from sandscore.annotations.data_set import DataSet, NoteNames, WholeNamesNeededError
-from sandscore.annotations.decoder import Decoder, annotation_type, quotes
+from sandscore.annotations.decoder import ClosedNote, Decoder, annotation_type, quotes, record_type
 from sandscore.annotations.json_blocks import WholeJson, array_blocks, form_of, items, line_blocks, lines, rest_from
 from sandscore.annotations.kernel.block_readers import NoteReader, written_form
 from sandscore.annotations.kernel.buffers import ROWS, Room
@@ -209,6 +209,37 @@ def test_a_later_type_once_needed_is_the_first() -> None:
 )
 def test_quotation_marks_of_strings(text: str, marks: int) -> None:
     assert quotes(bytes_of(text)) == marks
+
+
+def test_the_quick_decoder_knows_every_property() -> None:
+    """Whatever else there is, at any level, is left to the slower path, which names it."""
+
+    def taken(record: str) -> bool:
+        return Decoder(lambda: record_type(DATE)).one(bytes_of(record)) is not None
+
+    source, row = '"resourceSource":{"name":"a"}', '"start":0,"length":1,"text":"a"'
+    assert taken(f'{{"annotationSource":{{{source}}},"textDateAnnotations":[{{{row}}}]}}')
+    for odd in (
+        '{"annotationSource":{"resourceSource":{"name":"a","x":1}},"textDateAnnotations":[]}',
+        f'{{"annotationSource":{{{source},"x":1}},"textDateAnnotations":[]}}',
+        f'{{"annotationSource":{{{source}}},"textDateAnnotations":[],"x":1}}',
+        f'{{"annotationSource":{{{source}}},"textDateAnnotations":[{{{row},"x":1}}]}}',
+    ):
+        assert not taken(odd), odd
+    assert Decoder(lambda: ClosedNote).one(bytes_of('{"identifier":"a","text":"","noteType":"b"}')) is not None
+    assert Decoder(lambda: ClosedNote).one(bytes_of('{"identifier":"a","text":"","x":1}')) is None
+
+
+def test_labels_as_the_schema_spells_them_are_one_object_each() -> None:
+    kind = annotation_type(LOCATION, exact=True)
+
+    def row(label: str) -> str:
+        return f'{{"start":0,"length":1,"text":"a","confidence":1,"locationType":"{label}"}}'
+
+    one, other = Decoder(lambda: kind).array(bytes_of(f"[{row('city')},{row('city')}]")) or ()
+    assert one.label is other.label
+    assert Decoder(lambda: kind).one(bytes_of(row("City"))) is None
+    assert Decoder(lambda: annotation_type(LOCATION)).one(bytes_of(row("City"))) is not None
 
 
 def test_what_an_annotation_needs() -> None:

@@ -26,6 +26,7 @@ from sandscore.measures.measure import DocumentMeasure
 from sandscore.measures.measure_registry import measures_for
 from sandscore.measures.measure_syntax import parse
 from sandscore.measures.mention_partners import Mention, credit_sums, mentions
+from sandscore.measures.note_documents import annotations, documents_of, last_segment, resource_name
 from sandscore.measures.overlap_credit import OverlapCredit
 from sandscore.measures.packed_keys import join, packed, paired, per_group, repeats
 from sandscore.measures.token_measure import tokens_left
@@ -307,6 +308,48 @@ def test_who_can_meet_at_all(far: int) -> None:
     pairs = list(zip(found.tolist(), true.tolist(), strict=True))
     assert pairs == [(0, 0), (0, 1), (1, 1), (3, 3), (3, 4), (4, 4)]
     assert (columns.notes, columns.labels) == (["a", "b"], ["NONE"])
+
+
+def test_pairs_as_nervaluate_sees_them() -> None:
+    """Gold 0-10 and 20-24 against 2-10, 0-5, 0-10, 23-30: who may take whom, how far apart, and what is decided."""
+    columns = greedy_pairing.of_documents([document([(0, 10), (20, 24)], [(2, 10), (0, 5), (0, 10), (23, 30)])])
+    pairs = greedy_pairing.find_pairs(columns, 1.0)
+    assert (pairs.gold.tolist(), pairs.prediction.tolist()) == ([0, 0, 0, 1], [0, 1, 2, 3])
+    assert pairs.same_bounds.tolist() == [False, False, True, False]
+    assert pairs.distance.tolist() == [2, 5, 0, 9]
+    # shares of gold: 8, 5 and 10 of 10, 1 of 4
+    for least, enough in ((25.0, [True, True, True, True]), (26.0, [True, True, True]), (80.1, [True])):
+        assert greedy_pairing.find_pairs(columns, least).enough.tolist() == enough
+    strict = greedy_pairing.resolve(pairs, 2, 4, "strict")
+    assert strict.state.tolist() == [greedy_pairing.OTHER, 0, 0, greedy_pairing.OTHER]
+    assert strict.taken.tolist() == [True, True]
+    kinds = greedy_pairing.resolve(pairs, 2, 4, "ent_type")
+    assert kinds.state.tolist() == [greedy_pairing.CORRECT, 0, 0, greedy_pairing.CORRECT]
+    turned = greedy_pairing.of_documents([document([(0, 10)], [(0, 10), (2, 10)])])
+    found = greedy_pairing.find_pairs(turned, 1.0)
+    assert greedy_pairing.resolve(found, 1, 2, "exact").state.tolist() == [greedy_pairing.CORRECT, 0]
+
+
+def test_documents_have_labels_and_confidences() -> None:
+    rows = [
+        {"start": 0, "length": 2, "text": "ab", "type": "A", "confidence": 7},
+        {"start": 2, "length": 1, "text": "c"},
+    ]
+    source = {"resourceSource": {"name": "x/a"}}
+    file = NamedBytes(
+        "f", json.dumps([{"annotationSource": source, PHI.array: [rows[0], rows[1] | {"type": ""}]}]).encode()
+    )
+    notes = NamedBytes("n", json.dumps([{"identifier": "a", "text": "abc", "patientId": "p"}]).encode())
+    for given in (Inputs(file, file), Inputs(file, file, notes)):
+        (one,) = documents_of(load_files(PHI, given))
+        assert [(a.start, a.length, a.text, a.label, a.confidence) for a in one.predictions] == [
+            (0, 2, "ab", "A", 7), (2, 1, "c", None, None),
+        ]  # fmt: skip
+        assert one.gold == one.predictions
+        assert (one.id, one.text, one.patient) == (("a", "abc", "p") if given.notes else ("a", None, None))
+    record = {"annotationSource": source, PHI.array: rows}
+    assert [(a.label, a.confidence) for a in annotations(record, PHI)] == [("A", 7), (None, None)]
+    assert (resource_name(record), last_segment("x/y/a"), last_segment("a")) == ("x/a", "a", "a")
 
 
 def test_general_measures_on_a_card() -> None:
