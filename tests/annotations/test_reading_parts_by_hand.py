@@ -236,7 +236,9 @@ def test_labels_as_the_schema_spells_them_are_one_object_each() -> None:
     def row(label: str) -> str:
         return f'{{"start":0,"length":1,"text":"a","confidence":1,"locationType":"{label}"}}'
 
-    one, other = Decoder(lambda: kind).array(bytes_of(f"[{row('city')},{row('city')}]")) or ()
+    found = Decoder(lambda: kind).array(bytes_of(f"[{row('city')},{row('city')}]"))
+    assert found is not None
+    one, other = found
     assert one.label is other.label
     assert Decoder(lambda: kind).one(bytes_of(row("City"))) is None
     assert Decoder(lambda: annotation_type(LOCATION)).one(bytes_of(row("City"))) is not None
