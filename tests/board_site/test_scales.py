@@ -4,7 +4,6 @@ import matplotlib as mpl
 import pytest
 from board_samples import QUICK
 from ranking_cards import entry
-from struct_values import changeable
 
 from sandscore.ranking.board_building import rank
 from sandscore.records.board import Pair
@@ -88,7 +87,3 @@ def test_small_cells_point_at_who_is_ahead(wins: float, arrow: str, other: str) 
     markup = HeatMap(names, cells, 0).plot.markup
     assert arrow in markup
     assert other not in markup
-
-
-def test_what_is_made_stays_as_it_is() -> None:
-    assert changeable("site") == {"ErrorCollector"}
