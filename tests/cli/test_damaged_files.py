@@ -21,8 +21,8 @@ KINDS = {
     "board": ("board.json", PARTICIPANT),
     "card": ("card.json", PARTICIPANT),
     "challenge": ("challenge.toml", ORGANISER),
-    "settings": ("queue/settings.json", ORGANISER),
-    "queued challenge": ("queue/challenge.toml", ORGANISER),
+    "settings": ("queue/private/settings.json", ORGANISER),
+    "queued challenge": ("queue/private/challenge.toml", ORGANISER),
     "run record": ("run.json", ORGANISER),
     "HIPAA map": ("hipaa.json", ORGANISER),
     "predictions": ("predictions.json", PARTICIPANT),
@@ -148,7 +148,7 @@ def _record() -> RunRecord:
 @pytest.fixture
 def folder(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path / "place"
-    shutil.copytree(whole, place)
+    shutil.copytree(whole, place, symlinks=True)
     monkeypatch.chdir(place)
     return place
 
