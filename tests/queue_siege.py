@@ -21,6 +21,7 @@ from queue_band import Band
 from queue_samples import HALF, RIGHT, WRONG_PLACE, hand_in, opened, queue, with_home
 
 from sandscore.queue.homes.sqlite.sqlite_database import FILE, back_up
+from sandscore.queue.queue_layout import private_path
 from sandscore.queue.workspace import Workspace
 from sandscore.records.submission import Submission
 
@@ -130,8 +131,8 @@ class Siege:
         self.band.end()
         self.erased = self.lost()
         for ending in ("", "-wal", "-shm"):
-            (self.workspace.private / f"{FILE}{ending}").unlink(missing_ok=True)
-        (self.workspace.private / FILE).write_bytes(backup.read_bytes())
+            private_path(self.workspace.root, f"{FILE}{ending}").unlink(missing_ok=True)
+        private_path(self.workspace.root, FILE).write_bytes(backup.read_bytes())
         self.restores += 1
 
     def lost(self) -> int:

@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +142,7 @@ def test_an_older_queue_is_read_as_it_is_and_moved_by_the_next_worker(
     assert [one["status"] for one in listed] == ["SCORED"] * 3
     workspace = open_workspace(older)
     for one in with_home(workspace, lambda home: home.submissions()):
-        folder = with_home(workspace, lambda home, one=one: home.kept(one))
+        folder = with_home(workspace, partial(EmbeddedHome.kept, submission=one))
         assert folder is not None
         assert (folder / card_name(1)).is_file()
     assert run(["queue", "init", str(older), "--challenge", str(older / "challenge.toml")]) == 2
@@ -157,7 +158,7 @@ def test_a_move_killed_after_any_step_goes_on(older: Path, worked: Path, tmp_pat
     step, whole = 0, False
     while not whole:
         place = shutil.copytree(older, tmp_path / "at" / str(step), symlinks=True)
-        whole = dies(lambda place=place: update_layout(place, SqliteRow()), after=step) == 0
+        whole = dies(partial(update_layout, place, SqliteRow()), after=step) == 0
         holds_all(place, worked)
         shutil.rmtree(place)
         step += 1
@@ -172,7 +173,7 @@ def test_a_move_killed_at_any_moment_goes_on(older: Path, worked: Path, tmp_path
     for number in range(25):
         place = shutil.copytree(older, tmp_path / "at" / str(number), symlinks=True)
         for _ in range(2):
-            killed += dies(lambda place=place: update_layout(place, SqliteRow()), within=chance.uniform(0, takes)) != 0
+            killed += dies(partial(update_layout, place, SqliteRow()), within=chance.uniform(0, takes)) != 0
         holds_all(place, worked)
     assert killed > 5
 
