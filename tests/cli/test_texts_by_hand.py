@@ -246,10 +246,12 @@ def test_the_numbers_of_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append(given)
 
     monkeypatch.setattr(work, "_work", worked)
-    monkeypatch.setattr(work, "place_of", lambda words, where, after: (words, after))
+    there = SimpleNamespace(workspace=SimpleNamespace(root=Path("q")), row=None)
+    monkeypatch.setattr(work, "place_of", lambda words, where, after: (there, words[1 - after :]))
+    monkeypatch.setattr("sandscore.queue.layout_move.update_layout", lambda root, row: None)
     work.command.main(["q"], standalone_mode=False)
     place, plan, dask, output_format = seen[0]
-    assert (place, dask, output_format) == (("q",), None, "text")
+    assert (place, dask, output_format) == (there, None, "text")
     assert (plan.jobs, plan.once, plan.board_seconds, plan.grace) == (1, False, 30, 20)
     for wrong in (["--jobs", "0"], ["--jobs", "257"], ["--grace", "-1"], ["--board-every", "0"]):
         with pytest.raises(click.BadParameter):
