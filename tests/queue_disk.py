@@ -92,7 +92,7 @@ def wants_room(text: str) -> bool:
 
 def sound(workspace: Workspace) -> None:
     """The database is whole, and no file is half written."""
-    with sqlite3.connect(workspace.root / FILE) as connection:
+    with sqlite3.connect(workspace.private / FILE) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     connection.close()
     assert not list(workspace.root.rglob("*.part"))
@@ -125,7 +125,7 @@ def working(disk: Disk) -> None:
     ended = {one.id: one.scores.get("instance_strict") for one in found}
     assert ended == expected
     assert {str(one.status) for one in found if expected[one.id] is None} == {"INVALID"}
-    with sqlite3.connect(workspace.root / FILE) as connection:
+    with sqlite3.connect(workspace.private / FILE) as connection:
         ends = connection.execute("SELECT submission FROM attempt WHERE outcome IN ('SCORED', 'INVALID')").fetchall()
     connection.close()
     assert sorted(ends) == sorted((one,) for one in expected), "each ended once"

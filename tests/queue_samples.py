@@ -2,13 +2,14 @@
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sandscore.queue.homes.sqlite.sqlite_admin import submit
-from sandscore.queue.homes.sqlite.sqlite_database import Database, create
+from sandscore.queue.homes.sqlite.sqlite_database import FILE, Database, create
 from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
 from sandscore.queue.new_submission import NewSubmission
@@ -67,6 +68,27 @@ def hand_in(workspace: Workspace, spans: Spans | bytes = RIGHT, team: str = "Tea
         entry["predictions"] = given
     with opened(workspace) as database:
         return submit(database, SubmissionJournal(workspace.root), workspace, NewSubmission("date", team, **entry))
+
+
+def as_older_versions(root: Path) -> Path:
+    """The folder of a queue as versions before the two halves left it: all at the root, with the rights of the day."""
+    for which in ("private", "public"):
+        for path in [*(root / which).iterdir()]:
+            (root / path.name).unlink(missing_ok=True)
+            path.rename(root / path.name)
+        (root / which).rmdir()
+    for stamp in root.glob(".*.stamp"):
+        stamp.rename(root / "boards" / stamp.name)
+    for path in [path for path in root.iterdir() if path.is_symlink()]:
+        path.unlink()
+    for path in root.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    root.chmod(0o700)
+    if (root / FILE).exists():
+        with closing(sqlite3.connect(root / FILE)) as connection:
+            connection.execute("PRAGMA user_version=1")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return root
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from queue_band import Band
 from queue_samples import HALF, RIGHT, WRONG_PLACE, hand_in, opened, queue, with_home
 
 from sandscore.queue.homes.sqlite.sqlite_database import FILE, back_up
+from sandscore.queue.queue_layout import private_path
 from sandscore.queue.workspace import Workspace
 from sandscore.records.submission import Submission
 
@@ -130,8 +131,8 @@ class Siege:
         self.band.end()
         self.erased = self.lost()
         for ending in ("", "-wal", "-shm"):
-            (self.workspace.root / f"{FILE}{ending}").unlink(missing_ok=True)
-        (self.workspace.root / FILE).write_bytes(backup.read_bytes())
+            private_path(self.workspace.root, f"{FILE}{ending}").unlink(missing_ok=True)
+        private_path(self.workspace.root, FILE).write_bytes(backup.read_bytes())
         self.restores += 1
 
     def lost(self) -> int:
@@ -165,18 +166,19 @@ class Siege:
         else:
             assert (one.status, one.scores.get("instance_strict")) == ("SCORED", SCORES[kind]), told
             assert (len(ends), versions, one.version) == (1, 1, 1), told
-        folders = list((self.workspace.root / "attempts" / one.id).glob("*"))
+        folders = list((self.workspace.attempts / one.id).glob("*"))
         assert len(folders) == 1 or one.status == "REJECTED", f"{told}: {folders}"
 
     def _check_rest(self, found: Sequence[Submission]) -> None:
         root = self.workspace.root
         assert not [path for path in root.rglob("*.part") if "files" not in path.parts], "no half-written file"
-        told = [json.loads(line) for line in (root / "notices.jsonl").read_text(encoding="utf-8").splitlines()]
+        lines = (root / "private" / "notices.jsonl").read_text(encoding="utf-8").splitlines()
+        told = [json.loads(line) for line in lines]
         scored = Counter(notice["submission"] for notice in told if notice["event"] == "scored")
         assert not scored or max(scored.values()) == 1, "a score is told at most once"
-        assert (root / "boards" / "date.json").exists(), self.said()
-        board = json.loads((root / "boards" / "date.json").read_bytes())
-        published = json.loads((root / "site" / "date" / "board.json").read_bytes())
+        assert (root / "public" / "boards" / "date.json").exists(), self.said()
+        board = json.loads((root / "public" / "boards" / "date.json").read_bytes())
+        published = json.loads((root / "public" / "site" / "date" / "board.json").read_bytes())
         assert [row["submission"] for row in published["rows"]] == [row["submission"] for row in board["rows"]], (
             self.said()
         )
@@ -187,7 +189,7 @@ class Siege:
         assert shown <= ended.keys()
         assert {ended[name].team for name in shown} == {one.team for one in ended.values()}, "the board has every team"
         assert left_over(root) == [], "no process is left"
-        with sqlite3.connect(root / FILE) as connection:
+        with sqlite3.connect(root / "private" / FILE) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
 
 

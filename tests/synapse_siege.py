@@ -100,7 +100,7 @@ class SynapseSiege:
         (table,) = self.queue.world.tables.values()
         (column,) = (key for key, one in self.queue.world.columns.items() if one["name"] == "submissionid")
         rows = [values[column] for _, values in table["rows"].values()]
-        board = json.loads((self.states[0] / "boards" / "date.json").read_bytes())
+        board = json.loads((self.states[0] / "public" / "boards" / "date.json").read_bytes())
         assert sorted(rows) == sorted(row["submission"] for row in board["rows"]), self.said()
         assert rows, "the board has rows"
         assert set(rows) <= scored

@@ -3,7 +3,8 @@
     python tools/mutate.py                       # ten places in every room
     python tools/mutate.py ranking --places 30   # more of one room
     python tools/mutate.py ranking --seed 2      # other places
-    python tools/mutate.py queue --near          # only with the test files that name the module of the fault
+    python tools/mutate.py queue --near          # only with the test files that name the module of the fault, or the
+                                                 # records of its whole room (``tests/struct_values.py``)
     python tools/mutate.py queue --seconds 20    # what nobody has noticed by then counts as a survivor
 
 The places are drawn by a seed, so that a survivor can be looked at again. A room is a package of sandscore; its tests
@@ -174,12 +175,13 @@ class Grounds:
         self.folder, self.near, self.seconds = copy_of_the_checkout(folder), near, seconds
 
     def notices(self, plant: Plant, tests: Sequence[Path]) -> bool:
-        """Whether one of the tests fails with the fault in place."""
+        """Whether one of the tests fails with the fault in place: the nearest file by itself, then all others."""
         path = self.folder / plant.file
         whole = path.read_bytes()
         path.write_bytes(whole[: plant.begin] + plant.instead.encode() + whole[plant.end :])
         try:
-            return not self.passes(self.nearest_first(plant, tests))
+            files = self.nearest_first(plant, tests)
+            return not (self.passes(files[:1]) and self.passes(files[1:]))
         finally:
             path.write_bytes(whole)
 
@@ -199,12 +201,19 @@ class Grounds:
         return ran.returncode in _PASSES
 
     def nearest_first(self, plant: Plant, tests: Sequence[Path]) -> list[Path]:
-        """Test files that name the module come first, so that most faults are noticed within seconds."""
+        """Test files that name the module come first, of these the quick ones: by hand, and without drawn examples."""
         name = Path(plant.file).stem
         files = [path for given in tests for path in _files(self.folder, given)]
         texts = {path: (self.folder / path).read_text(encoding="utf-8") for path in files}
-        files.sort(key=lambda path: (f"{name} import" not in texts[path], name not in texts[path]))
-        return [path for path in files if name in texts[path]] if self.near else files
+        files.sort(
+            key=lambda path: (
+                name not in texts[path],
+                "by_hand" not in path.stem,
+                f"{name} import" not in texts[path],
+                "hypothesis" in texts[path],
+            )
+        )
+        return [path for path in files if name in texts[path] or "changeable(" in texts[path]] if self.near else files
 
 
 def _files(folder: Path, given: Path) -> Iterator[Path]:

@@ -195,7 +195,7 @@ assert done.record.outcome == "finished", done.record.reason
 assert done.answers == [b"[]"] * len(notes)
 """
 OWNS = """    def owns(self, root: Path, chosen: Chosen) -> str | None:
-        return "a queue in a JSON file" if (root / FILE).exists() else None
+        return "a queue in a JSON file" if (root / "private" / FILE).exists() else None
 
 """
 PLOT = '''

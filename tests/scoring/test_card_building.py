@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from struct_values import changeable
 
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.records.scorecard import Scorecard
@@ -116,3 +117,7 @@ def test_a_card_is_written_in_the_order_of_its_fields() -> None:
     assert decoded["team"] is None, "what is undefined is null"
     assert "submission" not in decoded, "what does not apply is left out"
     assert decoded["per_note"] == {"a": {"strict": [1, 0, 2]}, "b": {"strict": [3, 1, 0]}}
+
+
+def test_what_is_made_stays_as_it_is() -> None:
+    assert changeable("scoring") == set()

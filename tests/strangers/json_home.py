@@ -53,7 +53,7 @@ class JsonFileRow(HomeRow):
 
     def init(self, new: NewQueue) -> QueueMade:
         folder = Path(new.folder or "")
-        made = found(folder, new.challenge, new.settings, lambda root: write_synced(root / FILE, b"{}"))
+        made = found(folder, new.challenge, new.settings, lambda private: write_synced(private / FILE, b"{}"))
         return QueueMade(folder, made, {"options": list(new.chosen.get("home_options") or ())})
 
     def open(self, workspace: Workspace, chosen: Chosen) -> QueueHome:
@@ -63,7 +63,7 @@ class JsonFileRow(HomeRow):
         phase = checked(workspace, handed_in)
         kept = None if handed_in.predictions is None else keep_file(workspace, handed_in.predictions)
         kind = SubmissionKind.IMAGE if handed_in.image else SubmissionKind.PREDICTIONS
-        with _changing(workspace.root) as entries:
+        with _changing(workspace.private) as entries:
             quota, within = quota_of(workspace.challenge, phase)
             counted = [
                 read(one["created"])
@@ -91,7 +91,7 @@ class JsonFileHome:
     """Keeps the promises of ``QueueHome``."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._workspace, self._root = workspace, workspace.root
+        self._workspace, self._root = workspace, workspace.private
         self._ledger = NoticeLedger(workspace.root)
 
     async def open(self) -> None:

@@ -26,11 +26,13 @@ STATUS = r"/submission/\d+/status$"
 
 def state(folder: Path, options: dict[str, Any] | None = None, **settings: Any) -> Path:
     """The local state of a worker, as ``queue init`` leaves it, for the example challenge."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "challenge.toml").write_text('challenge = "example"\n', encoding="utf-8")
-    (folder / "settings.json").write_text(json.dumps({"data": {"": str(example_gold())}} | settings), encoding="utf-8")
-    (folder / "salt").write_text("salt", encoding="utf-8")
-    (folder / FILE).write_text(json.dumps(QUICK | (options or {})), encoding="utf-8")
+    private = folder / "private"
+    private.mkdir(parents=True, exist_ok=True)
+    (folder / "public").mkdir(exist_ok=True)
+    (private / "challenge.toml").write_text('challenge = "example"\n', encoding="utf-8")
+    (private / "settings.json").write_text(json.dumps({"data": {"": str(example_gold())}} | settings), encoding="utf-8")
+    (private / "salt").write_text("salt", encoding="utf-8")
+    (private / FILE).write_text(json.dumps(QUICK | (options or {})), encoding="utf-8")
     return folder
 
 

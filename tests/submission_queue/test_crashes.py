@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from queue_samples import as_older_versions
 from queue_siege import DaskSiege, Siege
 from submission_queue.synapse_standin import synapse
 from synapse_siege import SynapseSiege
@@ -15,6 +16,15 @@ def test_killed_workers_change_nothing(tmp_path: Path) -> None:
     assert ended["SCORED"] > ended["INVALID"] > 0
     assert siege.band.doubles > 0
     assert siege.lost() > 0
+
+
+def test_nor_while_an_older_folder_is_moved(tmp_path: Path) -> None:
+    siege = Siege(tmp_path, seed=2, submissions=12)
+    as_older_versions(siege.workspace.root)
+    siege.attack(kills=8)
+    siege.drain()
+    assert siege.check()["SCORED"] > 0
+    assert {path.name for path in siege.workspace.root.iterdir() if not path.is_symlink()} == {"private", "public"}
 
 
 def test_nor_on_synapse(tmp_path: Path) -> None:

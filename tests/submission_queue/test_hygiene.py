@@ -99,7 +99,7 @@ def test_the_team_view_holds_no_more_than_the_feedback_mode_allows(
     measures = json.loads(seen)["feedback"].get("measures", {})
     assert list(measures) == shown
     assert all(set(score) == {"f1"} for score in measures.values())
-    notices = (workspace.root / "notices.jsonl").read_text(encoding="utf-8")
+    notices = (workspace.private / "notices.jsonl").read_text(encoding="utf-8")
     assert not any(word in seen + notices for word in ("per_note", '"tp"', "gold:", "Seen on", "n1"))
     assert sum('"scored"' in line for line in notices.splitlines()) == 1
     assert ("F1" in notices) == bool(shown)
@@ -113,7 +113,7 @@ def test_a_fault_of_ours_is_no_business_of_the_teams(tmp_path: Path, capsys: pyt
     capsys.readouterr()
     assert run(["queue", "show", str(workspace.root), submission_id, "--team-view"]) == 0
     assert "gold" not in capsys.readouterr().out
-    notices = [json.loads(line) for line in (workspace.root / "notices.jsonl").read_text().splitlines()]
+    notices = [json.loads(line) for line in (workspace.private / "notices.jsonl").read_text().splitlines()]
     told = [(one["event"], "gold" in one["text"], "gold" in one["detail"]) for one in notices if "detail" in one]
     assert told == [("failed", False, True), ("needs_organiser", False, True)], "the detail is for organisers alone"
 
@@ -151,7 +151,7 @@ def test_a_refused_answer_of_an_image_tells_its_team_nothing_of_the_note(
 
     with_home(workspace, work)
     assert run(["queue", "show", str(workspace.root), submission_id, "--team-view", "--format", "json"]) == 0
-    notices = (workspace.root / "notices.jsonl").read_text(encoding="utf-8").splitlines()
+    notices = (workspace.private / "notices.jsonl").read_text(encoding="utf-8").splitlines()
     for said in (json.loads(capsys.readouterr().out)["reason"], json.loads(notices[-1])["text"]):
         assert "/textDateAnnotations/0" in said, "the reason is told"
         assert clue not in said
@@ -175,7 +175,7 @@ def test_when_a_phase_ends_teams_are_told_what_was_hidden(tmp_path: Path, capsys
     assert shown[1]["measures"]["instance_strict"]["f1"] == 1.0
     assert "per_note" not in shown[1]
     assert shown[1] == shown[2]
-    notices = [json.loads(line) for line in (workspace.root / "notices.jsonl").read_text().splitlines()]
+    notices = [json.loads(line) for line in (workspace.private / "notices.jsonl").read_text().splitlines()]
     assert [(one["event"], "F1" in one["text"]) for one in notices] == [
         ("started", False),
         ("scored", False),

@@ -19,8 +19,8 @@ def submissions(workspace: Workspace) -> list[Submission]:
 
 def restore(workspace: Workspace, backup: Path) -> None:
     for ending in ("", "-wal", "-shm"):
-        (workspace.root / f"{FILE}{ending}").unlink(missing_ok=True)
-    (workspace.root / FILE).write_bytes(backup.read_bytes())
+        (workspace.private / f"{FILE}{ending}").unlink(missing_ok=True)
+    (workspace.private / FILE).write_bytes(backup.read_bytes())
 
 
 def test_what_came_after_the_backup_is_not_lost(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_what_came_after_the_backup_is_not_lost(tmp_path: Path) -> None:
     after, called_back = hand_in(workspace, RIGHT, "Team B"), hand_in(workspace, RIGHT, "Team C")
     with_home(workspace, lambda home: home.cancel(called_back))
     assert run(["queue", "work", str(workspace.root), "--once"]) == 0
-    told = (workspace.root / "notices.jsonl").read_bytes()
+    told = (workspace.private / "notices.jsonl").read_bytes()
     restore(workspace, backup)
     assert {one.id: one.status for one in submissions(workspace)} == {
         before: "RECEIVED",
@@ -43,7 +43,7 @@ def test_what_came_after_the_backup_is_not_lost(tmp_path: Path) -> None:
         ("SCORED", 1),
         ("REJECTED", 0),
     ]
-    assert (workspace.root / "notices.jsonl").read_bytes() == told
+    assert (workspace.private / "notices.jsonl").read_bytes() == told
     kept = {folder.name: [path.name for path in folder.iterdir()] for folder in workspace.attempts.iterdir()}
     assert {name: len(folders) for name, folders in kept.items()} == {before: 1, after: 1}, (
         "the newer attempts are gone"
@@ -55,7 +55,7 @@ def test_what_came_after_the_backup_is_not_lost(tmp_path: Path) -> None:
 def test_a_line_cut_short_was_promised_to_nobody(tmp_path: Path) -> None:
     workspace = queue(tmp_path)
     first = hand_in(workspace)
-    journal = workspace.root / JOURNAL
+    journal = workspace.private / JOURNAL
     with journal.open("ab") as file:
         file.write(b'{"submitted":{"id":"cut')
     second = hand_in(workspace)
@@ -82,7 +82,7 @@ def test_a_queue_without_its_database_is_made_anew_from_the_journal(tmp_path: Pa
     first, called_back = hand_in(workspace), hand_in(workspace, RIGHT, "Team B")
     with_home(workspace, lambda home: home.cancel(called_back))
     assert run(["queue", "work", str(workspace.root), "--once"]) == 0
-    for path in workspace.root.glob("queue.sqlite*"):
+    for path in workspace.private.glob("queue.sqlite*"):
         path.unlink()
     assert run(["queue", "list", str(workspace.root)]) == 66
     assert run(["queue", "init", str(workspace.root), "--challenge", str(workspace.root / "challenge.toml")]) == 0
@@ -96,7 +96,7 @@ def test_a_database_of_two_times_is_refused(tmp_path: Path) -> None:
     workspace = queue(tmp_path)
     for number in range(60):
         hand_in(workspace, RIGHT, f"Team {number}")
-    database = workspace.root / FILE
+    database = workspace.private / FILE
     content = bytearray(database.read_bytes())
     page = 4096
     content[page * 3 : page * 4] = content[page * 2 : page * 3]

@@ -22,6 +22,8 @@ from sandscore.records.challenge import Challenge
 def workspace(folder: Path, *tasks: str) -> Any:
     return SimpleNamespace(
         root=folder,
+        private=folder,
+        boards=folder / "boards",
         attempts=folder,
         challenge=Challenge(challenge="c"),
         tasks=lambda _: list(tasks),

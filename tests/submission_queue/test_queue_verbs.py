@@ -71,8 +71,8 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path, capsys: pytest.Capt
 
 def test_what_is_private_is_private(tmp_path: Path) -> None:
     folder = Path(made(tmp_path)[0])
-    assert folder.stat().st_mode & 0o077 == 0
-    assert all((folder / name).stat().st_mode & 0o077 == 0 for name in ("salt", "queue.sqlite"))
+    assert (folder / "private").stat().st_mode & 0o077 == 0
+    assert all((folder / "private" / name).stat().st_mode & 0o077 == 0 for name in ("salt", "queue.sqlite"))
 
 
 def test_cancel_and_requeue(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,7 +154,7 @@ def test_faults_of_the_challenge_are_said_before_the_first_submission(
 
 def test_a_damaged_database_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, _ = made(tmp_path)
-    (Path(folder) / "queue.sqlite").write_bytes(b"x" * 5000)
+    (Path(folder) / "private" / "queue.sqlite").write_bytes(b"x" * 5000)
     assert "restore it from a backup" in said(capsys, "list", folder, code=78)
 
 
@@ -186,7 +186,7 @@ def test_sigterm_ends_a_worker_that_waits(tmp_path: Path) -> None:
     folder, _ = made(tmp_path)
     program = "import sys; from sandscore.cli.main import main; main(sys.argv[1:])"
     worker = subprocess.Popen([sys.executable, "-c", program, "queue", "work", folder], stderr=subprocess.DEVNULL)
-    wal = Path(folder) / "queue.sqlite-wal"
+    wal = Path(folder) / "private" / "queue.sqlite-wal"
     while not wal.exists():
         assert worker.poll() is None
         time.sleep(0.02)
@@ -203,7 +203,7 @@ def test_a_folder_that_holds_challenge_and_data_may_be_the_queue_itself(tmp_path
 
 def test_an_init_that_was_cut_short_can_be_repeated(tmp_path: Path) -> None:
     folder, given = made(tmp_path)
-    (Path(folder) / "settings.json").unlink()
+    (Path(folder) / "private" / "settings.json").unlink()
     made(tmp_path)
     assert run(["queue", "submit", folder, "--task", "date", "--team", "A", "--predictions", given]) == 0
 

@@ -54,7 +54,7 @@ def test_the_plan_names_movers_and_causes_and_writes_nothing(
     assert [by_id[one]["had"] for one in (right, half)] == [[0], []]
     assert by_id[right]["notes"] == [{"note": "n1", "before": [2, 0, 0], "after": [1, 1, 0]}]
     assert not list(workspace.root.rglob("card.v2.json"))
-    assert not list(workspace.root.glob(".scratch-*"))
+    assert not list(workspace.private.glob(".scratch-*"))
 
 
 def test_versions_lie_beside_the_old_and_the_board_follows(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli.running import sandscore
-from queue_samples import HALF, RIGHT, annotations, challenge_folder
+from queue_samples import HALF, RIGHT, annotations, as_older_versions, challenge_folder
 
 from sandscore.queue.homes.home_registry import HOMES
 
@@ -67,6 +67,17 @@ def test_every_verb_serves_it(queue: Path, tmp_path: Path) -> None:
     )
     backed_up = sandscore("queue", "export", queue, "-o", tmp_path / "copy", "--backup")
     assert (backed_up.code, "cannot be backed up" in backed_up.err) == (2, True)
+
+
+def test_a_home_that_cannot_tell_whether_it_rests_keeps_an_older_folder(queue: Path, tmp_path: Path) -> None:
+    as_older_versions(queue)
+    (tmp_path / "half.json").write_bytes(annotations(HALF))
+    handed_in = ("--task", "date", "--team", "A", "--predictions", tmp_path / "half.json")
+    assert sandscore("queue", "submit", queue, *handed_in).code == 0
+    worked = sandscore("queue", "work", queue, "--once")
+    assert (worked.code, "keeps the layout of an older version" in worked.err) == (0, True)
+    assert (queue / "site" / "index.html").is_file()
+    assert not (queue / "private").exists()
 
 
 def test_what_contradicts_the_folder_is_refused(queue: Path, tmp_path: Path) -> None:

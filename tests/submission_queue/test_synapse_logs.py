@@ -113,7 +113,7 @@ def test_another_machine_makes_the_board_from_shared_cards(tmp_path: Path) -> No
         shared: dict[str, Any] = {"options": {"share_cards": True}}
         async with opened(queue, "a", **shared) as a, opened(queue, "b", **shared) as b, opened(queue, "c") as c:
             claim = await claimed(a)
-            place = queue.folder / "a" / "attempts" / key / f"1-{claim.nonce[:12]}"
+            place = queue.folder / "a" / "private" / "attempts" / key / f"1-{claim.nonce[:12]}"
             place.parent.mkdir(parents=True)
             assert await a.commit(claim, scored(folder=attempt(place))) is Committed.DONE
             (one,) = await b.submissions()

@@ -104,7 +104,7 @@ def test_our_own_fault_is_tried_again_and_then_needs_an_organiser(tmp_path: Path
     hand_in(workspace, image=IMAGE)
     [one] = drained(workspace, end, end, end)
     assert (one.status, one.attempt, one.needs_organiser) == ("RECEIVED", 3, True)
-    told = [json.loads(line)["event"] for line in (workspace.root / "notices.jsonl").read_text().splitlines()]
+    told = [json.loads(line)["event"] for line in (workspace.private / "notices.jsonl").read_text().splitlines()]
     assert told == ["started", "failed", "started", "failed", "started", "needs_organiser"]
 
 
@@ -173,7 +173,7 @@ def test_a_second_stop_hands_back_at_once_and_costs_nothing(tmp_path: Path) -> N
 
     [one] = asyncio.run(work())
     assert (one.status, one.attempt, one.failures) == ("RECEIVED", 1, 0)
-    assert list((workspace.root / "attempts" / one.id).iterdir()) == []
+    assert list((workspace.attempts / one.id).iterdir()) == []
 
 
 def test_a_cancel_ends_the_run(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ class SpanReader(Struct):
         self.read += 1
         if isinstance(span, Mapping):
             own = {self.task.label, self.task.second_label}
-            self.strange_fields.update(str(name) for name in span.keys() - _READ - _TOLD_BY_TOOLS - own)
+            self.strange_fields.update(sorted(str(name) for name in span.keys() - _READ - _TOLD_BY_TOOLS - own))
         kept, label = self._label(fields)
         if not kept:
             return None

@@ -40,7 +40,7 @@ def command(output: str, images: bool) -> None:
         _submit(queue, manifest, images)
     _say("queue", "work", queue, "--once")
     _say("queue", "list", queue)
-    click.echo(f"\nOpen the leaderboard: {(queue / 'site' / 'index.html').resolve().as_uri()}")
+    click.echo(f"\nOpen the leaderboard: {(queue / 'public' / 'site' / 'index.html').resolve().as_uri()}")
 
 
 def _fresh(folder: Path) -> Path:

@@ -155,7 +155,7 @@ def _on_one_line(true: SpanSide, found: SpanSide) -> tuple[Column, Column, Colum
     least = min(int(true.start.min()), int(found.start.min()))
     width = max(int(true.end.max()), int(found.end.max())) - least
     notes = int(max(true.note[-1], found.note[-1])) + 1
-    wide = width * notes >= 2**61
+    wide = max(width * notes, abs(least)) >= _WIDE
     shifted = []
     for side in (true, found):
         offset = (side.note.astype(object) if wide else side.note) * width - least

@@ -12,9 +12,11 @@ from msgspec.structs import replace
 
 from sandscore import __version__
 from sandscore.base.errors import ParticipantFault, UsageFault
+from sandscore.base.whole_files import write_file
 from sandscore.disclosure.feedback_view import view_of
 from sandscore.queue.children.child_messages import BoardsAnswer, ScoredSubmission
-from sandscore.queue.workspace import CHALLENGE, SCRATCH, Workspace, read_salt
+from sandscore.queue.queue_layout import OWNER_FILE
+from sandscore.queue.workspace import SCRATCH, Workspace, read_salt
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import RankedCard, read_card, refuse_incomparable
@@ -23,7 +25,7 @@ from sandscore.ranking.ladder import LadderState
 from sandscore.records.board import Board, BoardRules
 from sandscore.scoring.card_building import dumped, published
 from sandscore.site.publication import PublicationSettings, publish
-from sandscore.site.site_folder import file_name, write_page
+from sandscore.site.site_folder import file_name, write_page, writing
 
 
 class BoardGroup(Struct, frozen=True):
@@ -108,30 +110,31 @@ def _publish(workspace: Workspace, boards: Sequence[Path]) -> None:
     except UsageFault:
         if not workspace.site.exists():
             raise
-        workspace.site.rename(workspace.root / f"{SCRATCH}site-{secrets.token_hex(4)}")
+        workspace.site.rename(workspace.private / f"{SCRATCH}site-{secrets.token_hex(4)}")
         publish(boards, workspace.site, settings)
 
 
 def _board(workspace: Workspace, group: BoardGroup) -> None:
     members = shown(group, workspace.settings.board_rows)
     stamp = _stamp(workspace, members)
-    place, stamped = workspace.boards / f"{group.slug}.json", workspace.boards / f".{group.slug}.stamp"
+    place, stamped = workspace.boards / f"{group.slug}.json", workspace.private / f".{group.slug}.stamp"
     if place.exists() and stamped.exists() and stamped.read_text(encoding="ascii") == stamp:
         return
-    workspace.boards.mkdir(exist_ok=True)
+    workspace.boards.mkdir(parents=True, exist_ok=True)
     entries = [_public_entry(workspace, one) for one in members]
     refuse_incomparable(entries)
     board = rank(entries, group.rules, group.phase)
     _keep_older(place, board)
     write_page(place, as_json(board).encode())
-    write_page(stamped, stamp.encode())
+    with writing(stamped):
+        write_file(stamped, stamp.encode(), mode=OWNER_FILE)
 
 
 def _public_entry(workspace: Workspace, one: ScoredSubmission) -> RankedCard:
     """The published card of a submission, made if it is not there, and where it lies as seen from the board."""
     place = workspace.cards / f"{one.id}.v{one.version}.json"
     if not place.exists():
-        workspace.cards.mkdir(exist_ok=True)
+        workspace.cards.mkdir(parents=True, exist_ok=True)
         card = read_card(Path(one.card)).card
         write_page(place, dumped(published(card, read_salt(workspace.salt))))
     entry = read_card(place)
@@ -152,5 +155,5 @@ def _keep_older(place: Path, board: Board) -> None:
 def _stamp(workspace: Workspace, members: Sequence[ScoredSubmission]) -> str:
     """What the board depends on."""
     names = sorted(f"{one.id}.v{one.version}" for one in members)
-    rules = (workspace.root / CHALLENGE).read_bytes()
+    rules = workspace.challenge_file.read_bytes()
     return hashlib.sha256("\n".join([__version__, *names]).encode() + b"\n" + rules).hexdigest()

@@ -14,6 +14,7 @@ from sandscore.base.byte_sources import opened
 from sandscore.base.clock import DAY, written
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.whole_files import told, write_file
+from sandscore.queue.queue_layout import OWNER_FILE, OWNER_FOLDER
 from sandscore.queue.workspace import Workspace
 from sandscore.records.challenge import Challenge, Quota
 
@@ -70,9 +71,9 @@ def keep_file(workspace: Workspace, given: Path) -> str:
         if len(content) > most:
             raise ParticipantFault(f"{given.name} has {len(content):,} bytes, more than the {most:,} allowed")
         with told(workspace.files):
-            workspace.files.mkdir(exist_ok=True)
+            workspace.files.mkdir(mode=OWNER_FOLDER, exist_ok=True)
             digest = source.sha256()
-            write_file(workspace.files / digest, content, sync=True)
+            write_file(workspace.files / digest, content, sync=True, mode=OWNER_FILE)
     return digest
 
 

@@ -17,10 +17,11 @@ from typing import Any
 from sandscore.base.clock import utc_now, written
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault
+from sandscore.queue.queue_layout import OWNER_FILE, private_path
 from sandscore.queue.settings import Notices, Smtp
 from sandscore.records.submission import Event, Notice
 
-FILE = "notices.sent"
+FILE, LINES = "notices.sent", "notices.jsonl"
 _READ = 1 << 20
 
 
@@ -28,17 +29,26 @@ class NoticeLedger:
     """A line a notice. Whoever adds one has the file alone, and has read what others have added."""
 
     def __init__(self, root: Path) -> None:
-        self.path = root / FILE
+        self._root = root
         self._known: set[bytes] = set()
         self._read = 0
         self._begun = b""
         """What follows the last whole line: the rest of a line whose writer died, or was out of room."""
 
+    @property
+    def path(self) -> Path:
+        return private_path(self._root, FILE)
+
+    @property
+    def lines(self) -> Path:
+        """The organisers' own file beside it."""
+        return private_path(self._root, LINES)
+
     def first(self, notice: Notice) -> bool:
         """True for the first who asks, and for nobody after."""
         line = identity(notice).encode()
         try:
-            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, OWNER_FILE)
             try:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 return self._added(file, line)
@@ -156,7 +166,7 @@ def chosen(settings: Notices, ledger: NoticeLedger) -> list[Channel]:
     """The channels of the settings."""
     found: list[Channel] = []
     if settings.file:
-        found.append(lambda notice: append_line(ledger.path.with_suffix(".jsonl"), notice))
+        found.append(lambda notice: append_line(ledger.lines, notice))
     if (smtp := settings.smtp) is not None:
         found.append(lambda notice: send_mail(smtp, notice))
     if (url := settings.webhook) is not None:

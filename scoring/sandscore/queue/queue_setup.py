@@ -1,6 +1,6 @@
 """``queue init``: a folder made ready, its gold and notes checked before the first submission arrives."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +8,25 @@ from msgspec import Struct, field
 
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, UsageFault
-from sandscore.base.whole_files import write_file, write_synced
+from sandscore.base.whole_files import sync_folders, write_file, write_synced
+from sandscore.queue.layout_move import bring, close_others, make_folder
+from sandscore.queue.queue_layout import (
+    ALL_FOLDER,
+    CHALLENGE,
+    EDITED,
+    OWNER_FOLDER,
+    PRIVATE,
+    PUBLIC,
+    ROOT,
+    SALT,
+    SETTINGS,
+    edited_path,
+    lying,
+    make_links,
+    owner_only,
+)
 from sandscore.queue.settings import QueueSettings
-from sandscore.queue.workspace import CHALLENGE, SALT, SETTINGS, Workspace, make_salt
+from sandscore.queue.workspace import Workspace, make_salt
 from sandscore.ranking.challenge_reading import read_challenge, rules_for
 from sandscore.records.challenge import Challenge
 
@@ -33,25 +49,49 @@ class QueueMade(Struct, frozen=True):
     mended: str | None = None
 
 
-def found(root: Path, challenge: Path, settings: QueueSettings, home: Callable[[Path], None]) -> Workspace:
-    """Make the folder; nothing is left behind where the configuration or the data are at fault. ``home`` puts into it
-    what the home of the queue needs; the settings come last, so that where they are everything is."""
-    if (root / SETTINGS).exists():
+def found(
+    root: Path,
+    challenge: Path,
+    settings: QueueSettings,
+    home: Callable[[Path], None],
+    edited: Sequence[str] = (),
+) -> Workspace:
+    """Make the folder; nothing is left behind where the configuration or the data are at fault. ``home`` puts into its
+    private half what the home of the queue needs, some of it to be ``edited`` by organisers; the settings come last,
+    so that where they are everything is."""
+    if edited_path(root, SETTINGS).exists():
         raise UsageFault(f"{root} is the folder of a queue already")
     workspace = Workspace(root.resolve(), read_challenge(challenge), settings)
     check_data(workspace)
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        root.chmod(0o700)
-        if challenge.resolve() != (root / CHALLENGE).resolve():
-            write_file(root / CHALLENGE, challenge.read_bytes(), sync=True)
-        if not (root / SALT).exists():
-            make_salt(root / SALT)
-        home(root)
-        write_synced(root / SETTINGS, settings.model_dump_json(indent=2).encode() + b"\n")
+        private = _halves(root)
+        with owner_only():
+            write_file(private / CHALLENGE, challenge.read_bytes(), sync=True)
+            if not (private / SALT).exists():
+                make_salt(private / SALT)
+            home(private)
+            write_synced(private / SETTINGS, settings.model_dump_json(indent=2).encode() + b"\n")
+        if challenge.resolve() == workspace.root / CHALLENGE:
+            challenge.unlink()
+        make_links(root, (*EDITED, *edited))
+        sync_folders([private, root])
     except OSError as fault:
         raise InfrastructureFault(f"{root} cannot be made: {fault.strerror}") from None
     return workspace
+
+
+def _halves(root: Path) -> Path:
+    """The private half, with the salt that somebody may have put into the folder; whatever else lies there stays."""
+    root.mkdir(parents=True, exist_ok=True)
+    root.chmod(OWNER_FOLDER)
+    private, public = root / PRIVATE, root / PUBLIC
+    make_folder(private, OWNER_FOLDER)
+    make_folder(public, ALL_FOLDER)
+    if lying(root, PRIVATE, [SALT]):
+        bring(root / SALT, private / SALT, public=False)
+    close_others(root)
+    root.chmod(ROOT)
+    return private
 
 
 def data_folders(challenge: Path, given: Mapping[str, Path]) -> dict[str, str]:

@@ -110,7 +110,7 @@ class Rescoring:
         self._home, self._workspace, self._hands = home, workspace, hands
         self._cleaning = ExitStack()
         self._scratch = Path(
-            self._cleaning.enter_context(tempfile.TemporaryDirectory(dir=workspace.root, prefix=SCRATCH))
+            self._cleaning.enter_context(tempfile.TemporaryDirectory(dir=workspace.private, prefix=SCRATCH))
         )
 
     def close(self) -> None:

@@ -8,13 +8,24 @@ from msgspec import Struct
 
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
 from sandscore.base.whole_files import write_file
+from sandscore.queue.queue_layout import (
+    CHALLENGE,
+    OWNER_FILE,
+    PRIVATE,
+    SALT,
+    SETTINGS,
+    edited_path,
+    half,
+    private_path,
+    public_path,
+    steady,
+)
 from sandscore.queue.settings import QueueSettings
 from sandscore.ranking.challenge_reading import own_tasks, read_challenge
 from sandscore.records.challenge import Challenge
 from sandscore.records.record_reading import read_record
 from sandscore.task_table.task import TASKS, Task, find_task
 
-CHALLENGE, SETTINGS, SALT = "challenge.toml", "settings.json", "salt"
 SCRATCH = ".scratch-"
 _ENDINGS = [f"{kind}{packing}" for kind in (".json", ".jsonl") for packing in ("", ".gz", ".zst")]
 
@@ -35,35 +46,44 @@ class Workspace(Struct, frozen=True):
         return find_task(name, self.own_tasks)
 
     @property
+    def private(self) -> Path:
+        """For whoever owns the queue; never served."""
+        return half(self.root, PRIVATE)
+
+    @property
+    def challenge_file(self) -> Path:
+        return edited_path(self.root, CHALLENGE)
+
+    @property
     def salt(self) -> Path:
-        return self.root / SALT
+        return private_path(self.root, SALT)
 
     @property
     def files(self) -> Path:
         """Submitted prediction files, named by their SHA-256."""
-        return self.root / "files"
+        return private_path(self.root, "files")
 
     @property
     def cards(self) -> Path:
         """Published cards: note and patient ids replaced by keyed hashes."""
-        return self.root / "cards"
+        return public_path(self.root, "cards")
 
     @property
     def boards(self) -> Path:
-        return self.root / "boards"
+        return public_path(self.root, "boards")
 
     @property
     def site(self) -> Path:
-        return self.root / "site"
+        return public_path(self.root, "site")
 
     @property
     def gold_seen(self) -> Path:
         """A copy of every gold file that was ever scored with, so that a rescoring can say what changed."""
-        return self.root / "gold-seen"
+        return private_path(self.root, "gold-seen")
 
     @property
     def attempts(self) -> Path:
-        return self.root / "attempts"
+        return private_path(self.root, "attempts")
 
     def attempt(self, submission_id: str, attempt: int, nonce: str) -> Path:
         """Of one claim alone: a restored database can make neither number nor folder come twice."""
@@ -72,7 +92,9 @@ class Workspace(Struct, frozen=True):
     def data(self, phase: str | None) -> Path:
         chosen = self.settings.data.get(phase or "", self.settings.data.get(""))
         if chosen is None:
-            raise OrganiserFault(f"{self.root / SETTINGS}: no folder of notes and gold for the phase '{phase}'")
+            raise OrganiserFault(
+                f"{edited_path(self.root, SETTINGS)}: no folder of notes and gold for the phase '{phase}'"
+            )
         return Path(chosen)
 
     def notes(self, phase: str | None) -> Path:
@@ -88,7 +110,12 @@ class Workspace(Struct, frozen=True):
 
 def open_workspace(root: Path) -> Workspace:
     """The folder as ``queue init`` left it, with whatever the organiser has changed since."""
-    path = root / SETTINGS
+    with steady(root):
+        return _opened(root)
+
+
+def _opened(root: Path) -> Workspace:
+    path = edited_path(root, SETTINGS)
     try:
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
@@ -96,7 +123,7 @@ def open_workspace(root: Path) -> Workspace:
     except OSError as fault:
         raise InfrastructureFault(f"{path} cannot be read: {fault.strerror}") from None
     settings = read_record(QueueSettings, content, path, "the settings of a queue", OrganiserFault)
-    return Workspace(root.resolve(), read_challenge(root / CHALLENGE), settings)
+    return Workspace(root.resolve(), read_challenge(edited_path(root, CHALLENGE)), settings)
 
 
 def find_data_file(folder: Path, name: str) -> Path | None:
@@ -125,4 +152,4 @@ def read_salt(path: Path) -> bytes:
 def make_salt(path: Path) -> None:
     """Once; readable by the organiser alone."""
     given = os.environ.get("SANDSCORE_SALT", "") or secrets.token_hex(32)
-    write_file(path, given.encode("utf-8", "surrogateescape"), sync=True, mode=0o600, replace=False)
+    write_file(path, given.encode("utf-8", "surrogateescape"), sync=True, mode=OWNER_FILE, replace=False)

@@ -1,5 +1,6 @@
 """``sandscore queue export``: what the queue holds, as files; and a backup of the queue itself."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from sandscore.queue.homes.home_registry import our_homes
 
 if TYPE_CHECKING:
     from sandscore.queue.home_protocol import QueueHome
+    from sandscore.records.submission import Submission
 
 
 _QUEUES = " or ".join(row.backs_up for row in our_homes() if row.backs_up)
@@ -38,7 +40,7 @@ def command(words: tuple[str, ...], output: Path, backup: bool, output_format: s
         place.row.back_up(place.workspace, output)
         written = 1
     else:
-        written = place.asking(lambda home: _export(home, output))
+        written = _export(output, *place.asking(_kept))
     said = {"written": written, "to": str(output)}
     click.echo(
         json.dumps(said) if output_format == "json" else f"{output}: {written} file{'' if written == 1 else 's'}"
@@ -46,21 +48,26 @@ def command(words: tuple[str, ...], output: Path, backup: bool, output_format: s
     return 0
 
 
-async def _export(home: "QueueHome", output: Path) -> int:
-    from sandscore.base.whole_files import write_synced
-    from sandscore.cli.queue.submission_text import as_csv, as_json
+async def _kept(home: "QueueHome") -> "tuple[Sequence[Submission], dict[str, Path]]":
+    """Submissions, and score cards by where they go."""
     from sandscore.queue.attempt_files import card_name
 
-    found = await home.submissions()
-    write_synced(output / "submissions.json", as_json(found).encode())
-    write_synced(output / "submissions.csv", as_csv(found).encode())
-    written = 2
+    found, cards = await home.submissions(), dict[str, Path]()
     for one in found:
         folder = await home.kept(one) if one.version else None
         for version in range(1, one.version + 1 if folder else 1):
-            card = (folder or output) / card_name(version)
-            if card.exists():
-                older = "" if version == one.version else f"v{version}/"
-                write_synced(output / "cards" / one.task / f"{older}{one.id}.json", card.read_bytes())
-                written += 1
-    return written
+            older = "" if version == one.version else f"v{version}/"
+            cards[f"{one.task}/{older}{one.id}.json"] = (folder or Path()) / card_name(version)
+    return found, cards
+
+
+def _export(output: Path, found: "Sequence[Submission]", cards: "Mapping[str, Path]") -> int:
+    from sandscore.base.whole_files import write_synced
+    from sandscore.cli.queue.submission_text import as_csv, as_json
+
+    write_synced(output / "submissions.json", as_json(found).encode())
+    write_synced(output / "submissions.csv", as_csv(found).encode())
+    there = {name: card for name, card in cards.items() if card.exists()}
+    for name, card in there.items():
+        write_synced(output / "cards" / name, card.read_bytes())
+    return 2 + len(there)

@@ -30,6 +30,7 @@ class Place:
 
     def asking(self, work: "Callable[[QueueHome], Awaitable[_Done]]") -> _Done:
         """Open the queue, do one thing with it, close it."""
+        from sandscore.queue.queue_layout import owner_only
 
         async def done() -> _Done:
             home = self.home()
@@ -39,7 +40,8 @@ class Place:
             finally:
                 await home.close()
 
-        return asyncio.run(done())
+        with owner_only():
+            return asyncio.run(done())
 
 
 def home_options(command: _Command) -> _Command:

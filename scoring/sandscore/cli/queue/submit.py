@@ -42,9 +42,11 @@ def command(
 ) -> int:
     """Take one submission to its queue and say its id."""
     from sandscore.queue.new_submission import NewSubmission
+    from sandscore.queue.queue_layout import owner_only
 
     place = queue_in(folder, {})
     handed_in = NewSubmission(task, team, image, predictions, phase, notify)
-    submission_id = place.row.submit(place.workspace, handed_in)
+    with owner_only():
+        submission_id = place.row.submit(place.workspace, handed_in)
     click.echo(json.dumps({"id": submission_id}) if output_format == "json" else submission_id)
     return 0

@@ -56,10 +56,14 @@ def command(
     Example:
       sandscore queue work demo/queue --once
     """
+    from sandscore.queue.layout_move import update_layout
+    from sandscore.queue.queue_layout import owner_only
     from sandscore.queue.worker.queue_worker import WorkPlan
 
     place, _ = place_of(words, where, 0)
-    asyncio.run(_work(place, WorkPlan(jobs, once, board_every, grace), dask, output_format))
+    update_layout(place.workspace.root, place.row)
+    with owner_only():
+        asyncio.run(_work(place, WorkPlan(jobs, once, board_every, grace), dask, output_format))
     return 0
 
 

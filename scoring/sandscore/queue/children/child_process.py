@@ -34,6 +34,8 @@ def runner_environment(given: Mapping[str, str] = os.environ) -> dict[str, str]:
 
 _LINE_LIMIT = 1 << 26
 _GRACE_SECONDS = 10.0
+_PRIVATE_MASK, _SHOWING_MASK = 0o077, 0o022
+"""What the publisher makes is to be served, what the others make is the organiser's alone."""
 
 
 class Child(Generic[_Answer]):
@@ -45,6 +47,7 @@ class Child(Generic[_Answer]):
         self._answers = answers
         self._command = (sys.executable, "-P", "-m", f"sandscore.queue.children.{module}_process", *arguments)
         self._environment = dict(environment)
+        self._mask = _SHOWING_MASK if module == "publisher" else _PRIVATE_MASK
         self._process: asyncio.subprocess.Process | None = None
         self._asking = asyncio.Lock()
 
@@ -97,6 +100,7 @@ class Child(Generic[_Answer]):
                     env=self._environment,
                     limit=_LINE_LIMIT,
                     start_new_session=True,
+                    umask=self._mask,
                 )
             except OSError as fault:
                 raise InfrastructureFault(f"a child process cannot be started: {fault.strerror}") from None

@@ -65,10 +65,10 @@ def _require_free(folder: Path, row: HomeRow) -> None:
 
 def _remembered(folder: Path) -> str | None:
     """The name of the home in the folder's settings, however little else is right with them."""
-    from sandscore.queue.workspace import SETTINGS
+    from sandscore.queue.queue_layout import SETTINGS, edited_path
 
     try:
-        known = json.loads((folder / SETTINGS).read_bytes())
+        known = json.loads(edited_path(folder, SETTINGS).read_bytes())
     except (OSError, ValueError):
         return None
     return known.get("home") if isinstance(known, dict) else None

@@ -5,6 +5,7 @@ what does the work is imported by the method that needs it.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -67,6 +68,11 @@ class HomeRow(TableRow):
     """Whether ``submit`` is how submissions get here."""
     submitting: ClassVar[str] = ""
     """A sentence for the help of ``queue submit``, where they get here otherwise."""
+    own_files: ClassVar[Sequence[str]] = ()
+    """Files and folders that the home has in the private half of the queue's folder, the one first without which there
+    is no queue."""
+    edited_files: ClassVar[Sequence[str]] = ()
+    """Those of them that organisers edit."""
     backs_up: ClassVar[str] = ""
     """What ``back_up`` copies; empty where that is not possible from here."""
 
@@ -84,6 +90,11 @@ class HomeRow(TableRow):
     def wants(self, chosen: Chosen) -> bool:
         """Whether these options of ``queue init`` ask for a queue of this home."""
         return False
+
+    def resting(self, root: Path) -> AbstractContextManager[bool]:
+        """Whether nobody works with the queue, and nobody begins to as long as this is entered. A home that cannot
+        tell keeps the folder as an older version made it."""
+        return nullcontext(False)
 
     def init(self, new: "NewQueue") -> "QueueMade":
         """Make the folder, or mend one whose queue is lost."""

@@ -24,6 +24,7 @@ from sandscore.queue.children.child_messages import (
 )
 from sandscore.queue.children.child_process import Child, scorer_environment
 from sandscore.queue.home_protocol import QueueHome
+from sandscore.queue.queue_layout import private_path
 from sandscore.queue.worker import notice_text
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.challenge_reading import rules_for
@@ -47,7 +48,7 @@ class Follower:
     async def refresh(self) -> bool:
         """False where another process is at it already."""
         try:
-            with locked(self._workspace.root / _LOCK) as ours:
+            with locked(private_path(self._workspace.root, _LOCK)) as ours:
                 if ours:
                     await self._rebuild()
                 return ours
@@ -79,12 +80,12 @@ class Follower:
         self._before = [(one.id, one.version, False) for one in submissions] if not answer.warnings else None
         if self._before is not None:
             published = f"{self._digest(self._before)} {uptime()}"
-            write_file(self._workspace.root / _PUBLISHED, published.encode())
+            write_file(private_path(self._workspace.root, _PUBLISHED), published.encode())
 
     def _published(self, state: object) -> bool:
         """Whether another worker has published just this since this one began."""
         try:
-            digest, moment = (self._workspace.root / _PUBLISHED).read_text(encoding="ascii").split()
+            digest, moment = private_path(self._workspace.root, _PUBLISHED).read_text(encoding="ascii").split()
         except (OSError, ValueError):
             return False
         return float(moment) >= self._begun and digest == self._digest(state)

@@ -6,7 +6,7 @@ What killed processes left behind, removed when a worker starts.
 import asyncio
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -28,7 +28,7 @@ _STILL_IN_USE_SECONDS = 3600.0
 
 async def tidy(home: QueueHome, workspace: Workspace, hands: Hands) -> None:
     """Half-written files of long ago; attempts of what has ended; and on the engine whatever has no owner."""
-    for path in (*workspace.root.glob(f"{SCRATCH}*"), *workspace.root.glob("*/.*.part")):
+    for path in _left_behind(workspace):
         if _age(path) > _STILL_IN_USE_SECONDS:
             shutil.rmtree(path, ignore_errors=True)
             path.unlink(missing_ok=True)
@@ -42,6 +42,12 @@ async def tidy(home: QueueHome, workspace: Workspace, hands: Hands) -> None:
             await hands.run(SweepRequest())
         except InfrastructureFault:
             return  # no engine just now; every run looks for leftovers too
+
+
+def _left_behind(workspace: Workspace) -> Iterator[Path]:
+    yield from workspace.private.glob(f"{SCRATCH}*")
+    for folder in (workspace.private, workspace.boards.parent):
+        yield from folder.glob("*/.*.part")
 
 
 def _remove_all_but(kept: Path | None, folders: Sequence[Path]) -> None:

@@ -17,11 +17,13 @@ from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFau
 from sandscore.base.process_identity import boot, gone
 from sandscore.base.whole_files import part_of, told
 from sandscore.queue.disk_space import full
+from sandscore.queue.queue_layout import OWNER_FILE, private_path, steady
 from sandscore.records.submission import Status, Submission, SubmissionKind
 
 FILE = "queue.sqlite"
-_FORMAT = 1
-_BUSY_SECONDS = 60.0
+_FORMAT, _READ = 2, (1, 2)
+"""1 lay at the root of the queue's folder: who knows no other place must not write to it any more."""
+_BUSY_SECONDS, _REST_SECONDS = 60.0, 2.0
 _CHECKPOINT_PAGES = 4000
 
 _TABLES = """
@@ -83,13 +85,14 @@ class Database:
     """One connection, used by one thread."""
 
     def __init__(self, root: Path) -> None:
-        self.path = root / FILE
-        if not self.path.is_file():
-            raise MissingFile(f"{root} holds no queue ({FILE}); sandscore queue init makes one")
-        with said(self.path):
-            self._connection = _connect(self.path)
-            found = self._connection.execute("PRAGMA user_version").fetchone()[0]
-        if found != _FORMAT:
+        with steady(root):  # once it is open nobody moves it
+            self.path = private_path(root, FILE)
+            if not self.path.is_file():
+                raise MissingFile(f"{root} holds no queue ({FILE}); sandscore queue init makes one")
+            with said(self.path):
+                self._connection = _connect(self.path)
+                found = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        if found not in _READ:
             self.close()
             raise OrganiserFault(f"{self.path} has format {found}; this version of sandscore reads format {_FORMAT}")
 
@@ -129,9 +132,9 @@ class Database:
         self._connection.close()
 
 
-def create(root: Path) -> None:
-    """An empty queue; one that is there stays."""
-    path = root / FILE
+def create(folder: Path) -> None:
+    """An empty queue in the private half; one that is there stays."""
+    path = folder / FILE
     with said(path):
         connection = _connect(path)
         try:
@@ -140,7 +143,7 @@ def create(root: Path) -> None:
             connection.executescript(f"BEGIN IMMEDIATE;{_TABLES}PRAGMA user_version={_FORMAT};COMMIT;")
         finally:
             connection.close()
-    path.chmod(0o600)
+    path.chmod(OWNER_FILE)
 
 
 def back_up(root: Path, target: Path) -> None:
@@ -156,9 +159,47 @@ def back_up(root: Path, target: Path) -> None:
                         database.copy_to(copy)
                     finally:
                         copy.close()
-                part.chmod(0o600)
+                part.chmod(OWNER_FILE)
     finally:
         database.close()
+
+
+@contextmanager
+def at_rest(root: Path) -> Iterator[bool]:
+    """Whether no claim is live and nobody has the file open. It stays so meanwhile, and it is one file."""
+    path = private_path(root, FILE)
+    if not path.is_file():
+        yield True
+        return
+    with said(path):
+        connection = sqlite3.connect(path, timeout=_REST_SECONDS, isolation_level=None)
+    try:
+        with said(path):
+            rests = _rests(connection)
+        yield rests
+    finally:
+        connection.close()
+
+
+def _rests(connection: sqlite3.Connection) -> bool:
+    connection.row_factory = sqlite3.Row
+    try:
+        if _claimed(connection) or _mode(connection, "=DELETE") != "delete":
+            return False
+        connection.execute(f"PRAGMA user_version={_FORMAT}")
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError:  # somebody has it open
+        return False
+    return _mode(connection) == "delete" and not _claimed(connection)
+
+
+def _mode(connection: sqlite3.Connection, wanted: str = "") -> str:
+    return str(connection.execute(f"PRAGMA journal_mode{wanted}").fetchone()[0])
+
+
+def _claimed(connection: sqlite3.Connection) -> bool:
+    rows = connection.execute("SELECT * FROM submission WHERE status IN ('EVALUATION_IN_PROGRESS', 'VALIDATED')")
+    return any(seconds_left(row) for row in rows)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

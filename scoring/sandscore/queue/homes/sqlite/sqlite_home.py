@@ -122,7 +122,7 @@ class EmbeddedHome:
         return await self._writer.write(lambda to: self._claims.heartbeat(to, claim, status))
 
     async def commit(self, claim: Claim, verdict: Verdict) -> Committed:
-        kept = None if verdict.folder is None else verdict.folder.relative_to(self._workspace.root)
+        kept = None if verdict.folder is None else verdict.folder.relative_to(self._workspace.attempts.parent)
         return await self._writer.write(lambda to: self._claims.commit(to, claim, replace(verdict, folder=kept)))
 
     async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
@@ -139,7 +139,7 @@ class EmbeddedHome:
 
     async def kept(self, submission: Submission) -> Path | None:
         folder = self._orders.folder_of(submission.id)
-        return folder if folder is None else self._workspace.root / folder
+        return folder if folder is None else self._workspace.attempts.parent / folder
 
     async def publish_feedback(self, submission: Submission, feedback: Mapping[str, object]) -> None:
         self._orders.publish_feedback(submission, feedback)

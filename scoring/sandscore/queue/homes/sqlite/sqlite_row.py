@@ -1,5 +1,6 @@
 """The embedded home's row: a queue in a folder of this machine."""
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,20 +23,31 @@ class SqliteRow(HomeRow):
     where: ClassVar[str] = "in a folder of this machine"
     making: ClassVar[str] = """\
 In a queue whose queue.sqlite is lost it makes a new one, which takes up every submission from the journal.
-DIR holds queue.sqlite, a copy of challenge.toml, settings.json (notices, leases, limits: edit it) and the
-secret salt of the challenge (taken from SANDSCORE_SALT where that is set)."""
+DIR/private holds queue.sqlite, a copy of challenge.toml, settings.json (notices, leases, limits: edit it) and
+the secret salt of the challenge (taken from SANDSCORE_SALT where that is set); only DIR/public is to be served.
+The folder of a queue that an older version made is given these two."""
+    own_files: ClassVar[tuple[str, ...]] = ("queue.sqlite", "journal.jsonl")
 
     def init(self, new: "NewQueue") -> "QueueMade":
         from sandscore.queue.homes.sqlite.sqlite_database import FILE, create
+        from sandscore.queue.layout_move import MOVED, update_layout
+        from sandscore.queue.queue_layout import PRIVATE, SETTINGS, edited_path, half, private_path
         from sandscore.queue.queue_setup import QueueMade, found
-        from sandscore.queue.workspace import SETTINGS
 
         folder = Path(new.folder or "")
-        if (folder / SETTINGS).exists() and not (folder / FILE).exists():
-            create(folder)
+        moved, known = update_layout(folder, self), edited_path(folder, SETTINGS).exists()
+        if known and not private_path(folder, FILE).exists():
+            create(half(folder, PRIVATE))
             anew = f"{FILE} was gone and is made anew; what the journal holds will be evaluated again"
             return QueueMade(folder, None, mended=anew)
+        if known and moved:
+            return QueueMade(folder, None, mended=MOVED)
         return QueueMade(folder, found(folder, new.challenge, new.settings, create))
+
+    def resting(self, root: Path) -> AbstractContextManager[bool]:
+        from sandscore.queue.homes.sqlite.sqlite_database import at_rest
+
+        return at_rest(root)
 
     def open(self, workspace: "Workspace", chosen: Chosen) -> "QueueHome":
         from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sandscore.base.errors import InfrastructureFault
+from sandscore.queue.queue_layout import private_path
 from sandscore.records.submission import CANCELLED, Status
 
 FILE = "journal.jsonl"
@@ -22,7 +23,7 @@ class SubmissionJournal:
     """Appended to inside the transaction that it describes, and synced before that is committed."""
 
     def __init__(self, root: Path) -> None:
-        self.path = root / FILE
+        self.path = private_path(root, FILE)
 
     def submitted(self, connection: sqlite3.Connection, row: Mapping[str, Any]) -> None:
         """A new submission, into both."""

@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
+from sandscore.queue.queue_layout import edited_path
 from sandscore.records.record_reading import read_record
 
 FILE = "synapse.json"
@@ -44,7 +45,7 @@ class SynapseOptions(BaseModel):
 
 def read_options(state: Path) -> SynapseOptions:
     """The file's content; the defaults where there is none."""
-    path = state / FILE
+    path = edited_path(state, FILE)
     try:
         content = path.read_bytes()
     except FileNotFoundError:

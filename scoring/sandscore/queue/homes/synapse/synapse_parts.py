@@ -20,6 +20,7 @@ from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.queue.homes.synapse.synapse_statuses import Statuses
 from sandscore.queue.homes.synapse.synapse_submissions import AttemptPlaces, Reader, Results, TeamNames
 from sandscore.queue.notices import NoticeLedger
+from sandscore.queue.queue_layout import private_path
 from sandscore.queue.workspace import Workspace
 
 RESULTS = "results"
@@ -49,7 +50,7 @@ async def assemble(session: Session, evaluation_id: str, workspace: Workspace, o
     project = queue.get("contentSource")
     settings = workspace.settings
     statuses, leases, mailbox = Statuses(session), SynapseLeases(), Mailbox(session)
-    results, places = Results(workspace.root / RESULTS), AttemptPlaces(workspace)
+    results, places = Results(private_path(workspace.root, RESULTS)), AttemptPlaces(workspace)
     listing = Listing(session, evaluation_id)
     log_root = options.logs or project
     folders = SynapseFolders(session, log_root) if log_root else None

@@ -1,5 +1,6 @@
 """The Synapse home's row: an evaluation queue, and the folder of local state that a worker keeps beside it."""
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -32,6 +33,8 @@ whether the queue may be worked on. The other verbs then need no more than --sta
     place: ClassVar[str] = "the state of a Synapse queue with --state"
     new_place: ClassVar[str] = "a Synapse queue with --synapse and --state"
     takes_submissions: ClassVar[bool] = False
+    own_files: ClassVar[tuple[str, ...]] = ("synapse.json", "results", "synapse-cache")
+    edited_files: ClassVar[tuple[str, ...]] = ("synapse.json",)
     submitting: ClassVar[str] = "Submissions to a Synapse queue are made on Synapse."
     options: ClassVar[tuple[HomeOption, ...]] = (
         HomeOption("--synapse", "EVALUATION_ID", "A Synapse evaluation queue in place of DIR."),
@@ -84,6 +87,7 @@ whether the queue may be worked on. The other verbs then need no more than --sta
 
     def init(self, new: "NewQueue") -> "QueueMade":
         from sandscore.queue.homes.synapse.synapse_setup import found_state, options_of
+        from sandscore.queue.layout_move import MOVED, update_layout
         from sandscore.queue.queue_setup import QueueMade
 
         state = new.chosen["state"]
@@ -91,8 +95,15 @@ whether the queue may be worked on. The other verbs then need no more than --sta
         if root is None or (state and new.folder):
             raise UsageFault("--synapse needs --state DIR, and no other folder")
         options = options_of(new.chosen["synapse"], new.chosen["synapse_config"], new.chosen["synapse_options"])
+        if update_layout(root, self):
+            return QueueMade(root, None, mended=MOVED)
         workspace = found_state(root, new.challenge, new.settings, options)
         return QueueMade(root, workspace, {"synapse": options.evaluation})
+
+    def resting(self, root: Path) -> AbstractContextManager[bool]:
+        from sandscore.queue.homes.synapse.synapse_session import in_use
+
+        return nullcontext(not in_use(root))
 
     def open(self, workspace: "Workspace", chosen: Chosen) -> "QueueHome":
         from sandscore.queue.homes.synapse.synapse_home import SynapseHome

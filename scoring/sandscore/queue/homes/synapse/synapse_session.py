@@ -20,9 +20,10 @@ from typing import Any, TypeVar
 from sandscore import __version__
 from sandscore.base.clock import utc_now
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault, UsageFault
-from sandscore.base.process_identity import gone, own_name
+from sandscore.base.process_identity import boot, gone, own_name
 from sandscore.queue.homes.synapse.synapse_errors import Refused, told
 from sandscore.queue.homes.synapse.synapse_options import SynapseOptions
+from sandscore.queue.queue_layout import private_path, steady
 
 FOLDER = "synapse-cache"
 _SLASH, _END = "_", "+"
@@ -30,15 +31,27 @@ _SLASH, _END = "_", "+"
 
 def new_cache(state: Path) -> Path:
     """A folder named after this process; those of processes that are gone are removed."""
-    folder = state / FOLDER
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for other in folder.iterdir():
-            if gone(other.name.partition(_END)[0].replace(_SLASH, "/")):
-                rmtree(other, ignore_errors=True)
-        return Path(mkdtemp(dir=folder, prefix=own_name().replace("/", _SLASH) + _END))
-    except OSError as fault:
-        raise InfrastructureFault(f"{folder} cannot be written: {fault.strerror}") from None
+    with steady(state):
+        folder = private_path(state, FOLDER)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for other in folder.iterdir():
+                if gone(_owner(other)):
+                    rmtree(other, ignore_errors=True)
+            return Path(mkdtemp(dir=folder, prefix=own_name().replace("/", _SLASH) + _END))
+        except OSError as fault:
+            raise InfrastructureFault(f"{folder} cannot be written: {fault.strerror}") from None
+
+
+def in_use(state: Path) -> bool:
+    """Whether a process that may still be there has a cache of its own. None outlives a start of the machine."""
+    folder = private_path(state, FOLDER)
+    owners = [_owner(cache) for cache in folder.iterdir()] if folder.is_dir() else []
+    return any(owner.startswith(boot()) and not gone(owner) for owner in owners)
+
+
+def _owner(cache: Path) -> str:
+    return cache.name.partition(_END)[0].replace(_SLASH, "/")
 
 
 _THROTTLED = (429, 503)
