@@ -87,6 +87,11 @@ class NoteTexts(Sequence[str]):
         self._passed(last - first)
         return str(self._texts[first:last].data, "utf-8", "surrogatepass")
 
+    @property
+    def characters(self) -> int:
+        """Of all texts."""
+        return int(self._outlive[0].sum())
+
     def passed(self, numbers: Small) -> None:
         """These are about to be looked at where they are."""
         if self._spooled:

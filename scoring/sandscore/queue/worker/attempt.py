@@ -65,9 +65,10 @@ class Attempts:
         return await self._commit(claim, folder, verdict)
 
     async def _verdict(self, claim: Claim, folder: Path) -> Verdict:
-        submission, settings = claim.submission, self._workspace.settings
+        submission = claim.submission
         if submission.kind is SubmissionKind.PREDICTIONS:
-            await self._home.fetch_predictions(claim, folder / PREDICTIONS, settings.most_bytes)
+            most = self._workspace.most_bytes(submission.phase)
+            await self._home.fetch_predictions(claim, folder / PREDICTIONS, most)
         else:
             await self._run(claim, folder)
             signal = await self._home.advance(claim, Status.VALIDATED)
