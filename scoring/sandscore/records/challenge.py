@@ -13,7 +13,7 @@ Aggregation = Literal["headline", "lexicographic", "borda", "mean_rank"]
 SiteRule = Literal["pooled", "macro", "mean_rank"]
 MissingRule = Literal["strict", "exclude"]
 PairTest = Literal["randomisation", "paired_bootstrap"]
-IntervalKind = Literal["percentile", "bca"]
+IntervalKind = Literal["percentile_t", "percentile", "bca"]
 FeedbackMode = Literal["full", "rounded", "ladder", "blind"]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\n\r]*$")]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
@@ -33,7 +33,7 @@ class RankingRules(StrictRecord):
     sites: SiteRule = "pooled"
     missing: MissingRule = "strict"
     test: PairTest = "randomisation"
-    interval: IntervalKind = "percentile"
+    interval: IntervalKind = "percentile_t"
     resamples: Annotated[int, Field(ge=100, le=1_000_000)] = 10_000
     randomisations: Annotated[int, Field(ge=99, le=100_000_000)] | None = Field(
         default=None, description="Draws of the test; null is max(9999, 200 * pairs - 1)."
