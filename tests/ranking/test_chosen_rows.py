@@ -136,8 +136,8 @@ def test_the_leader_of_equals_is_expected_lower_and_the_last_higher() -> None:
     y, rep = drawn(11, 20, patients=60, draws=1_000, spread=0.0)
     next_time = expected_scores(y, rep)
     best, worst = int(y.argmax()), int(y.argmin())
-    assert next_time[best] < y[best]  # type: ignore[operator]
-    assert next_time[worst] > y[worst]  # type: ignore[operator]
+    assert next_time[best] < y[best]
+    assert next_time[worst] > y[worst]
     spans, own = chosen_intervals(y, rep, 59.0), studentised_intervals(y, rep, 59.0)
     assert spans[best][0] < own[best][0]  # type: ignore[index]
     assert spans[worst][1] > own[worst][1]  # type: ignore[index]

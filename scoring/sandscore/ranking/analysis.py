@@ -119,9 +119,7 @@ def _intervals(table: ScoreTable, rules: RankingRules, measure: int, replicates:
     effective = effective_patients(table.annotations(measure))
     if rules.interval == "percentile" or effective is None:
         return percentile_intervals(replicates)
-    return studentised_intervals(
-        table.pooled_scores(measure), replicates, effective, table.scale(measure).bounded
-    )
+    return studentised_intervals(table.pooled_scores(measure), replicates, effective, table.scale(measure).bounded)
 
 
 def _estimate(score: Score, rules: RankingRules) -> float:

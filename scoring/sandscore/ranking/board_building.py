@@ -149,6 +149,7 @@ def _reference(entry: RankedCard) -> CardReference:
 
 
 FEW_UNITS = 100
+UNEVEN = "annotations are spread as if there were"
 
 
 def rank(
@@ -252,10 +253,7 @@ def warnings_of(
     sample = next(iter(table.cards.values())).card
     unit = "notes" if all(note == unit for note, unit in sample.units.items()) else "patients"
     if effective is not None and effective < FEW_EFFECTIVE:
-        said.append(
-            f"annotations are spread as if there were {effective:.1f} {unit}: with fewer than {FEW_EFFECTIVE}, "
-            f"intervals may be too narrow"
-        )
+        said.append(f"{UNEVEN} {effective:.1f} {unit}: with fewer than {FEW_EFFECTIVE}, intervals may be too narrow")
     if rules.interval != "percentile_t" and table.units < FEW_UNITS:
         said.append(f"only {table.units} {unit}: below {FEW_UNITS} the intervals are too narrow")
     if unit == "notes":

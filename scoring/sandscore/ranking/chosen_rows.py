@@ -49,7 +49,8 @@ def studentised_intervals(scores: Floats, replicates: Floats, effective: float, 
             out.append(None)
             continue
         errors = _Errors.of(np.array([score]), defined[None], bounded)
-        out.append(errors.interval(0, *(errors.reach(side) for side in errors.z), factor))
+        down, up = (errors.reach(side) for side in errors.z)
+        out.append(errors.interval(0, down, up, factor))
     return out
 
 
@@ -98,9 +99,7 @@ class _Errors(Struct, frozen=True, eq=False):
         near = np.flatnonzero(apart == 0)
         pooled = float(np.sqrt(np.mean(self.sd[near] ** 2)))
         below, above = np.flatnonzero(self.y <= self.y[row]), np.flatnonzero(self.y >= self.y[row])
-        down, up = (
-            self.reach(self._furthest(row, others, apart, sign)) for others, sign in ((below, 1), (above, -1))
-        )
+        down, up = (self.reach(self._furthest(row, others, apart, sign)) for others, sign in ((below, 1), (above, -1)))
         own = float(self.sd[row])
         widths = (pooled if len(below) > 1 else own, pooled if len(above) > 1 else own)
         return self.interval(row, down, up, factor, widths)
@@ -181,14 +180,14 @@ def _usable(scores: Floats, replicates: Floats) -> tuple[Places, Floats]:
     undefined = np.isnan(replicates)
     most = UNDEFINED_ALLOWED * replicates.shape[1]
     kept = np.flatnonzero(~np.isnan(scores) & (np.count_nonzero(undefined, axis=1) <= most))
-    whole = ~undefined[kept].any(axis=0)
+    whole: NDArray[np.bool_] = ~np.any(undefined[kept], axis=0)
     if len(whole) - np.count_nonzero(whole) > most:
         return kept[:0], replicates[:0]
     return kept, replicates[kept] if whole.all() else replicates[np.ix_(kept, whole)]
 
 
 def _apart(x: Floats, errors: Floats, level: float) -> Floats:
-    """(rows, rows): how far each two lie apart beyond what chance does, seen from the first; 0 where it may all be chance."""
+    """(rows, rows): how far each two lie apart beyond what chance does; 0 where it may all be chance."""
     spread, reach = np.zeros((len(x), len(x))), np.zeros_like(errors)
     centred = errors - errors.mean(axis=1, keepdims=True)
     for row in range(len(x) - 1):
@@ -228,4 +227,5 @@ def _spread(errors: Floats) -> Floats:
 
 def _covariance(errors: Floats) -> Floats:
     centred = errors - errors.mean(axis=1, keepdims=True)
-    return centred @ centred.T / max(1, errors.shape[1] - 1)
+    covariance: Floats = centred @ centred.T / max(1, errors.shape[1] - 1)
+    return covariance

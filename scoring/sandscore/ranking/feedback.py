@@ -91,7 +91,20 @@ def _order(seen: _Seen) -> tuple[bool, float, str, str]:
 
 def _bare(row: Row, measures: dict[str, float | None]) -> Row:
     nothing = dict.fromkeys(
-        ("rank", "rank_set", "group", "score", "score_ci", "chosen_ci", "expected", "k", "p_vs_leader", "p_first", "run", "card")
+        (
+            "rank",
+            "rank_set",
+            "group",
+            "score",
+            "score_ci",
+            "chosen_ci",
+            "expected",
+            "k",
+            "p_vs_leader",
+            "p_first",
+            "run",
+            "card",
+        )
     )
     shown = {name: _bare_measure(row.measures.get(name), score) for name, score in measures.items()}
     return row.model_copy(update={**nothing, "measures": shown, "shown": {}, "sites": {}, "missing": ()})
