@@ -109,7 +109,8 @@ def all_intervals(table: ScoreTable, rules: RankingRules, seed: int) -> dict[tup
         replicates = f1_replicates(table, measures, seed, rules.resamples)
         for at, measure in enumerate(measures):
             for system, interval in enumerate(_intervals(table, rules, measure, replicates[:, at])):
-                out[system, measure] = interval if table.scored[system, :, measure].any() else None
+                shown = table.scale(measure).shown_interval(interval)
+                out[system, measure] = shown if table.scored[system, :, measure].any() else None
     return out
 
 
