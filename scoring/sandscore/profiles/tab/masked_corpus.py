@@ -17,7 +17,7 @@ _BEYOND = 1 << 62
 _OWN_KEYS = {"doc_id", "annotations"}
 
 
-class Mention(Struct, frozen=True):
+class MaskMention(Struct, frozen=True):
     """A stretch of the text that an annotator marked, and whether it has to be masked."""
 
     start: int
@@ -30,7 +30,7 @@ class MaskedEntity(Struct, frozen=True):
 
     kind: str
     direct: bool
-    mentions: tuple[Mention, ...]
+    mentions: tuple[MaskMention, ...]
 
     @property
     def needed(self) -> bool:
@@ -51,7 +51,7 @@ class MaskedDocument(Struct, frozen=True):
             yield from entities
 
 
-class Corpus(Struct, frozen=True):
+class MaskedCorpus(Struct, frozen=True):
     """The documents by name; of two with one name the last one holds. ``read`` is how many were listed."""
 
     documents: Mapping[str, MaskedDocument]
@@ -63,12 +63,12 @@ def is_corpus(gold: Any) -> bool:
     return isinstance(gold, list) and any(isinstance(one, dict) and one.keys() & _OWN_KEYS for one in gold)
 
 
-def read_corpus(gold: Any) -> Corpus:
+def read_corpus(gold: Any) -> MaskedCorpus:
     """The corpus in decoded gold."""
     if not isinstance(gold, list):
         raise _stopped(OrganiserFault, "RuntimeError", "the annotated corpus must be a JSON list of documents")
     documents = [_document(one) for one in gold]
-    return Corpus({one.identifier: one for one in documents}, len(documents))
+    return MaskedCorpus({one.identifier: one for one in documents}, len(documents))
 
 
 def read_masks(masks: Any) -> dict[str, list[tuple[int, int]]]:
@@ -121,7 +121,7 @@ def _document(written: Any) -> MaskedDocument:
 def _entities(annotator: Any, text: str) -> dict[Any, MaskedEntity]:
     if not isinstance(annotator, dict) or "entity_mentions" not in annotator:
         raise _stopped(OrganiserFault, "RuntimeError", "an annotator has no entity_mentions")
-    found: dict[Any, tuple[str, bool, list[Mention]]] = {}
+    found: dict[Any, tuple[str, bool, list[MaskMention]]] = {}
     for written in annotator["entity_mentions"]:
         mention = _mention(written, text)
         name = written["entity_id"]
@@ -133,7 +133,7 @@ def _entities(annotator: Any, text: str) -> dict[Any, MaskedEntity]:
     return {name: MaskedEntity(kind, direct, tuple(mentions)) for name, (kind, direct, mentions) in found.items()}
 
 
-def _mention(written: Any, text: str) -> Mention:
+def _mention(written: Any, text: str) -> MaskMention:
     for key in _KEYS:
         if not isinstance(written, dict) or key not in written:
             raise _stopped(OrganiserFault, "RuntimeError", f"Unspecified key in entity mention: {key}")
@@ -146,7 +146,7 @@ def _mention(written: Any, text: str) -> Mention:
         raise _stopped(OrganiserFault, "RuntimeError", f"Unspecified or invalid identifier type: {identifier}")
     if isinstance(written["entity_id"], dict | list):
         raise _stopped(OrganiserFault, "TypeError", "an entity_id must be a string")
-    return Mention(int(start), int(end), identifier != NO_MASK)
+    return MaskMention(int(start), int(end), identifier != NO_MASK)
 
 
 def _within(offset: int) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 from sandscore.base.errors import UsageFault
 from sandscore.measures.note_documents import last_segment, resource_name
 from sandscore.profiles.profile import ProfileInput
-from sandscore.profiles.tab.masked_corpus import DIRECT, NO_MASK, QUASI, Corpus, read_corpus
+from sandscore.profiles.tab.masked_corpus import DIRECT, NO_MASK, QUASI, MaskedCorpus, read_corpus
 from sandscore.task_table.task import Task
 
 _TYPES = {"direct": DIRECT, "quasi": QUASI, "none": NO_MASK}
@@ -21,7 +21,7 @@ def are_records(gold: Any) -> bool:
     return isinstance(gold, list) and any(isinstance(one, dict) and "annotationSource" in one for one in gold)
 
 
-def read_corpus_of(given: ProfileInput) -> tuple[Corpus, tuple[str, ...]]:
+def read_corpus_of(given: ProfileInput) -> tuple[MaskedCorpus, tuple[str, ...]]:
     """The notes with gold's annotations, and what has to be said about them."""
     if given.notes is None:
         raise UsageFault("the profiles tab and tab-2022 look at the notes' texts; give them with --notes")

@@ -76,7 +76,7 @@ def words_in(text: str, start: int, end: int) -> list[Unit]:
     return [(start + found.start(), start + found.end()) for found in _WORD.finditer(text[start:end])]
 
 
-class Agreement(Struct):
+class MaskPrecision(Struct):
     """The two sums whose ratio is a precision; of whole numbers for uniform weights, else in the width of weights."""
 
     right: Any = 0
@@ -92,11 +92,11 @@ class Agreement(Struct):
             return 0
 
 
-def agreement(
+def precision_of(
     documents: Iterable[tuple[MaskedDocument, Sequence[Unit]]], by_words: bool, weigh: Weigh | None = None
-) -> Agreement:
+) -> MaskPrecision:
     """Of each unit the annotators one of whose needed mentions holds all of it, among those who marked anything."""
-    sums = Agreement()
+    sums = MaskPrecision()
     for document, masks in documents:
         units = [word for mask in masks for word in words_in(document.text, *mask)] if by_words else list(masks)
         eyes = [entities for entities in document.annotators if entities]

@@ -18,7 +18,7 @@ from sandscore.profiles.profile_documents import chosen
 from sandscore.profiles.tab.masked_corpus import MaskedDocument, is_corpus, read_corpus, read_masks
 from sandscore.profiles.tab.masked_notes import are_records, read_corpus_of, read_masks_of
 from sandscore.profiles.tab.stretch_cover import Covered, Token, head_rule, masked_characters, rule_2022
-from sandscore.profiles.tab.tab_measures import Agreement, Number, Recalls, Share, Unit, agreement, weighing
+from sandscore.profiles.tab.tab_measures import MaskPrecision, Number, Recalls, Share, Unit, precision_of, weighing
 
 _WIDTHS: dict[str, type[Any]] = {"float64": float, "float32": np.float32}
 _PRINTED = {
@@ -113,8 +113,8 @@ def _raw(recalls: Recalls, text: MaskedText) -> dict[str, Any]:
         raw[f"recall_{part}_entities"] = recalls.entities[part].ratio
     raw["mention_recall_by_type"] = {kind: share.ratio for kind, share in recalls.mentions_by_type.items()}
     raw[_BY_TYPE] = {kind: share.ratio if share.total else None for kind, share in recalls.words_by_type.items()}
-    raw["token_precision"] = agreement(text.pairs, by_words=True).ratio
-    raw["mention_precision"] = agreement(text.pairs, by_words=False).ratio
+    raw["token_precision"] = precision_of(text.pairs, by_words=True).ratio
+    raw["mention_precision"] = precision_of(text.pairs, by_words=False).ratio
     return raw
 
 
@@ -123,10 +123,10 @@ def _weighted(given: ProfileInput, settings: Mapping[str, Scalar], text: MaskedT
     if weights is None:
         return {}
     weigh = weighing(_table_of(weights, "weights"), _WIDTHS[str(settings["sums"])])
-    sums: dict[str, Agreement] = {}
+    sums: dict[str, MaskPrecision] = {}
     try:
-        sums["weighted_token_precision"] = agreement(text.pairs, True, weigh)
-        sums["weighted_mention_precision"] = agreement(text.pairs, False, weigh)
+        sums["weighted_token_precision"] = precision_of(text.pairs, True, weigh)
+        sums["weighted_mention_precision"] = precision_of(text.pairs, False, weigh)
     except KeyError as lacking:
         raise OrganiserFault(f"{weights.name}: no weight for {lacking}") from None
     except (TypeError, ValueError):
