@@ -13,6 +13,7 @@ from sandscore.profiles.profile import ProfileInput
 from sandscore.profiles.tab.masked_corpus import DIRECT, NO_MASK, QUASI, MaskedCorpus, read_corpus
 from sandscore.task_table.task import Task
 
+Row = dict[str, Any]
 _TYPES = {"direct": DIRECT, "quasi": QUASI, "none": NO_MASK}
 
 
@@ -49,14 +50,14 @@ def read_masks_of(given: ProfileInput) -> dict[str, list[tuple[int, int]]]:
     }
 
 
-def _by_note(records: list[Any], task: Task) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
+def _by_note(records: list[Any], task: Task) -> Iterator[tuple[str, list[Row]]]:
+    found: dict[str, list[Row]] = {}
     for record in records:
         found.setdefault(last_segment(resource_name(record)), []).extend(record.get(task.array) or ())
     yield from found.items()
 
 
-def _mentions(rows: list[dict[str, Any]], task: Task, unknown: set[str]) -> Iterator[dict[str, Any]]:
+def _mentions(rows: list[Row], task: Task, unknown: set[str]) -> Iterator[Row]:
     for number, row in enumerate(rows):
         kind = str((task.label and row.get(task.label)) or task.id)
         yield {

@@ -42,6 +42,8 @@ _RETURNED = (
     "token_f1",
 )
 """What release ``tab`` returns, in its order, three digits each."""
+Figures = dict[str, Any]
+"""Numbers by the names that the original gives them."""
 Tokens = Mapping[str, Sequence[Token]]
 Weights = Mapping[str, Mapping[str, float]]
 
@@ -104,9 +106,9 @@ def _masked_text(given: ProfileInput, settings: Mapping[str, Scalar]) -> MaskedT
     return MaskedText([(corpus.documents[name], spans) for name, spans in masks.items()], corpus.read, warnings)
 
 
-def _raw(recalls: Recalls, text: MaskedText) -> dict[str, Any]:
+def _raw(recalls: Recalls, text: MaskedText) -> Figures:
     """Every measure called alone, not rounded; a type without words has no recall."""
-    raw: dict[str, Any] = {}
+    raw: Figures = {}
     for part, suffix in (("all", ""), ("direct", "_direct"), ("quasi", "_quasi")):
         raw[f"token_recall{suffix}"] = recalls.words[part].ratio
         raw[f"mention_recall{suffix}"] = recalls.mentions[part].ratio
@@ -148,7 +150,7 @@ def _tokens(file: CompanionFile | None, text: MaskedText) -> Tokens:
     return table
 
 
-def untagged(notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def untagged(notes: Sequence[Mapping[str, Any]]) -> Figures:
     """Tokens of the notes between blanks, whose parts of speech nobody knows."""
     words = {note["identifier"]: re.finditer(r"\S+", note["text"]) for note in notes}
     return {"tokens": {name: [[one.start(), one.end(), ""] for one in found] for name, found in words.items()}}
@@ -161,7 +163,7 @@ def _is_token(token: Any, most: int) -> bool:
     return isinstance(start, int) and isinstance(end, int) and 0 <= start <= end <= most
 
 
-def _table_of(file: CompanionFile, what: str) -> dict[str, Any]:
+def _table_of(file: CompanionFile, what: str) -> Figures:
     if not isinstance(file.value, dict):
         raise OrganiserFault(f"{file.name}: {what} must be a JSON object by document")
     return file.value
@@ -184,9 +186,7 @@ def _three_digits(value: Any) -> Any:
     return {name: round(one, 3) for name, one in value.items()} if isinstance(value, dict) else round(value, 3)
 
 
-def _result(
-    recalls: Recalls, raw: dict[str, Any], text: MaskedText, death: str | None, more: dict[str, Any]
-) -> ProfileResult:
+def _result(recalls: Recalls, raw: Figures, text: MaskedText, death: str | None, more: Figures) -> ProfileResult:
     stopped = (f"the original stops here with {death}",) if death else ()
     return ProfileResult(
         measures=dict(_components(recalls, raw)),
@@ -202,7 +202,7 @@ def _mentions(text: MaskedText) -> int:
     return sum(len(entity.mentions) for document, _ in text.pairs for entity in document.entities)
 
 
-def _components(recalls: Recalls, raw: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _components(recalls: Recalls, raw: Mapping[str, Any]) -> Iterator[tuple[str, Figures]]:
     shares: dict[str, Share] = {"token_recall": recalls.words["all"], "mention_recall": recalls.mentions["all"]}
     shares |= {f"recall_{part}_entities": share for part, share in recalls.entities.items()}
     for name, value in raw.items():
