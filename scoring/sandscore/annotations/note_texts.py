@@ -1,5 +1,7 @@
 """The texts of notes by number, end to end in UTF-8; in a nameless file where they are too long for memory."""
 
+import mmap
+import os
 from collections.abc import Sequence
 from typing import overload
 
@@ -88,9 +90,21 @@ class NoteTexts(Sequence[str]):
         return str(self._texts[first:last].data, "utf-8", "surrogatepass")
 
     @property
-    def characters(self) -> int:
-        """Of all texts."""
-        return int(self._outlive[0].sum())
+    def sizes(self) -> Ints:
+        """The characters of each text."""
+        return self._outlive[0]
+
+    def read_only(self) -> "NoteTexts":
+        """The same in memory that nobody can write to."""
+        held = os.memfd_create("notes") if len(self._texts) else -1
+        if held < 0:
+            return self
+        with open(held, "wb") as file:  # noqa: PTH123 (a descriptor, not a path)
+            file.write(self._texts.data)
+            file.flush()
+            mapped = mmap.mmap(held, len(self._texts), access=mmap.ACCESS_READ)
+        chars, _, marks = self._outlive
+        return NoteTexts(np.frombuffer(mapped, np.uint8), np.diff(self._begin), chars, marks, spooled=False)
 
     def passed(self, numbers: Small) -> None:
         """These are about to be looked at where they are."""

@@ -1,7 +1,7 @@
 """Problems as they are found: all are counted, the first ten thousand of each code are kept."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 from msgspec import Struct
@@ -86,6 +86,12 @@ class ProblemCollector:
         if count:
             self.counts[code] += count
         self.errors += count if (severity or CODES[code]) == "error" else 0
+
+    def restore(self, counts: Mapping[str, int], errors: int, problems: Iterable[Problem]) -> None:
+        """Take over what another process has found, and the first of it in the order of the file."""
+        self.counts.update(counts)
+        self.errors += errors
+        self._kept += [((place, 0), place, problem) for place, problem in enumerate(problems)]
 
     def crowded(self) -> str | None:
         """The code of records that cannot be read of which so many are listed that the others are only counted."""
