@@ -19,6 +19,7 @@ import pytest
 from bounds.pathological import PATHOLOGICAL, Pathological
 from queue_samples import GOLD, HALF, RIGHT, TEXTS, annotations
 
+from sandscore.annotations.annotation_loader import AnnotationLoader
 from sandscore.annotations.input_files import Inputs, Loaded, Reference, load_files
 from sandscore.base.errors import InfrastructureFault, OrganiserFault
 from sandscore.queue.cell import cell_need, reading_cell, system_call_filter
@@ -124,7 +125,7 @@ def test_a_file_that_takes_too_long_is_the_teams(tmp_path: Path, monkeypatch: py
     given.write_bytes(annotations(RIGHT))
     monkeypatch.setattr(reading_cell, "_LEAST_SECONDS", 0)
     monkeypatch.setattr(reading_cell, "_find_all_that_is_imported_late", lambda *_: None)
-    monkeypatch.setattr(reading_cell.AnnotationLoader, "load", slow)
+    monkeypatch.setattr(AnnotationLoader, "load", slow)
     cells = ReadingCells()
     with pytest.raises(TooCostly, match=r"^too_costly: reading the file takes more time than 1 s of a processor$"):
         cells.read(reference, given, complete=False)
@@ -136,7 +137,7 @@ def test_a_cell_that_dies_is_nobodys_of_the_teams(tmp_path: Path, monkeypatch: p
     given = tmp_path / "predictions.json"
     given.write_bytes(annotations(RIGHT))
     monkeypatch.setattr(reading_cell, "_find_all_that_is_imported_late", lambda *_: None)
-    monkeypatch.setattr(reading_cell.AnnotationLoader, "load", lambda *_, **__: os.abort())
+    monkeypatch.setattr(AnnotationLoader, "load", lambda *_, **__: os.abort())
     cells = ReadingCells()
     with pytest.raises(InfrastructureFault, match="ended without a report"):
         cells.read(reference, given, complete=False)
