@@ -4,11 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from released_samples import released
 from submission_queue.standin.world import ORGANISER, OTHER, PARTICIPANT
 from submission_queue.synapse_homes import claimed, opened, run, scored
 from submission_queue.synapse_standin import LOST, Fault, Queue
-
-from released_samples import released
 
 from sandscore.queue.attempt_files import write_team_file
 from sandscore.records.submission import Committed
