@@ -15,7 +15,7 @@ from sandscore.queue.attempt_files import LOG, PROBLEMS, write_team_file
 from sandscore.queue.workspace import Workspace
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.problem import Problem
-from sandscore.records.released import Audience, Released
+from sandscore.records.released_view import Audience, Released
 from sandscore.records.submission import Submission, SubmissionKind, Verdict
 
 

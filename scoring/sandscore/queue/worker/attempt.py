@@ -28,7 +28,7 @@ from sandscore.queue.worker import notice_text
 from sandscore.queue.worker.executor import Hands
 from sandscore.queue.worker.lease_watch import HeldLeases, Interrupted
 from sandscore.queue.workspace import Workspace
-from sandscore.records.released import Released
+from sandscore.records.released_view import Released
 from sandscore.records.run_record import Outcome
 from sandscore.records.submission import Claim, Committed, Notice, Signal, Status, SubmissionKind, Verdict
 

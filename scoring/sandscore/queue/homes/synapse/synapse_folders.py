@@ -21,7 +21,7 @@ from sandscore.queue.attempt_files import LOG, PROBLEMS, RUN, TEAM
 from sandscore.queue.homes.synapse.synapse_errors import Refused
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.records.disclosure_policy import DisclosurePolicy
-from sandscore.records.released import Released, view_of
+from sandscore.records.released_view import Released, view_of
 from sandscore.records.submission import Claim, Status, Submission
 
 LOCKED = "_LOCKED"
