@@ -30,7 +30,7 @@ _COLUMNS = ("note", "start", "length", "label", "confidence")
 _ROWS = (*_COLUMNS, "words")
 _TOKENS = ("begin", "size")
 _ALIGNED = 8
-Arrays = dict[str, Any]
+Arrays = dict[str, NDArray[Any]]
 """Columns by name, each of its own fixed type."""
 _LONGEST_HEADER = 1 << 26
 
