@@ -11,7 +11,7 @@ import random
 import re
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -109,6 +109,8 @@ class FinishedRun(Struct, frozen=True):
     answers: list[bytes] | None
     log: str
     refused: bytes | None = None
+    refused_note: SentNote | None = None
+    """The note that the refused answer is about."""
     early: str = ""
     """Of the log, what had come before the annotator was handed a note."""
 
@@ -134,8 +136,10 @@ def run(job: RunJob, progress: Progress = quiet) -> FinishedRun:
         "log": LogTail(bytes=seen.log_bytes, kept_bytes=len(log.encode()), masked=masked),
     }
     record = _record(job, seen, setting.image, checks, fault).model_copy(update=measured)
-    refused = fault.body if isinstance(fault, RefusedAnswer) else None
-    return FinishedRun(record, answers, log, refused, plain_lines(seen.log_early))
+    early = plain_lines(seen.log_early)
+    if isinstance(fault, RefusedAnswer):
+        return FinishedRun(record, answers, log, fault.body, fault.note, early)
+    return FinishedRun(record, answers, log, early=early)
 
 
 def _record(
@@ -243,10 +247,14 @@ def clear(folder: Path) -> None:
             remove_parts(folder / name)
 
 
-def write_run(folder: Path, task: Task, notes: Sequence[SentNote], run: FinishedRun) -> None:
-    """Write what came of a run; run.json last, so that where it is everything is."""
+def write_run(
+    folder: Path, task: Task, notes: Sequence[SentNote], run: FinishedRun, beside: Mapping[str, bytes] | None = None
+) -> None:
+    """Write what came of a run, and files ``beside`` it; run.json last, so that where it is everything is."""
     clear(folder)
     with _writing(folder):
+        for name, content in (beside or {}).items():
+            write_file(folder / name, content, sync=True)
         write_file(folder / LOG, run.log.encode(), sync=True)
         if run.answers is not None:
             write_file(folder / PREDICTIONS, predictions(task, notes, run.answers), sync=True)

@@ -21,7 +21,7 @@ class RefusedAnswer(RunFault):
 
     def __init__(self, note: SentNote, why: str, body: bytes, code: str | None = None) -> None:
         super().__init__(Outcome.INVALID_OUTPUT, f"note {note.name}: {why}", code)
-        self.body = body
+        self.note, self.body = note, body
 
 
 class Answers:

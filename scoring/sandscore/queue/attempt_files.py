@@ -12,6 +12,12 @@ from sandscore.records.submission import Submission
 PREDICTIONS = "predictions.json"
 RUN = "run.json"
 LOG = "log.txt"
+EARLY_LOG = "early-log.txt"
+"""What had come of the log before the image was handed a note."""
+REFUSED = "refused.json"
+"""The answer that ended a run, as the image gave it."""
+NOTES = "notes.json"
+"""Of a rehearsal."""
 PROBLEMS = "problems.json"
 """What validation found, without anything from gold or notes: for the team."""
 
