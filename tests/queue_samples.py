@@ -26,6 +26,7 @@ HALF = {"n1": [(8, "10/26/2020")], "n2": [(11, "01/02/2021")], "n3": []}
 WRONG_PLACE = {"n1": [(9, "10/26/2020")], "n2": [], "n3": []}
 """One character too far to the right: the text does not stand there."""
 CHALLENGE = 'challenge = "siege"\nresamples = 100\nrandomisations = 99\n'
+PUBLIC = f'{CHALLENGE}[data]\nnotes = "public"\ngold = "public"\n'
 
 Spans = dict[str, list[tuple[int, str]]]
 

@@ -43,7 +43,7 @@ def refuse_shared(practice: Iterable[SentNote], hidden: Iterable[str]) -> None:
 
 def rounded_up(length: int) -> int:
     """The smallest of 1, 2, 5 times a power of ten that is not smaller."""
-    power = 10 ** (len(str(max(length, 1))) - 1)
+    power = int("1" + "0" * (len(str(max(length, 1))) - 1))
     return next(step * power for step in _STEPS if step * power >= length)
 
 

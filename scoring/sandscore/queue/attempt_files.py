@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.submission import Submission
 
 PREDICTIONS = "predictions.json"
@@ -16,10 +17,18 @@ EARLY_LOG = "early-log.txt"
 """What had come of the log before the image was handed a note."""
 REFUSED = "refused.json"
 """The answer that ended a run, as the image gave it."""
+REHEARSAL = "rehearsal"
+"""A folder: all of the image's run on practice notes."""
 NOTES = "notes.json"
 """Of a rehearsal."""
 PROBLEMS = "problems.json"
 """What validation found, without anything from gold or notes: for the team."""
+
+
+def rehearsal_files(policy: DisclosurePolicy) -> tuple[str, ...]:
+    """What a team gets of its image's rehearsal."""
+    log = () if policy.logs == "none" else (LOG,)
+    return (NOTES, PREDICTIONS, REFUSED, PROBLEMS, RUN, *log)
 
 
 def card_name(version: int) -> str:

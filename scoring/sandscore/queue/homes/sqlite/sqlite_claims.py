@@ -11,7 +11,7 @@ from sandscore.base.process_identity import boot
 from sandscore.queue.fair_turns import Turns
 from sandscore.queue.homes.sqlite.sqlite_database import Database, Gone, as_json, seconds_left, submission_of
 from sandscore.queue.settings import QueueSettings
-from sandscore.records.submission import CANCELLED, Claim, Committed, Signal, Status, Submission, Verdict
+from sandscore.records.submission import CANCELLED, REHEARSED, Claim, Committed, Signal, Status, Submission, Verdict
 
 _OPEN = """
 SELECT id, team, status, owner, until, boot FROM submission
@@ -113,6 +113,13 @@ class SqliteClaims:
             (failures, helpless, uptime() + wait, boot(), row["id"]),
         )
         return True
+
+    def rehearsed(self, connection: sqlite3.Connection, claim: Claim) -> bool:
+        row = _row(connection, claim.submission.id)
+        if row is None or not _held(row, claim):
+            return False
+        connection.execute("UPDATE submission SET rehearsed=1 WHERE id=?", (row["id"],))
+        return self.release(connection, claim, REHEARSED, our_fault=False)
 
     def _lost(self, connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
         """The worker that had it is gone. Whether that happened once too often."""

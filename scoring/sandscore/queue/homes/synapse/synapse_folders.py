@@ -13,7 +13,7 @@ from typing import Any
 
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault
-from sandscore.queue.attempt_files import LOG, PROBLEMS, RUN
+from sandscore.queue.attempt_files import LOG, PROBLEMS, REHEARSAL, RUN
 from sandscore.queue.homes.synapse.synapse_errors import Refused
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.records.submission import Claim, Submission
@@ -121,18 +121,29 @@ class Logs:
         except (InfrastructureFault, OSError) as fault:
             warn(f"the log of {claim.submission.id} was not uploaded: {fault}")
 
-    async def _upload(self, claim: Claim, files: list[Path], parent: str) -> None:
+    async def send_rehearsal(self, claim: Claim, folder: Path, names: Sequence[str]) -> None:
+        """All of a run on practice notes to the submitter's folder."""
+        submitter = claim.submission.submitter or ""
+        if self._folders is None or not submitter.isdigit():
+            return
+        try:
+            parent = await self._folders.of(submitter)
+            await self._upload(claim, _present(folder, names), parent, REHEARSAL)
+        except (InfrastructureFault, OSError) as fault:
+            warn(f"the rehearsal of {claim.submission.id} was not uploaded: {fault}")
+
+    async def _upload(self, claim: Claim, files: list[Path], parent: str, what: str | None = None) -> None:
         from synapseclient.models import File
 
         for path in files:
-            name = f"{claim.submission.id}_attempt_{claim.attempt}_{path.name}"
+            name = f"{claim.submission.id}_{what or f'attempt_{claim.attempt}'}_{path.name}"
             file = File(path=str(path), name=name, parent_id=parent)
             await self._session.made(
                 f"uploading {name}", partial(file.store_async, synapse_client=self._session.client)
             )
 
 
-def _present(folder: Path, names: tuple[str, ...]) -> list[Path]:
+def _present(folder: Path, names: Sequence[str]) -> list[Path]:
     """Files of zero bytes are refused."""
     return [path for name in names if (path := folder / name).is_file() and path.stat().st_size]
 
