@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from queue_samples import PUBLIC, hand_in, queue, with_home
+from queue_samples import CHALLENGE, hand_in, queue, with_home
 
 from sandscore.containers.engines.docker.docker_engine import docker_client
 from sandscore.containers.engines.docker.docker_row import DockerEngine
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sandscore.containers.hostile.hostile_images import HostileImages
 
 pytestmark = pytest.mark.engine
-LIMITS = f'{PUBLIC}[limits]\ntime_limit = 60\nmemory = "64m"\n'
+LIMITS = f'{CHALLENGE}[limits]\ntime_limit = 60\nmemory = "64m"\n'
 DRIVE = "import sys; from sandscore.cli.main import main; main(sys.argv[1:])"
 
 

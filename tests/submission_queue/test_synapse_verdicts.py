@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from released_samples import released
 from submission_queue.synapse_homes import STATUS, claimed, finals, opened, run, scored
 from submission_queue.synapse_standin import LOST, LOST_503, Fault, Queue
 
@@ -90,7 +91,7 @@ def test_invalid_says_why_and_does_not_score(tmp_path: Path) -> None:
     async def test(queue: Queue) -> None:
         key = queue.submit_file(b"{}")
         async with opened(queue) as home:
-            verdict = Verdict(Status.INVALID, "3 annotations lie outside their note " + "x" * 600)
+            verdict = Verdict(Status.INVALID, released("3 annotations lie outside their note " + "x" * 600))
             assert await home.commit(await claimed(home), verdict) is Committed.DONE
             (kept,) = await home.submissions()
         assert (queue.status(key), kept.version) == ("INVALID", 0)

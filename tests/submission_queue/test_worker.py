@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from queue_samples import HALF, PUBLIC, WRONG_PLACE, annotations, hand_in, queue
+from queue_samples import HALF, WRONG_PLACE, annotations, hand_in, queue
 
 from sandscore.base.errors import InfrastructureFault
 from sandscore.queue.children.child_messages import (
@@ -84,7 +84,7 @@ def drained(workspace: Workspace, *ends: RunnerAnswer | Exception) -> list[Submi
     "outcome", ["invalid_output", "crashed", "out_of_memory", "timed_out", "never_ready", "image_missing"]
 )
 def test_the_fault_of_an_image_makes_it_invalid(tmp_path: Path, outcome: str) -> None:
-    workspace = queue(tmp_path, PUBLIC)
+    workspace = queue(tmp_path)
     hand_in(workspace, image=IMAGE)
     [one] = drained(workspace, RunAnswer(Outcome(outcome), "so it was"))
     assert (one.status, one.reason, one.attempt) == ("INVALID", f"{outcome}: so it was", 1)
@@ -100,7 +100,7 @@ def test_the_fault_of_an_image_makes_it_invalid(tmp_path: Path, outcome: str) ->
     ids=["as a run says it", "as a process says it", "as its end says it"],
 )
 def test_our_own_fault_is_tried_again_and_then_needs_an_organiser(tmp_path: Path, end: Any) -> None:
-    workspace = queue(tmp_path, PUBLIC, most_failures=3, first_wait_seconds=0.01)
+    workspace = queue(tmp_path, most_failures=3, first_wait_seconds=0.01)
     hand_in(workspace, image=IMAGE)
     [one] = drained(workspace, end, end, end)
     assert (one.status, one.attempt, one.needs_organiser) == ("RECEIVED", 3, True)
@@ -109,7 +109,7 @@ def test_our_own_fault_is_tried_again_and_then_needs_an_organiser(tmp_path: Path
 
 
 def test_gold_that_went_bad_is_not_the_teams_fault(tmp_path: Path) -> None:
-    workspace = queue(tmp_path, PUBLIC, most_failures=2, first_wait_seconds=0.01)
+    workspace = queue(tmp_path, most_failures=2, first_wait_seconds=0.01)
     hand_in(workspace)
     workspace.gold("date", None).write_text("{")
     [one] = drained(workspace)
@@ -118,14 +118,14 @@ def test_gold_that_went_bad_is_not_the_teams_fault(tmp_path: Path) -> None:
 
 
 def test_predictions_of_a_run_are_scored(tmp_path: Path) -> None:
-    workspace = queue(tmp_path, PUBLIC)
+    workspace = queue(tmp_path)
     hand_in(workspace, image=IMAGE)
     [one] = drained(workspace, FINISHED)
     assert (one.status, one.scores["instance_strict"]) == ("SCORED", 0.8)
 
 
 def test_a_run_is_told_of_notes_but_not_of_gold(tmp_path: Path) -> None:
-    workspace = queue(tmp_path, PUBLIC)
+    workspace = queue(tmp_path)
     hand_in(workspace, image=IMAGE)
 
     async def work() -> Hands:
@@ -141,7 +141,7 @@ def test_a_run_is_told_of_notes_but_not_of_gold(tmp_path: Path) -> None:
 
 
 def test_a_stop_lets_what_is_under_way_finish(tmp_path: Path) -> None:
-    workspace = queue(tmp_path, PUBLIC)
+    workspace = queue(tmp_path)
     hand_in(workspace, image=IMAGE)
     hand_in(workspace, WRONG_PLACE, image="sha256:" + "1" * 64)
 
@@ -158,7 +158,7 @@ def test_a_stop_lets_what_is_under_way_finish(tmp_path: Path) -> None:
 
 
 def test_a_second_stop_hands_back_at_once_and_costs_nothing(tmp_path: Path) -> None:
-    workspace = queue(tmp_path, PUBLIC)
+    workspace = queue(tmp_path)
     hand_in(workspace, image=IMAGE)
 
     async def work() -> list[Submission]:
@@ -177,7 +177,7 @@ def test_a_second_stop_hands_back_at_once_and_costs_nothing(tmp_path: Path) -> N
 
 
 def test_a_cancel_ends_the_run(tmp_path: Path) -> None:
-    workspace = queue(tmp_path, PUBLIC, lease_seconds=0.3)
+    workspace = queue(tmp_path, lease_seconds=0.3)
     submission_id = hand_in(workspace, image=IMAGE)
 
     async def work() -> list[Submission]:
@@ -194,7 +194,7 @@ def test_a_cancel_ends_the_run(tmp_path: Path) -> None:
 
 
 def test_work_outlasts_its_lease_as_long_as_it_beats(tmp_path: Path) -> None:
-    workspace = queue(tmp_path, PUBLIC, lease_seconds=0.3)
+    workspace = queue(tmp_path, lease_seconds=0.3)
     hand_in(workspace, image=IMAGE)
 
     async def work() -> list[Submission]:

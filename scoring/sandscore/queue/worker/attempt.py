@@ -2,10 +2,10 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from sandscore.base.byte_sources import opened
 from sandscore.base.clock import uptime
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
 from sandscore.base.whole_files import sync_folders, write_synced
+from sandscore.disclosure.released import CALLED_BACK, unpack
 from sandscore.queue.attempt_files import EARLY_LOG, LOG, PREDICTIONS, REFUSED, REHEARSAL, RUN
 from sandscore.queue.challenge_limits import limits_of
 from sandscore.queue.children.child_messages import (
@@ -27,14 +28,15 @@ from sandscore.queue.children.child_messages import (
     unfinished,
 )
 from sandscore.queue.home_protocol import QueueHome
+from sandscore.queue.team_release import TeamRelease
 from sandscore.queue.worker import notice_text
 from sandscore.queue.worker.executor import Hands
 from sandscore.queue.worker.lease_watch import HeldLeases, Interrupted
 from sandscore.queue.worker.ticks import seconds_to_tick
 from sandscore.queue.workspace import Workspace
+from sandscore.records.released import Released
 from sandscore.records.run_record import Outcome, RunRecord
 from sandscore.records.submission import (
-    CANCELLED,
     REHEARSED,
     Claim,
     Committed,
@@ -60,6 +62,16 @@ class Ending(Struct, frozen=True):
     reason: str | None = None
 
 
+class _RunFailed(Exception):
+    """An image's own fault: how its run ended, and a sentence that may hold what it was told."""
+
+    def __init__(self, answer: RunAnswer, rehearsal: bool = False) -> None:
+        super().__init__(f"{'the rehearsal on practice notes: ' if rehearsal else ''}{answer.outcome}: {answer.reason}")
+        self.facts: dict[str, Any] = {"outcome": str(answer.outcome), "stage": answer.stage, "rehearsal": rehearsal}
+        if answer.code is not None:
+            self.facts["counts"] = {answer.code: 1}
+
+
 class Attempts:
     """Carries out attempts, as many at a time as it is asked to."""
 
@@ -79,8 +91,10 @@ class Attempts:
                 if not self._rehearses(claim.submission):
                     await self._tell(notice_text.started(claim))
                 verdict = await self._verdict(claim, folder)
-        except ParticipantFault as fault:
-            verdict = Verdict(Status.INVALID, str(fault), folder=folder)
+        except ParticipantFault as fault:  # of what was handed in: no note was near
+            verdict = self._invalid(claim, folder, str(fault), about_notes=False)
+        except _RunFailed as failed:
+            verdict = self._invalid(claim, folder, str(failed), **failed.facts)
         except Interrupted as interrupted:
             if hidden and interrupted.signal is Signal.CANCEL:
                 await self._until_tick(claim)
@@ -133,10 +147,12 @@ class Attempts:
                 raise Interrupted(signal)
         answer = await self._hands.score(score_request(claim.submission, folder))
         if isinstance(answer, ScoreAnswer):
-            told, signed = answer.feedback, answer.signature
+            told: Released[Mapping[str, object]] | None = unpack(answer.feedback) if answer.feedback else None
+            signed = answer.signature
             return Verdict(Status.SCORED, scores=answer.scores, feedback=told, signature=signed, folder=folder)
         if isinstance(answer, FaultAnswer) and answer.blame is Blame.PARTICIPANT:
-            return Verdict(Status.INVALID, answer.reason, folder=folder)
+            facts = {"outcome": str(Outcome.INVALID_OUTPUT), "stage": "validate"} if self._hidden(submission) else {}
+            return self._invalid(claim, folder, answer.reason, counts=answer.counts, **facts)
         raise InfrastructureFault(unfinished(answer))
 
     async def _rehearse(self, claim: Claim, folder: Path) -> None:
@@ -149,7 +165,9 @@ class Attempts:
         job = replace(self._run_job(claim, own), practice=str(self._workspace.practice(claim.submission.phase)))
         answer = _ran(await self._hands.run(job))
         if answer.outcome is not Outcome.FINISHED:
-            raise ParticipantFault(f"the rehearsal on practice notes: {answer.outcome}: {answer.reason}")
+            raise _RunFailed(answer, rehearsal=True)
+        released = await asyncio.to_thread(TeamRelease(self._workspace, claim.submission).rehearsal, own)
+        await self._home.disclose([released.line])
         shutil.rmtree(place, ignore_errors=True)
         own.rename(place)
         sync_folders([place.parent])
@@ -165,7 +183,7 @@ class Attempts:
         async with self._turn():
             answer = _ran(await self._hands.run(job))
         if answer.outcome is not Outcome.FINISHED:
-            raise ParticipantFault(f"{answer.outcome}: {answer.reason}")
+            raise _RunFailed(answer)
 
     async def _run_hidden(self, claim: Claim, folder: Path) -> None:
         """What is said of it is one of so many words, none of which the image chooses freely."""
@@ -174,8 +192,7 @@ class Attempts:
             record = await self._earlier(claim, job, folder)
             answer = _ran(await self._hands.run(job)) if record is None else _answer_of(record)
         if answer.outcome is not Outcome.FINISHED:
-            told = [str(answer.outcome), answer.stage, answer.code]
-            raise ParticipantFault(": ".join(word for word in told if word))
+            raise _RunFailed(answer)
 
     async def _earlier(self, claim: Claim, job: SubmissionRunRequest, folder: Path) -> RunRecord | None:
         """A run that ended while its worker waited for the tick, and whose worker then died: nobody has seen it yet."""
@@ -197,6 +214,10 @@ class Attempts:
         finally:
             self.waiting_to_run -= 1
 
+    def _invalid(self, claim: Claim, folder: Path, sentence: str, **facts: Any) -> Verdict:
+        reason = TeamRelease(self._workspace, claim.submission).reason(sentence, **facts)
+        return Verdict(Status.INVALID, reason, folder=folder)
+
     def _run_job(self, claim: Claim, folder: Path) -> SubmissionRunRequest:
         settings = self._workspace.settings
         return SubmissionRunRequest(
@@ -211,6 +232,7 @@ class Attempts:
         )
 
     async def _commit(self, claim: Claim, folder: Path, verdict: Verdict) -> Ending:
+        verdict = TeamRelease(self._workspace, claim.submission).with_files(verdict)
         committed = await self._insist(claim, lambda: self._home.commit(claim, verdict))
         if committed is None:
             return Ending(claim, "STALE", "the queue could not be reached to commit it")
@@ -218,15 +240,15 @@ class Attempts:
             shutil.rmtree(folder, ignore_errors=True)
             return Ending(claim, "STALE", _TAKEN_OVER)
         if committed is Committed.CANCELLED:
-            verdict = Verdict(Status.REJECTED, CANCELLED)
+            verdict = Verdict(Status.REJECTED, CALLED_BACK)
         sweep(folder)
         if verdict.status is not Status.SCORED or verdict.feedback is not None:
             await self._tell(notice_text.ended(claim, verdict))
-        return Ending(claim, verdict.status, verdict.reason)
+        return Ending(claim, verdict.status, verdict.reason_text)
 
     async def _interrupted(self, claim: Claim, folder: Path, signal: Signal | None) -> Ending:
         if signal is Signal.CANCEL:
-            return await self._commit(claim, folder, Verdict(Status.REJECTED, CANCELLED))
+            return await self._commit(claim, folder, Verdict(Status.REJECTED, CALLED_BACK))
         if signal is not None or not self._hidden(claim.submission) or not (folder / RUN).exists():
             shutil.rmtree(folder, ignore_errors=True)
         if signal is Signal.LOST:

@@ -121,14 +121,14 @@ class Logs:
         except (InfrastructureFault, OSError) as fault:
             warn(f"the log of {claim.submission.id} was not uploaded: {fault}")
 
-    async def send_rehearsal(self, claim: Claim, folder: Path, names: Sequence[str]) -> None:
+    async def send_rehearsal(self, claim: Claim, folder: Path) -> None:
         """All of a run on practice notes to the submitter's folder."""
         submitter = claim.submission.submitter or ""
         if self._folders is None or not submitter.isdigit():
             return
         try:
-            parent = await self._folders.of(submitter)
-            await self._upload(claim, _present(folder, names), parent, REHEARSAL)
+            files = _present(folder, sorted(path.name for path in folder.iterdir()))
+            await self._upload(claim, files, await self._folders.of(submitter), REHEARSAL)
         except (InfrastructureFault, OSError) as fault:
             warn(f"the rehearsal of {claim.submission.id} was not uploaded: {fault}")
 

@@ -7,12 +7,13 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from sandscore.base.errors import InfrastructureFault
-from sandscore.queue.attempt_files import REHEARSAL, card_name, rehearsal_files
+from sandscore.queue.attempt_files import REHEARSAL, TEAM, card_name
+from sandscore.queue.homes.synapse.synapse_ledger import PublicLines, lines_of_status
 from sandscore.queue.homes.synapse.synapse_options import read_options
 from sandscore.queue.homes.synapse.synapse_parts import SynapseParts, assemble, belongs
 from sandscore.queue.homes.synapse.synapse_session import Session
-from sandscore.queue.shared_data import policy_in
 from sandscore.queue.workspace import Workspace
+from sandscore.records.released import LedgerLine, Released, view_of
 from sandscore.records.submission import (
     REHEARSED,
     Claim,
@@ -34,6 +35,7 @@ class SynapseHome:
         self._options = read_options(workspace.root)
         self._session = Session(config, workspace.root, self._options)
         self._parts: SynapseParts | None = None
+        self._public_lines = PublicLines(workspace.private)
 
     @property
     def _on(self) -> SynapseParts:
@@ -83,7 +85,7 @@ class SynapseHome:
         if verdict.status == Status.SCORED:
             version = claim.submission.version + 1
             facts = {"nonce": claim.nonce}
-            self._on.results.keep(claim.submission.id, version, verdict.scores, verdict.feedback, **facts)
+            self._on.results.keep(claim.submission.id, version, verdict.scores, view_of(verdict.feedback), **facts)
             if self._on.shared is not None and verdict.folder is not None:
                 await self._on.shared.put(claim.submission, verdict.folder / card_name(version))
         return await self._on.claims.commit(claim, verdict)
@@ -99,9 +101,8 @@ class SynapseHome:
         return await self._on.claims.release(claim, REHEARSED, our_fault=False, rehearsed=True)
 
     async def _send_rehearsal(self, claim: Claim, folder: Path | None) -> None:
-        if folder is not None and folder.is_dir():
-            policy = policy_in(self._workspace, claim.submission.task, claim.submission.phase)
-            await self._on.logs.send_rehearsal(claim, folder, rehearsal_files(policy))
+        if folder is not None and (folder / TEAM).is_dir():
+            await self._on.logs.send_rehearsal(claim, folder / TEAM)
 
     async def cancel(self, submission_id: str) -> bool:
         return await self._ours(submission_id) and await self._on.orders.cancel(submission_id)
@@ -119,7 +120,9 @@ class SynapseHome:
             await self._on.shared.put(submission, card)
         if not await self._on.orders.add_version(submission.id, version):
             return False
-        self._on.results.keep(submission.id, version.number, version.scores, version.feedback, cause=version.cause)
+        self._on.results.keep(
+            submission.id, version.number, version.scores, view_of(version.feedback), cause=version.cause
+        )
         return True
 
     async def kept(self, submission: Submission) -> Path | None:
@@ -131,9 +134,25 @@ class SynapseHome:
         shared = self._on.shared if submission.version else None
         return card.parent if shared is not None and await shared.get(submission, card) else None
 
-    async def publish_feedback(self, submission: Submission, feedback: Mapping[str, object]) -> None:
-        self._on.results.keep(submission.id, submission.version, submission.scores, feedback)
+    async def publish_feedback(self, submission: Submission, feedback: Released[Mapping[str, object]]) -> None:
+        self._on.results.keep(submission.id, submission.version, submission.scores, feedback.view)
         await self._on.orders.publish_feedback(submission.id, feedback)
+
+    async def disclose(self, lines: Sequence[LedgerLine]) -> None:
+        mine = dict.fromkeys(line.submission for line in lines)
+        for submission_id in mine:
+            told = [line for line in lines if line.submission == submission_id]
+            if submission_id is None:
+                self._public_lines.add(told)
+            else:
+                await self._on.orders.disclose(submission_id, told)
+
+    async def disclosed(self) -> Sequence[LedgerLine]:
+        found = self._public_lines.read()
+        for listed in await self._on.listing.all():
+            one = await self._on.reader.read(listed)
+            found += lines_of_status(listed.now.annotations, one.team, one.id)
+        return sorted(found, key=lambda line: line.when or "")
 
     async def notify(self, notice: Notice) -> bool:
         return await self._on.notifier.notify(notice)
