@@ -27,14 +27,18 @@ class Lookahead:
 
     def __init__(self) -> None:
         self._most, self.room = self.FEWEST, 0
-        self._open = False
+        self._seen = 0
 
     def look(self, waiting: int) -> int:
         """How many may be claimed now, where so many are still to be run: none between two ticks."""
-        before, self._open = self._open, at_tick()
-        if self._open and not before:
+        if not at_tick():
+            return 0
+        now = clock.utc_now()
+        tick = round((now.timestamp() - clock.seconds_since_tick(now)) / clock.TICK_SECONDS)
+        if tick != self._seen:
+            self._seen = tick
             self._begin(waiting)
-        return self.room if self._open else 0
+        return self.room
 
     def _begin(self, waiting: int) -> None:
         if waiting:
