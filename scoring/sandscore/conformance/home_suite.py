@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ _PATIENCE_SECONDS = 15.0
 
 def _told(view: Any, what: str = "score", bits: float = 0.0) -> Released[Any]:
     """As a child process hands it on: the gate itself is not under test here."""
-    return unpack(PackedView(view, LedgerLine(what=what, bits=bits, mark=str(view))))
+    return unpack(PackedView(view, LedgerLine(what=what, bits=bits, mark=sha256(repr(view).encode()).hexdigest()[:16])))
 
 
 SCORED = Verdict(Status.SCORED, scores={"instance_strict": 0.5}, feedback=_told({}), signature="date|x|v0")

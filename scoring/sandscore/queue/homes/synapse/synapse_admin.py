@@ -57,8 +57,10 @@ class SynapseAdmin:
 
         def edit(now: Seen) -> Change | None:
             same = all(now.annotations.get(name) == value for name, value in shown.items())
-            said = shown | noted(now.annotations, [feedback.line])
-            return None if now.record.fed and same else Change(replace(now.record, fed=True), annotations=said)
+            said = noted(now.annotations, [feedback.line])
+            if now.record.fed and same and said.get(KEY) == now.annotations.get(KEY):
+                return None
+            return Change(replace(now.record, fed=True), annotations=shown | said)
 
         await self._statuses.change(submission_id, edit)
 

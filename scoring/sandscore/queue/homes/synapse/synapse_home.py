@@ -7,6 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from sandscore.base.errors import InfrastructureFault
+from sandscore.disclosure.released import CALLED_BACK
 from sandscore.queue.attempt_files import REHEARSAL, TEAM, card_name
 from sandscore.queue.homes.synapse.synapse_ledger import PublicLines, lines_of_status
 from sandscore.queue.homes.synapse.synapse_options import read_options
@@ -67,7 +68,10 @@ class SynapseHome:
         return await self._on.waiting.seconds()
 
     async def claim(self, submission: Submission, owner: str, lease_seconds: float) -> Claim | None:
-        return await self._on.claims.claim(submission, owner, lease_seconds, self._on.waiting.take(submission.id))
+        claim = await self._on.claims.claim(submission, owner, lease_seconds, self._on.waiting.take(submission.id))
+        if claim is not None:
+            await self._on.logs.begun(claim.submission)
+        return claim
 
     async def heartbeat(self, claim: Claim) -> Signal:
         return await self._on.claims.heartbeat(claim)
@@ -88,7 +92,12 @@ class SynapseHome:
             self._on.results.keep(claim.submission.id, version, verdict.scores, view_of(verdict.feedback), **facts)
             if self._on.shared is not None and verdict.folder is not None:
                 await self._on.shared.put(claim.submission, verdict.folder / card_name(version))
-        return await self._on.claims.commit(claim, verdict)
+        committed = await self._on.claims.commit(claim, verdict)
+        if committed is Committed.DONE:
+            await self._on.logs.tell(claim.submission, str(verdict.status), verdict.reason, verdict.feedback)
+        elif committed is Committed.CANCELLED:
+            await self._on.logs.tell(claim.submission, str(Status.REJECTED), CALLED_BACK)
+        return committed
 
     async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
         if our_fault:
@@ -137,6 +146,7 @@ class SynapseHome:
     async def publish_feedback(self, submission: Submission, feedback: Released[Mapping[str, object]]) -> None:
         self._on.results.keep(submission.id, submission.version, submission.scores, feedback.view)
         await self._on.orders.publish_feedback(submission.id, feedback)
+        await self._on.logs.tell(submission, str(submission.status), None, feedback)
 
     async def disclose(self, lines: Sequence[LedgerLine]) -> None:
         mine = dict.fromkeys(line.submission for line in lines)

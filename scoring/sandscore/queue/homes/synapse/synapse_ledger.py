@@ -17,7 +17,7 @@ from sandscore.records.released import LedgerLine
 KEY = "private_disclosed"
 FILE = "disclosed.json"
 _LONGEST = 490
-_MARK = 8
+_MARK = 14
 _EARLIER = "earlier"
 
 Short = tuple[str, float, str, str]
