@@ -3,7 +3,7 @@
 from typing import Any
 
 from sandscore.disclosure.released import unpack
-from sandscore.records.released import LedgerLine, PackedView, Released
+from sandscore.records.released_view import LedgerLine, PackedView, Released
 from sandscore.records.submission import NoticeText
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sandscore.records.released import LedgerLine, Released
+from sandscore.records.released_view import LedgerLine, Released
 
 ROOM = Path(__file__).resolve().parents[2] / "scoring" / "sandscore"
 

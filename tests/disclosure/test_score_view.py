@@ -10,7 +10,7 @@ from sandscore.disclosure.outcome_views import ScoreItem, ladder_after, outdated
 from sandscore.records.board import BoardRules
 from sandscore.records.challenge import FeedbackMode
 from sandscore.records.disclosure_policy import DisclosurePolicy
-from sandscore.records.released import Audience, Released
+from sandscore.records.released_view import Audience, Released
 
 CARD = entry("one", [(3, 1, 0), (2, 0, 2)])
 OPEN = DisclosurePolicy(notes="public", gold="public", cards="notes", feedback="full")

@@ -25,7 +25,7 @@ from sandscore.queue.new_submission import NewSubmission, checked, keep_file, qu
 from sandscore.queue.notices import NoticeLedger, send
 from sandscore.queue.queue_setup import NewQueue, QueueMade, found
 from sandscore.queue.workspace import Workspace
-from sandscore.records.released import LedgerLine, Released, lines_of, view_of
+from sandscore.records.released_view import LedgerLine, Released, lines_of, view_of
 from sandscore.records.submission import (
     CANCELLED,
     REHEARSED,

@@ -23,7 +23,7 @@ from sandscore.conformance.home_bench import PREDICTIONS, TASK, HomeBench, Seat
 from sandscore.disclosure.released import unpack
 from sandscore.queue.attempt_files import card_name
 from sandscore.queue.home_protocol import QueueHome
-from sandscore.records.released import LedgerLine, PackedView, Released
+from sandscore.records.released_view import LedgerLine, PackedView, Released
 from sandscore.records.submission import (
     CANCELLED,
     Claim,

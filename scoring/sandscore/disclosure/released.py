@@ -7,9 +7,9 @@ from typing import Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
-from sandscore.records.released import SEAL, LedgerLine, PackedView
-from sandscore.records.released import Audience as Audience  # noqa: PLC0414
-from sandscore.records.released import Released as Released  # noqa: PLC0414
+from sandscore.records.released_view import SEAL, LedgerLine, PackedView
+from sandscore.records.released_view import Audience as Audience  # noqa: PLC0414
+from sandscore.records.released_view import Released as Released  # noqa: PLC0414
 from sandscore.records.submission import CANCELLED
 
 View = TypeVar("View")

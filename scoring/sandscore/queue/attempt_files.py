@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from sandscore.base.whole_files import write_synced
-from sandscore.records.released import Released
+from sandscore.records.released_view import Released
 from sandscore.records.submission import Submission
 
 PREDICTIONS = "predictions.json"

@@ -26,7 +26,7 @@ from sandscore.ranking.card_reading import RankedCard, read_card, refuse_incompa
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.ranking.ladder import LadderState
 from sandscore.records.board import Board, BoardRules
-from sandscore.records.released import Audience, PackedView
+from sandscore.records.released_view import Audience, PackedView
 from sandscore.scoring.card_building import dumped, published
 from sandscore.site.publication import PublicationSettings, publish
 from sandscore.site.site_folder import file_name, write_page, writing

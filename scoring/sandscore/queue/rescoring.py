@@ -32,7 +32,7 @@ from sandscore.ranking.card_reading import RankedCard, read_card
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.ranking.score_table import tabulate
 from sandscore.records.board import BoardRules
-from sandscore.records.released import Released
+from sandscore.records.released_view import Released
 from sandscore.records.submission import Status, Submission, Version
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from sandscore.records.released import LedgerLine, Released, lines_of, view_of
+from sandscore.records.released_view import LedgerLine, Released, lines_of, view_of
 
 
 class Status(StrEnum):

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.json import Decoder
 from pydantic import BaseModel
 
-from sandscore.records.released import PackedView
+from sandscore.records.released_view import PackedView
 from sandscore.records.run_record import Outcome, Protocol, RunLimits, Stage
 from sandscore.records.submission import Submission
 from sandscore.task_table.task import Task

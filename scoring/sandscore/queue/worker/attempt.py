@@ -34,7 +34,7 @@ from sandscore.queue.worker.executor import Hands
 from sandscore.queue.worker.lease_watch import HeldLeases, Interrupted
 from sandscore.queue.worker.ticks import seconds_to_tick
 from sandscore.queue.workspace import Workspace
-from sandscore.records.released import Released
+from sandscore.records.released_view import Released
 from sandscore.records.run_record import Outcome, RunRecord
 from sandscore.records.submission import (
     REHEARSED,
@@ -67,9 +67,8 @@ class _RunFailed(Exception):
 
     def __init__(self, answer: RunAnswer, rehearsal: bool = False) -> None:
         super().__init__(f"{'the rehearsal on practice notes: ' if rehearsal else ''}{answer.outcome}: {answer.reason}")
-        self.facts: dict[str, Any] = {"outcome": str(answer.outcome), "stage": answer.stage, "rehearsal": rehearsal}
-        if answer.code is not None:
-            self.facts["counts"] = {answer.code: 1}
+        self.outcome, self.stage, self.rehearsal = str(answer.outcome), answer.stage, rehearsal
+        self.counts = None if answer.code is None else {answer.code: 1}
 
 
 class Attempts:
@@ -94,7 +93,15 @@ class Attempts:
         except ParticipantFault as fault:  # of what was handed in: no note was near
             verdict = self._invalid(claim, folder, str(fault), about_notes=False)
         except _RunFailed as failed:
-            verdict = self._invalid(claim, folder, str(failed), **failed.facts)
+            verdict = self._invalid(
+                claim,
+                folder,
+                str(failed),
+                outcome=failed.outcome,
+                stage=failed.stage,
+                rehearsal=failed.rehearsal,
+                counts=failed.counts,
+            )
         except Interrupted as interrupted:
             if hidden and interrupted.signal is Signal.CANCEL:
                 await self._until_tick(claim)
@@ -151,8 +158,8 @@ class Attempts:
             signed = answer.signature
             return Verdict(Status.SCORED, scores=answer.scores, feedback=told, signature=signed, folder=folder)
         if isinstance(answer, FaultAnswer) and answer.blame is Blame.PARTICIPANT:
-            facts = {"outcome": str(Outcome.INVALID_OUTPUT), "stage": "validate"} if self._hidden(submission) else {}
-            return self._invalid(claim, folder, answer.reason, counts=answer.counts, **facts)
+            how = (str(Outcome.INVALID_OUTPUT), "validate") if self._hidden(submission) else (None, None)
+            return self._invalid(claim, folder, answer.reason, counts=answer.counts, outcome=how[0], stage=how[1])
         raise InfrastructureFault(unfinished(answer))
 
     async def _rehearse(self, claim: Claim, folder: Path) -> None:

@@ -31,7 +31,7 @@ from sandscore.queue.worker import notice_text
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.records.board import BoardRules
-from sandscore.records.released import Released
+from sandscore.records.released_view import Released
 from sandscore.records.submission import Status, Submission
 
 _PATIENCE_SECONDS = 3600.0

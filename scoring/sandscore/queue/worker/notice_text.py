@@ -6,7 +6,7 @@ from typing import Any
 from sandscore.disclosure.gate import release
 from sandscore.disclosure.notice_view import NoticeItem
 from sandscore.records.disclosure_policy import DisclosurePolicy
-from sandscore.records.released import Audience, Released
+from sandscore.records.released_view import Audience, Released
 from sandscore.records.submission import Claim, Event, Notice, Submission, Verdict
 
 _SUBJECTS = {

@@ -21,7 +21,7 @@ from sandscore.queue.homes.sqlite.sqlite_database import (
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal, SubmittedRow
 from sandscore.queue.new_submission import NewSubmission, checked, keep_file, quota_of, refusal
 from sandscore.queue.workspace import Workspace
-from sandscore.records.released import LedgerLine, Released, lines_of, view_of
+from sandscore.records.released_view import LedgerLine, Released, lines_of, view_of
 from sandscore.records.submission import CANCELLED, Status, Submission, SubmissionKind, Version
 
 
@@ -66,6 +66,7 @@ class AttemptRow(Struct, frozen=True):
     ended: str | None
     outcome: str | None
     reason: str | None
+    seconds: float = 0.0
 
 
 class VersionRow(Struct, frozen=True):

@@ -19,7 +19,7 @@ from sandscore.queue.homes.sqlite.sqlite_database import (
     submission_of,
 )
 from sandscore.queue.settings import QueueSettings
-from sandscore.records.released import view_of
+from sandscore.records.released_view import view_of
 from sandscore.records.submission import CANCELLED, REHEARSED, Claim, Committed, Signal, Status, Submission, Verdict
 
 _OPEN = """

@@ -18,7 +18,7 @@ from sandscore.base.process_identity import boot, gone
 from sandscore.base.whole_files import part_of, told
 from sandscore.queue.disk_space import full
 from sandscore.queue.queue_layout import OWNER_FILE, private_path, steady
-from sandscore.records.released import LedgerLine
+from sandscore.records.released_view import LedgerLine
 from sandscore.records.submission import Status, Submission, SubmissionKind
 
 FILE = "queue.sqlite"

@@ -23,7 +23,7 @@ from sandscore.queue.homes.sqlite.sqlite_database import Database
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
 from sandscore.queue.notices import NoticeLedger, send
 from sandscore.queue.workspace import Workspace
-from sandscore.records.released import LedgerLine, Released
+from sandscore.records.released_view import LedgerLine, Released
 from sandscore.records.submission import Claim, Committed, Notice, Signal, Status, Submission, Verdict, Version
 
 _Done = TypeVar("_Done")

@@ -10,7 +10,7 @@ from sandscore.queue.homes.synapse.status_record import Record
 from sandscore.queue.homes.synapse.synapse_claims import HELD, ended
 from sandscore.queue.homes.synapse.synapse_ledger import KEY, noted
 from sandscore.queue.homes.synapse.synapse_statuses import Change, Seen, Statuses
-from sandscore.records.released import LedgerLine, Released, lines_of, view_of
+from sandscore.records.released_view import LedgerLine, Released, lines_of, view_of
 from sandscore.records.submission import Status, Verdict, Version
 
 

@@ -16,7 +16,7 @@ from sandscore.queue.homes.synapse import status_record
 from sandscore.queue.homes.synapse.synapse_ledger import noted
 from sandscore.queue.homes.synapse.synapse_statuses import Change, Seen, Statuses
 from sandscore.queue.settings import QueueSettings
-from sandscore.records.released import view_of
+from sandscore.records.released_view import view_of
 from sandscore.records.submission import CANCELLED, Claim, Committed, Signal, Status, Submission, Verdict
 
 

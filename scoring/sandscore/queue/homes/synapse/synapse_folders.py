@@ -17,11 +17,12 @@ from msgspec.json import format as format_json
 
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault
+from sandscore.base.whole_files import write_file
 from sandscore.queue.attempt_files import LOG, PROBLEMS, REHEARSAL, RUN, TEAM
 from sandscore.queue.homes.synapse.synapse_errors import Refused
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.records.disclosure_policy import DisclosurePolicy
-from sandscore.records.released import Released, view_of
+from sandscore.records.released_view import Released, view_of
 from sandscore.records.submission import Claim, Status, Submission
 
 LOCKED = "_LOCKED"
@@ -144,7 +145,7 @@ class Logs:
         try:
             with tempfile.TemporaryDirectory() as place:
                 path = Path(place) / f"{submission.id}_status.json"
-                path.write_bytes(format_json(encode(said)) + b"\n")
+                write_file(path, format_json(encode(said)) + b"\n")
                 await self._store(path, path.name, await self._folders.of(submitter))
         except (InfrastructureFault, OSError) as fault:
             warn(f"the status file of {submission.id} was not uploaded: {fault}")

@@ -14,7 +14,7 @@ from sandscore.queue.homes.synapse.synapse_options import read_options
 from sandscore.queue.homes.synapse.synapse_parts import SynapseParts, assemble, belongs
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.queue.workspace import Workspace
-from sandscore.records.released import LedgerLine, Released, view_of
+from sandscore.records.released_view import LedgerLine, Released, view_of
 from sandscore.records.submission import (
     REHEARSED,
     Claim,

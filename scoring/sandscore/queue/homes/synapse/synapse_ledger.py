@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from sandscore.base.clock import utc_now, written
 from sandscore.base.whole_files import write_synced
-from sandscore.records.released import LedgerLine
+from sandscore.records.released_view import LedgerLine
 
 KEY = "private_disclosed"
 FILE = "disclosed.json"
