@@ -11,6 +11,7 @@ import msgspec
 
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.base.whole_files import write_file
 from sandscore.containers.annotation_run import FinishedRun, RunJob, predictions, run, write_run
 from sandscore.containers.batch_protocol import notes_file
 from sandscore.containers.engines.engine_registry import connected
@@ -88,8 +89,8 @@ def _problems(task: Task, notes: list[SentNote], finished: FinishedRun) -> Probl
         return ProblemCollector("")
     with tempfile.TemporaryDirectory(prefix="sandscore-rehearsal-") as scratch:
         given, about = Path(scratch) / "predictions.json", Path(scratch) / "notes.json"
-        given.write_bytes(answers)
-        about.write_bytes(notes_file(notes))
+        write_file(given, answers)
+        write_file(about, notes_file(notes))
         inputs = Inputs(predictions=given, notes=about)
         return load_files(task, inputs, want_tokens=False, want_hashes=False).findings["predictions"]
 
