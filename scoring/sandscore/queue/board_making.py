@@ -4,17 +4,19 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from sandscore import __version__
+from sandscore.attestation.log_lines import HandedIn, Opening
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.whole_files import write_file
 from sandscore.disclosure.feedback_view import view_of
 from sandscore.queue.children.child_messages import BoardsAnswer, ScoredSubmission
+from sandscore.queue.public_log import PublicLog
 from sandscore.queue.queue_layout import OWNER_FILE
 from sandscore.queue.workspace import SCRATCH, Workspace, read_salt
 from sandscore.ranking.board_building import rank
@@ -23,9 +25,12 @@ from sandscore.ranking.card_reading import RankedCard, read_card, refuse_incompa
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.ranking.ladder import LadderState
 from sandscore.records.board import Board, BoardRules
-from sandscore.scoring.card_building import dumped, published
+from sandscore.scoring.card_building import dumped, keyed_gold, published, with_keyed_gold
 from sandscore.site.publication import PublicationSettings, publish
 from sandscore.site.site_folder import file_name, write_page, writing
+
+Positions = Mapping[str, int]
+"""Where the log's lines stand, by submission."""
 
 
 class BoardGroup(Struct, frozen=True):
@@ -41,18 +46,25 @@ class BoardGroup(Struct, frozen=True):
         return file_name("-".join(part for part in (self.task, self.phase) if part))
 
 
-def rebuild(workspace: Workspace, submissions: Sequence[ScoredSubmission]) -> BoardsAnswer:
-    """Boards whose cards changed, then the site. Says what teams may now be told, and what went wrong."""
+def rebuild(
+    workspace: Workspace, submissions: Sequence[ScoredSubmission], accepted: Sequence[HandedIn]
+) -> BoardsAnswer:
+    """The log of all that was accepted, boards whose cards changed, then the site. Says what teams may now be told,
+    and what went wrong. A board's line is in the log before the board is shown."""
     feedback: dict[str, dict[str, object]] = {}
     warnings: list[str] = []
+    log = PublicLog(workspace)
+    log.begin()
+    positions = log.follow(accepted)
     for group in groups(workspace, submissions):
         feedback |= waiting_views(group)
         try:
-            _board(workspace, group)
+            _board(workspace, group, log, positions)
         except ParticipantFault as fault:
             warnings.append(
                 f"the board of {group.slug} stays as it was: {fault}; sandscore queue rescore brings cards up to date"
             )
+    log.publish(_openings(log, workspace, submissions, accepted))
     boards = list(versions(workspace))
     if boards:
         _publish(workspace, boards)
@@ -114,7 +126,29 @@ def _publish(workspace: Workspace, boards: Sequence[Path]) -> None:
         publish(boards, workspace.site, settings)
 
 
-def _board(workspace: Workspace, group: BoardGroup) -> None:
+def _openings(
+    log: PublicLog, workspace: Workspace, submissions: Sequence[ScoredSubmission], accepted: Sequence[HandedIn]
+) -> Iterator[Opening]:
+    """Of what was scored, where a board may show exact values."""
+    by_id = {one.submission: one for one in accepted}
+    for group in groups(workspace, submissions):
+        if group.rules.ended or group.rules.feedback == "full":
+            yield from log.submission_openings(by_id[one.id] for one in group.members if one.id in by_id)
+
+
+def _log_board(workspace: Workspace, group: BoardGroup, board: Board, log: PublicLog, positions: Positions) -> None:
+    """Its gold, where that has changed, and the board itself."""
+    for shown in board.gold.values():
+        if shown != log.gold_known(group.task, group.phase):
+            salt = read_salt(workspace.salt)
+            for copy in sorted(workspace.gold_seen.glob(f"{group.task}.*.json")):
+                if keyed_gold(copy.name.split(".")[1], salt) == shown:
+                    log.scored_with(group.task, group.phase, hashlib.sha256(copy.read_bytes()).hexdigest())
+    scored = [positions[one.id] for one in group.members if one.id in positions]
+    log.board(group.task, group.phase, json.loads(as_json(board)), scored)
+
+
+def _board(workspace: Workspace, group: BoardGroup, log: PublicLog, positions: Positions) -> None:
     members = shown(group, workspace.settings.board_rows)
     stamp = _stamp(workspace, members)
     place, stamped = workspace.boards / f"{group.slug}.json", workspace.private / f".{group.slug}.stamp"
@@ -124,6 +158,8 @@ def _board(workspace: Workspace, group: BoardGroup) -> None:
     entries = [_public_entry(workspace, one) for one in members]
     refuse_incomparable(entries)
     board = rank(entries, group.rules, group.phase)
+    _log_board(workspace, group, board, log, positions)
+    log.publish()
     _keep_older(place, board)
     write_page(place, as_json(board).encode())
     with writing(stamped):
@@ -135,8 +171,9 @@ def _public_entry(workspace: Workspace, one: ScoredSubmission) -> RankedCard:
     place = workspace.cards / f"{one.id}.v{one.version}.json"
     if not place.exists():
         workspace.cards.mkdir(parents=True, exist_ok=True)
-        card = read_card(Path(one.card)).card
-        write_page(place, dumped(published(card, read_salt(workspace.salt))))
+        salt = read_salt(workspace.salt)
+        card = with_keyed_gold(read_card(Path(one.card)).card, salt)
+        write_page(place, dumped(published(card, salt)))
     entry = read_card(place)
     return replace(entry, listed=Path(os.path.relpath(place, workspace.boards)).as_posix())
 

@@ -10,6 +10,7 @@ from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, UsageFault
 from sandscore.base.whole_files import sync_folders, write_file, write_synced
 from sandscore.queue.layout_move import bring, close_others, make_folder
+from sandscore.queue.public_log import PublicLog
 from sandscore.queue.queue_layout import (
     ALL_FOLDER,
     CHALLENGE,
@@ -74,6 +75,9 @@ def found(
         if challenge.resolve() == workspace.root / CHALLENGE:
             challenge.unlink()
         make_links(root, (*EDITED, *edited))
+        log = PublicLog(workspace)
+        log.begin()
+        log.publish()
         sync_folders([private, root])
     except OSError as fault:
         raise InfrastructureFault(f"{root} cannot be made: {fault.strerror}") from None

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sandscore.attestation.log_lines import HandedIn
 from sandscore.base.clock import read, stamped, utc_now, written
 from sandscore.base.errors import ParticipantFault
 from sandscore.queue.homes.sqlite.sqlite_database import Database, as_json, seconds_left, submission_of
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
 from sandscore.queue.new_submission import NewSubmission, checked, keep_file, quota_of, refusal
+from sandscore.queue.public_log import PublicLog
 from sandscore.queue.workspace import Workspace
 from sandscore.records.submission import CANCELLED, Status, Submission, SubmissionKind, Version
 
@@ -42,6 +44,8 @@ def submit(database: Database, journal: SubmissionJournal, workspace: Workspace,
         if refused is not None:
             raise ParticipantFault(refused)
         journal.submitted(connection, row | {"created": stamped(now)})
+    content = str(entry.image) if kept is None else f"sha256:{kept}"
+    PublicLog(workspace).accept(HandedIn(str(row["id"]), entry.task, phase, content))
     return str(row["id"])
 
 
