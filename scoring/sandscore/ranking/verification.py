@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,6 +19,11 @@ from sandscore.records.board import BoardRules, CardReference
 from sandscore.records.record_reading import file_content, read_json, refusing
 
 TOLERANCE = 1e-9
+FIRST_RULES = {"tie_rule": "holm", "interval": "percentile", "seed_rule": "names"}
+"""What a board means whose ``config`` does not name these rules."""
+SINCE = "seed_rule"
+NEWER = frozenset({"chosen_ci", "expected", "effective_patients", "p_adjusted", "log_root", "direction"})
+"""A board whose ``config`` does not name the rule ``SINCE`` is of the first kind, and has none of these fields."""
 _ABSENT = object()
 
 
@@ -56,19 +62,43 @@ def verify(path: Path, cards: Sequence[Path] = (), progress: Progress = lambda _
     """Recompute a board; ``cards`` are needed only where its phase hides which ones it was made from."""
     said = read_json(file_content(path), path, "a board", ParticipantFault)
     with refusing(path, "a board", ParticipantFault):
-        origin = _Origin.model_validate(said)
+        origin = _Origin.model_validate(_meant(said))
     named = list(_cards_of(origin, path.parent))
     entries = named or read_cards(cards)
     if not entries:
         raise ParticipantFault(f"{path} names no cards, as its phase hides them; name them after the board")
     made = rank(entries, origin.config, origin.phase, progress, everything=bool(named))
     compared = 0
-    for where, there, here in _walk("", said, json.loads(made.model_dump_json())):
+    for where, there, here in _walk("", said, _as_kind_of(said, json.loads(made.model_dump_json()))):
         compared += 1
         if not _same(there, here):
             raise ParticipantFault(f"{path}: {one_line(where)} is {_value(there)}; its cards make {_value(here)}")
     copied = dict.fromkeys(name for row in made.rows for name in row.shown)
     return Verified(compared, len(entries), tuple(copied))
+
+
+def _meant(said: object) -> object:
+    """The board with every rule named that older ones left unsaid."""
+    config = said.get("config") if isinstance(said, dict) else None
+    if not isinstance(said, dict) or not isinstance(config, dict):
+        return said
+    return said | {"config": {name: FIRST_RULES[name] for name in _unsaid(config)} | config}
+
+
+def _unsaid(config: dict[str, object]) -> list[str]:
+    return [name for name in FIRST_RULES if name in BoardRules.model_fields and name not in config]
+
+
+def _as_kind_of(said: Any, made: Any) -> Any:
+    """What was made, without what boards of that kind do not say."""
+    made["config"] = {name: value for name, value in made["config"].items() if name not in _unsaid(said["config"])}
+    return made if SINCE in said["config"] else _without(NEWER, made)
+
+
+def _without(names: frozenset[str], value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without(names, inner) for name, inner in value.items() if name not in names}
+    return [_without(names, inner) for inner in value] if isinstance(value, list) else value
 
 
 def _cards_of(origin: _Origin, folder: Path) -> Iterator[RankedCard]:
