@@ -12,17 +12,17 @@ from pydantic import BaseModel, ConfigDict
 
 from sandscore.base.errors import MissingFile, ParticipantFault
 from sandscore.base.terminal_text import one_line
-from sandscore.ranking.board_building import rank
+from sandscore.ranking.board_building import UNEVEN, rank
 from sandscore.ranking.card_reading import RankedCard, read_card, read_cards
 from sandscore.ranking.pair_tests import Progress
-from sandscore.records.board import BoardRules, CardReference
+from sandscore.records.board import BoardRules, CardReference, Root
 from sandscore.records.record_reading import file_content, read_json, refusing
 
 TOLERANCE = 1e-9
 FIRST_RULES = {"tie_rule": "holm", "interval": "percentile", "seed_rule": "names"}
 """What a board means whose ``config`` does not name these rules."""
 SINCE = "seed_rule"
-NEWER = frozenset({"chosen_ci", "expected", "effective_patients", "p_adjusted", "log_root", "direction"})
+NEWER = frozenset({"chosen_ci", "expected", "effective_patients", "p_adjusted", "adjustment", "log_root"})
 """A board whose ``config`` does not name the rule ``SINCE`` is of the first kind, and has none of these fields."""
 _ABSENT = object()
 
@@ -47,6 +47,7 @@ class _Origin(BaseModel):
     model_config = ConfigDict(extra="ignore")
     config: BoardRules
     phase: str | None = None
+    log_root: Root | None = None
     rows: tuple[_Named, ...]
 
 
@@ -67,7 +68,7 @@ def verify(path: Path, cards: Sequence[Path] = (), progress: Progress = lambda _
     entries = named or read_cards(cards)
     if not entries:
         raise ParticipantFault(f"{path} names no cards, as its phase hides them; name them after the board")
-    made = rank(entries, origin.config, origin.phase, progress, everything=bool(named))
+    made = rank(entries, origin.config, origin.phase, progress, everything=bool(named), log_root=origin.log_root)
     compared = 0
     for where, there, here in _walk("", said, _as_kind_of(said, json.loads(made.model_dump_json()))):
         compared += 1
@@ -92,7 +93,10 @@ def _unsaid(config: dict[str, object]) -> list[str]:
 def _as_kind_of(said: Any, made: Any) -> Any:
     """What was made, without what boards of that kind do not say."""
     made["config"] = {name: value for name, value in made["config"].items() if name not in _unsaid(said["config"])}
-    return made if SINCE in said["config"] else _without(NEWER, made)
+    if SINCE in said["config"]:
+        return made
+    made["warnings"] = [warning for warning in made["warnings"] if not warning.startswith(UNEVEN)]
+    return _without(NEWER, made)
 
 
 def _without(names: frozenset[str], value: Any) -> Any:
