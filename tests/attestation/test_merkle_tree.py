@@ -5,7 +5,7 @@ import random
 import pymerkle
 import pytest
 
-from sandscore.attestation.merkle_tree import edge_of, inclusion_proof, leaf_hash, root_from_proof
+from sandscore.attestation.merkle_tree import edge_of, leaf_hash
 
 LEAVES = [bytes.fromhex(text) for text in (
     "", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f",
@@ -30,7 +30,7 @@ def test_the_roots_of_certificate_transparency(size: int) -> None:
 
 
 def test_every_size_agrees_with_pymerkle() -> None:
-    """Roots; their proofs of inclusion and consistency hold for our roots, and our proofs hold the same hashes."""
+    """Roots; and their proofs of inclusion and consistency hold for our leaves and roots."""
     chance = random.Random(15)
     lines = [chance.randbytes(chance.randrange(40)) for _ in range(70)]
     theirs = pymerkle.InmemoryTree(algorithm="sha256")
@@ -39,35 +39,9 @@ def test_every_size_agrees_with_pymerkle() -> None:
         theirs.append_entry(line)
         assert theirs.get_root() == roots[size]
         position = chance.randrange(size)
-        proof, leaf = theirs.prove_inclusion(position + 1), leaf_hash(lines[position])
-        pymerkle.verify_inclusion(leaf, roots[size], proof)
-        ours = inclusion_proof(lines[:size], position)
-        assert sorted([leaf, *ours]) == sorted(proof.path)
-        assert root_from_proof(lines[position], position, size, ours) == roots[size]
+        pymerkle.verify_inclusion(leaf_hash(lines[position]), roots[size], theirs.prove_inclusion(position + 1))
         earlier = chance.randrange(1, size + 1)
         pymerkle.verify_consistency(roots[earlier], roots[size], theirs.prove_consistency(earlier, size))
-
-
-def test_a_touched_proof_leads_elsewhere() -> None:
-    chance = random.Random(6962)
-    lines = [b"%d" % number for number in range(37)]
-    root = edge_of(lines).root()
-    for _ in range(300):
-        position = chance.randrange(len(lines))
-        proof = inclusion_proof(lines, position)
-        line, at, size = lines[position], position, len(lines)
-        kind = chance.randrange(4)
-        if kind == 0:
-            touched = chance.randrange(len(proof))
-            proof[touched] = bytes([proof[touched][0] ^ 1]) + proof[touched][1:]
-        elif kind == 1:
-            line += b" "
-        elif kind == 2:
-            at = (position + chance.randrange(1, size)) % size
-        else:
-            proof = chance.choice([proof[:-1], [*proof, proof[0]]])
-        assert root_from_proof(line, at, size, proof) != root
-    assert root_from_proof(lines[0], 37, 37, []) is None
 
 
 def test_no_more_than_the_edge_is_kept() -> None:

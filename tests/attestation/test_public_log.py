@@ -255,7 +255,7 @@ def murdered_within_a_line(missing: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         real(descriptor)
 
-    os.fsync = fsync
+    os.fsync = fsync  # type: ignore[assignment]
 
 
 def began(workspace: Workspace, murder: Callable[[], None]) -> int:

@@ -16,7 +16,7 @@ from sandscore.attestation.signed_statement import canonical, content_hash
 from sandscore.base.errors import ParticipantFault
 from sandscore.base.terminal_text import one_line
 
-CHALLENGE, NOTES = "challenge", "notes"
+CHALLENGE, NOTES, PRACTICE = "challenge", "notes", "practice"
 _SALT_BYTES = 32
 
 

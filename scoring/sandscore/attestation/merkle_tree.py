@@ -1,11 +1,11 @@
-"""Merkle tree of RFC 6962 over the lines of a log: the right edge that is appended to, its root, and proofs.
+"""Merkle tree of RFC 6962 over the lines of a log: the right edge that is appended to, and its root.
 
 A leaf is the exact bytes of a line without its newline. The tree over n leaves is that over the largest power of two
 below n, and that over the rest; so n leaves need no more than log2(n) + 1 hashes to be appended to.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from msgspec import Struct, field
 
@@ -49,36 +49,3 @@ def edge_of(lines: Iterable[bytes]) -> RightEdge:
     for line in lines:
         edge.append(leaf_hash(line))
     return edge
-
-
-def inclusion_proof(lines: Sequence[bytes], position: int) -> list[bytes]:
-    """The hashes beside the way from a line to the root, the lowest first (RFC 6962, section 2.1.1)."""
-    if len(lines) == 1:
-        return []
-    split = _split(len(lines))
-    if position < split:
-        return [*inclusion_proof(lines[:split], position), edge_of(lines[split:]).root()]
-    return [*inclusion_proof(lines[split:], position - split), edge_of(lines[:split]).root()]
-
-
-def root_from_proof(line: bytes, position: int, size: int, proof: Sequence[bytes]) -> bytes | None:
-    """The root that the proof leads to; None where it is no proof for that position (RFC 9162, section 2.1.3.2)."""
-    if not 0 <= position < size:
-        return None
-    at, last, root = position, size - 1, leaf_hash(line)
-    for beside in proof:
-        if not last:
-            return None
-        if at % 2 or at == last:
-            root = _node(beside, root)
-            while at and not at % 2:
-                at, last = at >> 1, last >> 1
-        else:
-            root = _node(root, beside)
-        at, last = at >> 1, last >> 1
-    return None if last else root
-
-
-def _split(size: int) -> int:
-    """The largest power of two below it."""
-    return 1 << (size - 1).bit_length() - 1

@@ -15,6 +15,7 @@ from sandscore.attestation.log_lines import HandedIn, Opening
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.whole_files import write_file
 from sandscore.disclosure.feedback_view import view_of
+from sandscore.disclosure.policy_choice import policy_for
 from sandscore.queue.children.child_messages import BoardsAnswer, ScoredSubmission
 from sandscore.queue.public_log import PublicLog
 from sandscore.queue.queue_layout import OWNER_FILE
@@ -129,11 +130,14 @@ def _publish(workspace: Workspace, boards: Sequence[Path]) -> None:
 def _openings(
     log: PublicLog, workspace: Workspace, submissions: Sequence[ScoredSubmission], accepted: Sequence[HandedIn]
 ) -> Iterator[Opening]:
-    """Of what was scored, where a board may show exact values."""
+    """Of what was scored, where exact values may leave the house; and of gold that will not be used again."""
     by_id = {one.submission: one for one in accepted}
     for group in groups(workspace, submissions):
-        if group.rules.ended or group.rules.feedback == "full":
+        policy = policy_for(workspace.challenge, group.task, group.phase)
+        if policy.exact:
             yield from log.submission_openings(by_id[one.id] for one in group.members if one.id in by_id)
+        if not policy.gold_hidden:
+            yield from log.gold_openings(group.task, group.phase)
 
 
 def _log_board(workspace: Workspace, group: BoardGroup, board: Board, log: PublicLog, positions: Positions) -> None:
@@ -157,7 +161,7 @@ def _board(workspace: Workspace, group: BoardGroup, log: PublicLog, positions: P
     workspace.boards.mkdir(parents=True, exist_ok=True)
     entries = [_public_entry(workspace, one) for one in members]
     refuse_incomparable(entries)
-    board = rank(entries, group.rules, group.phase)
+    board = rank(entries, group.rules, group.phase, log_root=log.opening_root(group.phase))
     _log_board(workspace, group, board, log, positions)
     log.publish()
     _keep_older(place, board)

@@ -19,6 +19,7 @@ from msgspec import Struct, field
 from sandscore.attestation.log_lines import (
     CHALLENGE,
     NOTES,
+    PRACTICE,
     BoardLine,
     CommitmentLine,
     DataOpening,
@@ -47,7 +48,9 @@ from sandscore.base.byte_sources import opened
 from sandscore.base.errors import OrganiserFault
 from sandscore.base.whole_files import part_of, told, write_file
 from sandscore.queue.queue_layout import ALL_FILE, ALL_FOLDER, OWNER_FILE, OWNER_FOLDER, PRIVATE, public_path
-from sandscore.queue.workspace import Workspace, read_salt
+from sandscore.queue.workspace import Workspace, find_data_file, read_salt
+from sandscore.ranking.challenge_reading import chosen_phase
+from sandscore.records.disclosure_policy import resolved
 from sandscore.records.submission import Submission
 from sandscore.scoring.card_building import keyed_gold
 from sandscore.site.site_folder import file_name
@@ -298,7 +301,7 @@ class PublicLog:
             content=given.content,
             salt=submission_salt(self._secret, given).hex(),
         )
-        content = msgspec.json.format(msgspec.json.encode(receipt), indent=1) + b"\n"
+        content = receipt_text(receipt).encode()
         write_file(self._receipts() / _named(given.submission), content, mode=OWNER_FILE)
         return receipt
 
@@ -307,6 +310,9 @@ class PublicLog:
         golds = {task: _content(workspace.gold(task, phase)) for task in workspace.tasks(phase)}
         files = {CHALLENGE: _content(workspace.challenge_file), NOTES: _content(workspace.notes(phase))}
         files |= {gold_name(task): content for task, content in golds.items()}
+        practice = resolved(workspace.challenge, chosen_phase(workspace.challenge, phase)).practice
+        if practice and (notes := find_data_file(Path(practice), NOTES)) is not None:
+            files[PRACTICE] = _content(notes)
         salts = {name: data_salt(self._secret, phase, name) for name in files}
         return CommitmentLine(
             phase,
@@ -370,6 +376,17 @@ class PublicLog:
 
 
 _SHA256 = "sha256:"
+
+
+def receipt_facts(workspace: Workspace, submission: str) -> dict[str, object] | None:
+    """The receipt of a submission for programs, once it is written."""
+    receipt = PublicLog(workspace).receipt(submission)
+    return None if receipt is None else dict(msgspec.to_builtins(receipt))
+
+
+def receipt_text(receipt: Receipt) -> str:
+    """As its team keeps it."""
+    return msgspec.json.format(msgspec.json.encode(receipt), indent=1).decode() + "\n"
 
 
 def _named(submission: str) -> str:
