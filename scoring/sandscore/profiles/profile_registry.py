@@ -23,7 +23,7 @@ class ChallengeRules(ParameterisedRow):
 
 
 PROFILES: "Registry[OriginalScorer]" = Registry(
-    "profile", GROUP, "sandscore.profiles.profile:OriginalScorer", OWN_ROWS[GROUP]
+    "profile", GROUP, "sandscore.profiles.profile:OriginalScorer", OWN_ROWS[GROUP], beside=(CHALLENGE,)
 )
 
 

@@ -9,7 +9,7 @@ import fcntl
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,8 @@ from sandscore.attestation.merkle_tree import RightEdge, leaf_hash
 from sandscore.attestation.signed_note import Checkpoint, read_checkpoint, read_note, sign_note
 from sandscore.attestation.signing_keys import SignerKey, base64_text, new_key, read_key
 from sandscore.base.byte_sources import opened
-from sandscore.base.errors import OrganiserFault
+from sandscore.base.diagnostics import warn
+from sandscore.base.errors import OrganiserFault, SandscoreError
 from sandscore.base.whole_files import part_of, told, write_file
 from sandscore.queue.queue_layout import ALL_FILE, ALL_FOLDER, OWNER_FILE, OWNER_FOLDER, PRIVATE, public_path
 from sandscore.queue.workspace import Workspace, find_data_file, read_salt
@@ -135,9 +136,19 @@ class PublicLog:
                     self._append([self._commitment(phase)])
 
     def accept(self, given: HandedIn) -> Receipt | None:
-        """The receipt of what was handed in, its line added unless it is there; None where the log has not begun."""
+        """The receipt of what was handed in, its line added unless it is there.
+
+        None where the log has not begun, or cannot be written: what was handed in is in the queue, and the next round
+        of the publisher adds what is missing.
+        """
         if not self.begun:
             return None
+        with suppress(SandscoreError):
+            return self._accept_quickly(given)
+        warn(f"{given.submission} is not in the public log yet; the next queue work puts it there")
+        return None
+
+    def _accept_quickly(self, given: HandedIn) -> Receipt:
         if (receipt := self.receipt(given.submission)) is not None:
             return receipt
         if not self._known.size:  # what has been signed need not be read to add a line

@@ -152,7 +152,7 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         per_label=_per_label((gold, predictions), names, whole.counted),
         errors=ErrorKinds(**whole.errors),
         note_leak=whole.note_leak,
-        confidence=ConfidenceCurve.model_construct(**whole.confidence),
+        confidence=ConfidenceCurve.model_construct(**msgspec.to_builtins(whole.confidence)),
         per_note=_per_note(dataset.ids, whole.counted, counted),
         units=dict(zip(dataset.ids, dataset.units, strict=True)),
         run=identity.run,
@@ -177,7 +177,7 @@ def carried_definition(task: Task) -> dict[str, Any]:
         return {}
     from sandscore.records.task_definition import TaskDefinition
 
-    return {"definition": TaskDefinition.model_validate(definition_of(task))}
+    return {"definition": TaskDefinition.model_validate(msgspec.to_builtins(definition_of(task)))}
 
 
 def _counted(measures: list[Named], loaded: Loaded) -> "list[CountedGeneral]":
