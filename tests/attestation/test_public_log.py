@@ -13,7 +13,7 @@ from typing import Any
 
 import pymerkle
 import pytest
-from queue_samples import HALF, RIGHT, WRONG_PLACE, hand_in, queue
+from queue_samples import CHALLENGE, HALF, RIGHT, WRONG_PLACE, hand_in, queue
 
 from sandscore.attestation.log_lines import (
     BoardLine,
@@ -33,6 +33,9 @@ from sandscore.cli.main import run
 from sandscore.queue.public_log import PublicLog
 from sandscore.queue.workspace import Workspace
 
+PUBLIC = '[data]\nnotes = "public"\ngold = "public"\n'
+"""So that exact values may be shown while the challenge runs."""
+
 
 def log_of(workspace: Workspace) -> ReadLog:
     return read_log(workspace.root / "public" / "log")
@@ -50,7 +53,7 @@ def worked(workspace: Workspace) -> None:
 @pytest.fixture(scope="module")
 def siege(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, dict[str, str]]:
     """Four handed in, three of them scored."""
-    workspace = queue(tmp_path_factory.mktemp("siege"))
+    workspace = queue(tmp_path_factory.mktemp("siege"), CHALLENGE + PUBLIC)
     kinds = {"right": RIGHT, "half": HALF, "wrong": WRONG_PLACE, "more": RIGHT}
     ids = {kind: hand_in(workspace, spans, f"Team {kind}") for kind, spans in kinds.items()}
     worked(workspace)
@@ -148,7 +151,9 @@ def test_a_fork_is_named(tmp_path: Path) -> None:
     public = workspace.root / "public" / "log"
     early = tmp_path / "early"
     early.write_bytes((public / "checkpoint").read_bytes())
-    kept = {path: path.read_bytes() for path in [*public.iterdir(), *(workspace.private / "log").glob("[!.]*.json*")]}
+    kept = {
+        path: path.read_bytes() for path in [*public.iterdir(), *(workspace.private / "logbook").glob("[!.]*.json*")]
+    }
     root = opening_root(log_of(workspace), None)
     hand_in(workspace, HALF, "Team B")
     worked(workspace)
@@ -160,7 +165,7 @@ def test_a_fork_is_named(tmp_path: Path) -> None:
         path.write_bytes(content)
     with pytest.raises(ParticipantFault, match=r"has 4 lines; it had 6 when .*late was signed"):
         refuse_fork(late, log_of(workspace))
-    (workspace.private / "log" / "receipts").rename(tmp_path / "gone")
+    (workspace.private / "logbook" / "receipts").rename(tmp_path / "gone")
     for name in ("x", "y", "z"):
         PublicLog(workspace).accept(HandedIn(name, "date", None, "sha256:0"))
     PublicLog(workspace).publish()
@@ -184,12 +189,12 @@ def test_a_key_is_rotated_by_a_line_that_the_old_one_approves(tmp_path: Path) ->
     assert read_log(log.place, [first]).keys[-1].text == second
     with pytest.raises(ParticipantFault, match="another log"):
         read_log(log.place, [new_key("somebody").public])
-    assert (workspace.private / "log" / "key").stat().st_mode & 0o777 == 0o600
+    assert (workspace.private / "logbook" / "key").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_broken_off_rotation_is_carried_through(tmp_path: Path) -> None:
     workspace = queue(tmp_path)
-    folder = workspace.private / "log"
+    folder = workspace.private / "logbook"
     old = (folder / "key").read_bytes()
     PublicLog(workspace).rotate()
     (folder / "key").rename(folder / "key.next")
@@ -207,9 +212,9 @@ def test_lines_that_were_signed_are_never_signed_otherwise(tmp_path: Path) -> No
     workspace = queue(tmp_path)
     hand_in(workspace)
     PublicLog(workspace).publish()
-    entries = workspace.private / "log" / "entries.jsonl"
+    entries = workspace.private / "logbook" / "entries.jsonl"
     content = entries.read_bytes()
-    (workspace.private / "log" / "edge.json").unlink()
+    (workspace.private / "logbook" / "edge.json").unlink()
     entries.write_bytes(content.replace(b'"submission"', b'"submission" ', 1))
     with pytest.raises(OrganiserFault, match="its first 3 lines are not those that were signed"):
         PublicLog(workspace).publish()

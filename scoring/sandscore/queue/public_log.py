@@ -48,7 +48,16 @@ from sandscore.base.byte_sources import opened
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import OrganiserFault, SandscoreError
 from sandscore.base.whole_files import part_of, told, write_file
-from sandscore.queue.queue_layout import ALL_FILE, ALL_FOLDER, OWNER_FILE, OWNER_FOLDER, PRIVATE, public_path
+from sandscore.queue.queue_layout import (
+    ALL_FILE,
+    ALL_FOLDER,
+    LOG,
+    LOGBOOK,
+    OWNER_FILE,
+    OWNER_FOLDER,
+    private_path,
+    public_path,
+)
 from sandscore.queue.workspace import Workspace, find_data_file, read_salt
 from sandscore.ranking.challenge_reading import chosen_phase
 from sandscore.records.disclosure_policy import resolved
@@ -112,8 +121,8 @@ class PublicLog:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._folder = workspace.private / "log"
-        self._public = public_path(workspace.root, "log")
+        self._folder = private_path(workspace.root, LOGBOOK)
+        self._public = public_path(workspace.root, LOG)
         self._known = _Known()
         self._whole = True
 
@@ -124,8 +133,6 @@ class PublicLog:
     def begin(self) -> None:
         """A key, and what the phases are about whose notes and gold are there: salted hashes, before anybody hands in
         anything."""
-        if not (self._workspace.root / PRIVATE).is_dir():
-            return  # somebody works with the layout of an older version
         with self._alone(), told(self._folder):
             if self._known.key is None:
                 self._append([KeyLine(self._key().public.text)])
