@@ -268,8 +268,8 @@ def published(card: Scorecard, salt: bytes) -> Scorecard:
 
 def keyed_gold(digest: str, salt: bytes) -> str:
     """How others are told which gold it was: by a keyed hash, at which nobody can try a guess."""
-    said = f"{_GOLD}{digest[:_SHOWN_OF_HASH]}".encode()
-    return hmac.new(salt, said, hashlib.sha256).hexdigest()[:_SHOWN_OF_HASH]
+    said = f"{_GOLD}{digest[:SHOWN_OF_HASH]}".encode()
+    return hmac.new(salt, said, hashlib.sha256).hexdigest()[:SHOWN_OF_HASH]
 
 
 def with_keyed_gold(card: Scorecard, salt: bytes) -> Scorecard:
