@@ -348,6 +348,9 @@ class PublicLog:
             slug = file_name(self._workspace.challenge.challenge)
             key = new_key(f"sandscore.log/{slug}-{secrets.token_hex(4)}")
             write_file(path, key.text.encode() + b"\n", sync=True, mode=OWNER_FILE)
+        for secret in (path, following):
+            if secret.exists():
+                secret.chmod(OWNER_FILE)
         if self._known.key is not None and following.exists() and read_key(following).public.text == self._known.key:
             following.replace(path)
         key = read_key(path)

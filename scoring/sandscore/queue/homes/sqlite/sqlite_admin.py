@@ -62,6 +62,7 @@ class AttemptRow(Struct, frozen=True):
     ended: str | None
     outcome: str | None
     reason: str | None
+    seconds: float = 0.0
 
 
 class VersionRow(Struct, frozen=True):
