@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -131,7 +130,7 @@ def _plain(name: str) -> str:
     return "".join(character if character.isalnum() else "-" for character in name)
 
 
-def _board(path: Path) -> dict[str, Any]:
+def _board(path: Path) -> dict[str, object]:
     said = read_json(file_content(path), path, "a board", ParticipantFault)
     if not isinstance(said, dict):
         raise ParticipantFault(f"{path} is not a board: it is not an object")

@@ -7,7 +7,7 @@ file's own SHA-256 stands there too, for tools that know nothing of boards.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -51,7 +51,7 @@ class Statement(_Part):
     type_: Literal["https://in-toto.io/Statement/v1"] = Field(alias="_type")
     subject: tuple[_Subject, ...] = Field(min_length=1, max_length=1)
     predicate_type: str = Field(alias="predicateType")
-    predicate: dict[str, Any]
+    predicate: dict[str, object]
 
 
 def canonical(value: object) -> bytes:

@@ -67,7 +67,7 @@ def _upheld(upheld: "api.Upheld") -> Iterator[str]:
 
 def _as_json(board: Path, checked: "api.Checked") -> str:
     verified, log = checked.verified, checked.upheld.log
-    told: dict[str, Any] = {"board": str(board), "verified": True, "level": checked.level}
+    told: dict[str, object] = {"board": str(board), "verified": True, "level": checked.level}
     told |= {"values": verified.values, "cards": verified.cards}
     if verified.not_recomputed:
         told["not_recomputed"] = list(verified.not_recomputed)
