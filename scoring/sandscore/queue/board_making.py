@@ -14,11 +14,13 @@ from sandscore import __version__
 from sandscore.attestation.log_lines import HandedIn, Opening
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.whole_files import write_file
-from sandscore.disclosure.feedback_view import view_of
-from sandscore.disclosure.policy_choice import policy_for
+from sandscore.disclosure.gate import release
+from sandscore.disclosure.outcome_views import ScoreItem, ladder_after
+from sandscore.disclosure.released import pack
 from sandscore.queue.children.child_messages import BoardsAnswer, ScoredSubmission
 from sandscore.queue.public_log import PublicLog
 from sandscore.queue.queue_layout import OWNER_FILE
+from sandscore.queue.shared_data import policy_in
 from sandscore.queue.workspace import SCRATCH, Workspace, read_salt
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
@@ -26,6 +28,7 @@ from sandscore.ranking.card_reading import RankedCard, read_card, refuse_incompa
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.ranking.ladder import LadderState
 from sandscore.records.board import Board, BoardRules
+from sandscore.records.released_view import Audience, PackedView
 from sandscore.scoring.card_building import dumped, keyed_gold, published, with_keyed_gold
 from sandscore.site.publication import PublicationSettings, publish
 from sandscore.site.site_folder import file_name, write_page, writing
@@ -52,13 +55,13 @@ def rebuild(
 ) -> BoardsAnswer:
     """The log of all that was accepted, boards whose cards changed, then the site. Says what teams may now be told,
     and what went wrong. A board's line is in the log before the board is shown."""
-    feedback: dict[str, dict[str, object]] = {}
+    feedback: dict[str, PackedView] = {}
     warnings: list[str] = []
     log = PublicLog(workspace)
     log.begin()
     positions = log.follow(accepted)
     for group in groups(workspace, submissions):
-        feedback |= waiting_views(group)
+        feedback |= waiting_views(workspace, group)
         try:
             _board(workspace, group, log, positions)
         except ParticipantFault as fault:
@@ -81,17 +84,21 @@ def groups(workspace: Workspace, submissions: Sequence[ScoredSubmission]) -> Ite
         yield BoardGroup(task, phase, rules, members)
 
 
-def waiting_views(group: BoardGroup) -> dict[str, dict[str, object]]:
+def waiting_views(workspace: Workspace, group: BoardGroup) -> dict[str, PackedView]:
     """What teams are told that wait: for the Ladder, from all of a team's submissions in the order they came."""
-    told: dict[str, dict[str, object]] = {}
+    told: dict[str, PackedView] = {}
+    policy = policy_in(workspace, group.task, group.phase)
+    climbs = policy.feedback == "ladder" and not policy.ended
     waiting = {one.team for one in group.members if one.waiting}
     for team in sorted(waiting):
         state: LadderState | None = None
         mine = [one for one in group.members if one.team == team]
         for one in sorted(mine, key=lambda one: (one.created, one.id)):
-            view, state = view_of(read_card(Path(one.card)), group.rules, state)
+            card = read_card(Path(one.card))
+            state = ladder_after(card, group.rules, state) if climbs else None
             if one.waiting:
-                told[one.id] = view
+                item = ScoreItem(card=card, rules=group.rules, ladder=state, team=one.team, submission=one.id)
+                told[one.id] = pack(release(item, Audience.TEAM, policy))
     return told
 
 
@@ -133,7 +140,7 @@ def _openings(
     """Of what was scored, where exact values may leave the house; and of gold that will not be used again."""
     by_id = {one.submission: one for one in accepted}
     for group in groups(workspace, submissions):
-        policy = policy_for(workspace.challenge, group.task, group.phase)
+        policy = policy_in(workspace, group.task, group.phase)
         if policy.exact:
             yield from log.submission_openings(by_id[one.id] for one in group.members if one.id in by_id)
         if not policy.gold_hidden:
