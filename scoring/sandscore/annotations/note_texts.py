@@ -96,13 +96,14 @@ class NoteTexts(Sequence[str]):
 
     def read_only(self) -> "NoteTexts":
         """The same in memory that nobody can write to."""
-        held = os.memfd_create("notes") if len(self._texts) else -1
-        if held < 0:
+        if not len(self._texts):
             return self
-        with open(held, "wb") as file:  # noqa: PTH123 (a descriptor, not a path)
-            file.write(self._texts.data)
-            file.flush()
-            mapped = mmap.mmap(held, len(self._texts), access=mmap.ACCESS_READ)
+        held = os.memfd_create("notes")
+        os.truncate(held, len(self._texts))
+        with mmap.mmap(held, len(self._texts)) as writable:
+            writable.write(self._texts.data)
+        mapped = mmap.mmap(held, len(self._texts), access=mmap.ACCESS_READ)
+        os.close(held)
         chars, _, marks = self._outlive
         return NoteTexts(np.frombuffer(mapped, np.uint8), np.diff(self._begin), chars, marks, spooled=False)
 
