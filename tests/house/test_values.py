@@ -31,7 +31,7 @@ LOOSE = {
     "task_table/": "tables of tasks.toml, and JSON Schemas",
 }
 """Where it stands, and why its form is not ours."""
-MOST_LOOSE = 148
+MOST_LOOSE = 152
 WHO_COMPLAINS = {
     "queue/homes/synapse/synapse_setup.py",
     "queue/settings.py",
