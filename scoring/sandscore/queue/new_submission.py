@@ -16,7 +16,7 @@ from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.whole_files import told, write_file
 from sandscore.queue.queue_layout import OWNER_FILE, OWNER_FOLDER
 from sandscore.queue.workspace import Workspace
-from sandscore.records.challenge import Challenge, Quota
+from sandscore.records.challenge import Challenge, Quota, SlotCounts
 
 
 def quota_of(challenge: Challenge, phase: str | None) -> tuple[Quota, str | None]:
@@ -25,18 +25,20 @@ def quota_of(challenge: Challenge, phase: str | None) -> tuple[Quota, str | None
     return (challenge.quota, None) if own is None else (own, phase)
 
 
-def refusal(quota: Quota, counted: Sequence[datetime.datetime], now: datetime.datetime) -> str | None:
+def refusal(
+    quota: SlotCounts, counted: Sequence[datetime.datetime], now: datetime.datetime, what: str = "submissions"
+) -> str | None:
     """Why a further submission is refused, and when the next slot opens; None if there is room.
 
     ``counted`` are the times of the team's submissions that count.
     """
     if quota.total is not None and len(counted) >= quota.total:
-        return f"the team has used all {quota.total} submissions it may make in all; no further slot will open"
+        return f"the team has used all {quota.total} {what} it may make in all; no further slot will open"
     full = []
     for limit, begin, length, name in _windows(quota, now):
         used = sum(begin <= moment < begin + length for moment in counted)
         if limit is not None and used >= limit:
-            full.append((begin + length, f"the team has used all {limit} submissions it may make in a {name}"))
+            full.append((begin + length, f"the team has used all {limit} {what} it may make in a {name}"))
     if not full:
         return None
     opens, sentence = max(full)
@@ -44,7 +46,7 @@ def refusal(quota: Quota, counted: Sequence[datetime.datetime], now: datetime.da
 
 
 def _windows(
-    quota: Quota, now: datetime.datetime
+    quota: SlotCounts, now: datetime.datetime
 ) -> list[tuple[int | None, datetime.datetime, datetime.timedelta, str]]:
     today = now.astimezone(datetime.UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return [(quota.day, today, DAY, "day"), (quota.week, today - today.weekday() * DAY, 7 * DAY, "week")]
