@@ -4,6 +4,7 @@ from pathlib import Path
 
 from sandscore.containers.annotation_run import RunJob, run, write_run
 from sandscore.containers.engines.engine_registry import connected
+from sandscore.containers.registries.image_pull import PullRules
 from sandscore.containers.run_context import Annotator
 from sandscore.containers.sent_notes import read_notes
 from sandscore.queue.children.child_answers import answer_once
@@ -36,6 +37,7 @@ def work(job: RunnerRequest) -> RunnerAnswer:
             limits=job.limits,
             concurrency=job.concurrency,
             pinned=True,
+            pull=PullRules(job.registries, job.registry_failed),
         )
     )
     write_run(Path(job.folder), task, notes, finished)

@@ -10,6 +10,8 @@ from typing import TypeVar
 from msgspec import Struct
 
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
+from sandscore.containers.registries.image_pull import REGISTRY_FAILED
+from sandscore.containers.registries.registry_list import for_team, require_allowed
 from sandscore.disclosure.team_reasons import without_clues
 from sandscore.queue.attempt_files import PREDICTIONS, RUN
 from sandscore.queue.challenge_limits import limits_of
@@ -23,6 +25,7 @@ from sandscore.queue.children.child_messages import (
     unfinished,
 )
 from sandscore.queue.home_protocol import QueueHome
+from sandscore.queue.homes.home_registry import home_of
 from sandscore.queue.worker import notice_text
 from sandscore.queue.worker.executor import Hands
 from sandscore.queue.worker.lease_watch import HeldLeases, Interrupted
@@ -91,7 +94,9 @@ class Attempts:
             raise ParticipantFault(f"{answer.outcome}: {without_clues(str(answer.reason))}")
 
     def _run_job(self, claim: Claim, folder: Path) -> SubmissionRunRequest:
-        settings = self._workspace.settings
+        settings, listed = self._workspace.settings, self._workspace.challenge.images.registries
+        home, team = home_of(self._workspace, {}).registries, claim.submission.team
+        require_allowed(claim.submission.image or "", listed, home, team)
         return SubmissionRunRequest(
             task=claim.submission.task,
             image=claim.submission.image or "",
@@ -100,6 +105,8 @@ class Attempts:
             protocol=settings.protocol,
             concurrency=settings.concurrency,
             limits=limits_of(self._workspace.challenge.limits),
+            registries=for_team(home if listed is None else listed, team),
+            registry_failed=(claim.submission.reason or "").startswith(REGISTRY_FAILED),
             own_task=self._workspace.own_tasks.get(claim.submission.task),
         )
 
