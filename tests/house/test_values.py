@@ -19,7 +19,6 @@ LOOSE = {
     "base/strict_json.py": "the JSON reader itself",
     "conformance/": "settings of homes that we do not know",
     "containers/": "answers of annotators and of engines",
-    "disclosure/feedback_view.py": "views of cards and boards with parts left out",
     "formats/": "foreign files",
     "measures/": "rows of a card, which every measure makes its own",
     "profiles/": "decoded files and rows of the original scorers, each of its own form",
@@ -31,7 +30,7 @@ LOOSE = {
     "task_table/": "tables of tasks.toml, and JSON Schemas",
 }
 """Where it stands, and why its form is not ours."""
-MOST_LOOSE = 148
+MOST_LOOSE = 152
 WHO_COMPLAINS = {
     "queue/homes/synapse/synapse_setup.py",
     "queue/settings.py",

@@ -6,6 +6,15 @@ A kind of item is a class of its own beside the function that makes its view; bo
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from sandscore.disclosure.notice_view import NoticeItem, notice_view
+from sandscore.disclosure.outcome_views import (
+    ReasonItem,
+    ScoreItem,
+    StatusItem,
+    reason_view,
+    score_view,
+    status_view,
+)
 from sandscore.disclosure.problem_view import ProblemsItem, problems_view
 from sandscore.disclosure.released import Audience, Item, Released
 from sandscore.disclosure.run_views import (
@@ -25,6 +34,10 @@ Viewer = Callable[[Any, Audience, DisclosurePolicy], Released[Any]]
 
 VIEWS: dict[type[Item[Any]], Viewer] = {
     LogItem: log_view,
+    NoticeItem: notice_view,
+    ReasonItem: reason_view,
+    ScoreItem: score_view,
+    StatusItem: status_view,
     ProblemsItem: problems_view,
     IdentifierItem: identifier_view,
     ToolItem: tool_view,
