@@ -40,7 +40,7 @@ class NotThere(Exception):
     """The registry has no such thing, or does not let us have it."""
 
 
-class Answer(Struct, frozen=True):
+class RegistryAnswer(Struct, frozen=True):
     """``pieces`` are read once, while the connection is open."""
 
     status: int
@@ -100,7 +100,7 @@ class RegistryClient:
             return f"Bearer {_token(b''.join(answer.pieces))}"
 
     @contextmanager
-    def _asked(self, url: str, accept: str, most: int) -> Iterator[Answer]:
+    def _asked(self, url: str, accept: str, most: int) -> Iterator[RegistryAnswer]:
         """Past redirects; who we are is told to the registry itself and to nobody else."""
         for _ in range(_MOST_REDIRECTS):
             known = self._authorization if urlsplit(url).netloc == self._host else None
@@ -112,13 +112,13 @@ class RegistryClient:
         raise RegistryFailed(f"it redirects more than {_MOST_REDIRECTS} times")
 
     @contextmanager
-    def _once(self, url: str, accept: str, authorization: str | None, most: int) -> Iterator[Answer]:
+    def _once(self, url: str, accept: str, authorization: str | None, most: int) -> Iterator[RegistryAnswer]:
         door, target = self._door(url)
         headers = {"Accept": accept} | ({"Authorization": authorization} if authorization else {})
         with _Watch(self._deadline) as watch:
             request = Request("GET", door.host, target, None, headers)
             with streamed(lambda seconds: watch.connect(door, seconds), request, self._deadline, most) as answer:
-                yield Answer(*answer)
+                yield RegistryAnswer(*answer)
 
     def _door(self, url: str) -> tuple[AddressDoor, str]:
         """The way to a URL, if it leads to a listed host in the way that is due to it."""
