@@ -250,7 +250,10 @@ BAD_IMAGES = {
     "another packing": (MadeImage((PLAIN, b"BZh91AY&SY")), "something else than gzip or zstd"),
     "too many layers": (MadeImage(*[(PLAIN, PLAIN)] * 126), "more than 125 layers"),
     "layers it does not describe": (MadeImage(layers=[{"digest": DIGEST, "size": 1}]), "does not say what its layers"),
-    "for another machine": (MadeImage(manifests=[{"platform": {"os": "windows"}}]), "not made for linux"),
+    "for another machine": (
+        MadeImage(manifests=[{"platform": {"os": "windows"}, "digest": DIGEST}]),
+        "not made for linux",
+    ),
 }
 
 

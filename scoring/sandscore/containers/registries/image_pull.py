@@ -13,15 +13,15 @@ import tarfile
 import time
 import zlib
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol, TypeVar
 
-from msgspec import Struct
+import msgspec
+from msgspec import Meta, Struct
 
 from sandscore.containers.registries.registry_client import (
     NotThere,
     RegistryClient,
     RegistryFailed,
-    document,
 )
 from sandscore.containers.registries.registry_list import covered, hosts, is_local, parsed
 from sandscore.records.run_record import ImageFacts, Outcome, RunFault, RunLimits
@@ -96,9 +96,50 @@ def pulled_name(reference: str) -> str:
     return f"{PULLED}:{hashlib.sha256(named.encode()).hexdigest()}"
 
 
+_Digest = Annotated[str, Meta(pattern=r"^sha256:[0-9a-f]{64}\Z")]
+_Form = TypeVar("_Form")
+
+
 class _Blob(Struct, frozen=True):
-    digest: str
-    size: int
+    """A part of an image, by the SHA-256 of its bytes."""
+
+    digest: _Digest
+    size: Annotated[int, Meta(ge=0)]
+
+
+class _Platform(Struct, frozen=True):
+    os: str = ""
+    architecture: str = ""
+
+
+class _Listed(Struct, frozen=True):
+    digest: _Digest
+    platform: _Platform | None = None
+
+
+class _Manifest(Struct, frozen=True):
+    """Of an image: what it is made of. Or a list of images, of which one is for this machine."""
+
+    config: _Blob | None = None
+    layers: tuple[_Blob, ...] = ()
+    manifests: tuple[_Listed, ...] | None = None
+
+
+class _Layers(Struct, frozen=True):
+    diff_ids: tuple[str, ...] = ()
+
+
+class _Description(Struct, frozen=True):
+    """As much as concerns us of what an image says of itself."""
+
+    rootfs: _Layers
+
+
+def _read(content: bytes, form: type[_Form], fault: Exception) -> _Form:
+    try:
+        return msgspec.json.decode(content, type=form)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        raise fault from None
 
 
 class ImageSource:
@@ -111,7 +152,9 @@ class ImageSource:
     def archive(self, name: str) -> Iterator[bytes]:
         """As ``docker save`` writes it; what names its parts comes last."""
         manifest = self._manifest()
-        config, layers = _blob(manifest.get("config")), [_blob(layer) for layer in _listed(manifest.get("layers"))]
+        config, layers = manifest.config, manifest.layers
+        if config is None:
+            raise _no_manifest()
         self._require_moderate(config.size + sum(layer.size for layer in layers))
         if config.size > _MOST_DOCUMENT_BYTES or len(layers) > _MOST_LAYERS:
             raise RunFault(
@@ -119,10 +162,12 @@ class ImageSource:
             )
         description = self._client.read(f"blobs/{config.digest}", config.size, "*/*")
         _require_digest(description, config.digest)
-        different = _unpacked_digests(document(description), len(layers))
+        said = _read(description, _Description, _not_described()).rootfs.diff_ids
+        if len(said) != len(layers):
+            raise _not_described()
         yield from _entry("config.json", description)
         files: dict[str, str] = {}
-        for layer, unpacked in zip(layers, different, strict=True):
+        for layer, unpacked in zip(layers, said, strict=True):
             if layer.digest not in files:
                 files[layer.digest] = f"{len(files)}.tar"
                 yield _header(files[layer.digest], layer.size)
@@ -132,23 +177,22 @@ class ImageSource:
         yield from _entry("manifest.json", json.dumps([parts]).encode())
         yield bytes(2 * _BLOCK)
 
-    def _manifest(self) -> dict[str, Any]:
+    def _manifest(self) -> _Manifest:
         """The manifest of the digest, or that of this machine's kind in a list of the digest."""
         found = self._document(self._digest)
-        if "manifests" not in found:
+        if found.manifests is None:
             return found
-        wanted = _ARCHITECTURES.get(platform.machine(), platform.machine())
-        for entry in _listed(found["manifests"]):
-            kind = entry.get("platform") if isinstance(entry, dict) else None
-            if isinstance(kind, dict) and (kind.get("os"), kind.get("architecture")) == ("linux", wanted):
-                return self._document(_blob(entry).digest)
-        raise RunFault(Outcome.IMAGE_MISSING, f"the image is not made for linux on {wanted}")
+        wanted = _Platform("linux", _ARCHITECTURES.get(platform.machine(), platform.machine()))
+        fitting = next((one for one in found.manifests if one.platform == wanted), None)
+        if fitting is None:
+            raise RunFault(Outcome.IMAGE_MISSING, f"the image is not made for linux on {wanted.architecture}")
+        return self._document(fitting.digest)
 
-    def _document(self, digest: str) -> dict[str, Any]:
+    def _document(self, digest: str) -> _Manifest:
         accepted = ", ".join((*_MANIFESTS, *_LISTS))
         content = self._client.read(f"manifests/{digest}", _MOST_DOCUMENT_BYTES, accepted)
         _require_digest(content, digest)
-        return document(content)
+        return _read(content, _Manifest, _no_manifest())
 
     def _layer(self, layer: _Blob, unpacked: str) -> Iterator[bytes]:
         """Its bytes as they are, counted and unpacked on the way."""
@@ -231,28 +275,12 @@ class _Unpacker:
             raise RunFault(Outcome.IMAGE_MISSING, "a layer of the image cannot be unpacked") from None
 
 
-def _listed(value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise RegistryFailed("its manifest is none")
-    return value
+def _no_manifest() -> RegistryFailed:
+    return RegistryFailed("its manifest is none")
 
 
-def _blob(value: Any) -> _Blob:
-    digest, size = (value.get("digest"), value.get("size")) if isinstance(value, dict) else (None, None)
-    hexadecimal = digest[7:] if isinstance(digest, str) and digest.startswith("sha256:") else ""
-    if len(hexadecimal) != 64 or not set(hexadecimal) <= set("0123456789abcdef"):
-        raise RegistryFailed("its manifest names something by no SHA-256")
-    if not isinstance(size, int) or isinstance(size, bool) or size < 0:
-        raise RegistryFailed("its manifest gives a size that is none")
-    return _Blob(str(digest), size)
-
-
-def _unpacked_digests(description: dict[str, Any], layers: int) -> list[str]:
-    root = description.get("rootfs")
-    found = root.get("diff_ids") if isinstance(root, dict) else None
-    if not isinstance(found, list) or len(found) != layers or not all(isinstance(one, str) for one in found):
-        raise RunFault(Outcome.IMAGE_MISSING, "the image does not say what its layers are")
-    return found
+def _not_described() -> RunFault:
+    return RunFault(Outcome.IMAGE_MISSING, "the image does not say what its layers are")
 
 
 def _require_digest(content: bytes, digest: str) -> None:

@@ -5,19 +5,17 @@ one deadline covers everything; nothing is read beyond the size that was announc
 """
 
 import base64
-import json
 import re
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
+import msgspec
 from msgspec import Struct
 
-from sandscore.base.strict_json import JsonFault, loads
 from sandscore.containers.http_exchange import BadReply, ConnectionDied, DeadlinePassed, Request, streamed
 from sandscore.containers.registries.registry_list import on_this_machine
 from sandscore.containers.transports import AddressDoor
@@ -201,23 +199,17 @@ def _require_good(status: int) -> None:
         raise RegistryFailed(f"it answered with status {status}")
 
 
+class _Token(Struct, frozen=True):
+    token: str | None = None
+    access_token: str | None = None
+
+
 def _token(body: bytes) -> str:
     try:
-        told: Any = loads(body)
-    except JsonFault:
-        told = None
-    token = (told.get("token") or told.get("access_token")) if isinstance(told, dict) else None
-    if not isinstance(token, str) or not re.fullmatch(r"[!-~]{1,65536}", token):
+        told = msgspec.json.decode(body, type=_Token)
+    except (msgspec.MsgspecError, ValueError):
+        told = _Token()
+    token = told.token or told.access_token or ""
+    if not re.fullmatch(r"[!-~]{1,65536}", token):
         raise RegistryFailed("it gave no token")
     return token
-
-
-def document(content: bytes) -> dict[str, Any]:
-    """A JSON object of a registry's."""
-    try:
-        value = json.loads(content)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise RegistryFailed("what should be a JSON object is none")
-    return value
