@@ -14,7 +14,7 @@ from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.measures.measure_registry import measures_for
 from sandscore.profiles.profile_registry import Profile, find_profile
 from sandscore.records.scorecard import Scorecard
-from sandscore.scoring.card_building import Identity, Question, pieces, published
+from sandscore.scoring.card_building import Identity, Question, pieces, published, with_keyed_gold
 from sandscore.scoring.scoring_flow import InvalidPredictions, Scored, score_files
 from sandscore.task_table.task import Task, find_task
 
@@ -156,7 +156,7 @@ def score_to_files(request: ScoringPlan, files: ScoreFiles, watch: ReadingWatch 
     scored = scoring.scored(watch)
     for sentence in (*write_errors(scored), *scored.card.warnings):
         watch.warning(sentence)
-    card = scored.card if files.salt is None else published(scored.card, files.salt)
+    card = scored.card if files.salt is None else published(with_keyed_gold(scored.card, files.salt), files.salt)
     if files.card:
         write(files.card, pieces(card))
     if files.report:

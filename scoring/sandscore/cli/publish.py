@@ -18,8 +18,11 @@ from sandscore.cli.options import format_option
     "--challenge", type=click.Path(path_type=Path), help="challenge.toml: title, citation, what may be shown."
 )
 @click.option("--cards", is_flag=True, help="Publish the score cards even though they name notes.")
+@click.option("--sign", metavar="KEY", type=click.Path(path_type=Path), help="Sign each board with this secret key.")
 @format_option
-def command(boards: tuple[Path, ...], site: Path, challenge: Path | None, cards: bool, output_format: str) -> None:
+def command(
+    boards: tuple[Path, ...], site: Path, challenge: Path | None, cards: bool, sign: Path | None, output_format: str
+) -> None:
     """Make a leaderboard of BOARDs: pages that need no server and no network, CSV, JSON and Markdown.
 
     Boards that differ in their age alone are versions of one board, oldest first. Publishing again replaces only what
@@ -30,7 +33,7 @@ def command(boards: tuple[Path, ...], site: Path, challenge: Path | None, cards:
     Example:
       sandscore publish leaderboard/date-final/board.json leaderboard/address-final/board.json --cards -o site
     """
-    written = api.publish(boards, site, challenge=challenge, cards=cards)
+    written = api.publish(boards, site, challenge=challenge, cards=cards, sign=sign)
     click.echo(FORMATS[output_format](site / "index.html", written))
 
 

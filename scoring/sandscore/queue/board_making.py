@@ -4,19 +4,21 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from sandscore import __version__
+from sandscore.attestation.log_lines import HandedIn, Opening
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.whole_files import write_file
 from sandscore.disclosure.gate import release
 from sandscore.disclosure.outcome_views import ScoreItem, ladder_after
 from sandscore.disclosure.released import pack
 from sandscore.queue.children.child_messages import BoardsAnswer, ScoredSubmission
+from sandscore.queue.public_log import PublicLog
 from sandscore.queue.queue_layout import OWNER_FILE
 from sandscore.queue.shared_data import policy_in
 from sandscore.queue.workspace import SCRATCH, Workspace, read_salt
@@ -27,9 +29,12 @@ from sandscore.ranking.challenge_reading import rules_for
 from sandscore.ranking.ladder import LadderState
 from sandscore.records.board import Board, BoardRules
 from sandscore.records.released_view import Audience, PackedView
-from sandscore.scoring.card_building import dumped, published
+from sandscore.scoring.card_building import dumped, keyed_gold, published, with_keyed_gold
 from sandscore.site.publication import PublicationSettings, publish
 from sandscore.site.site_folder import file_name, write_page, writing
+
+Positions = Mapping[str, int]
+"""Where the log's lines stand, by submission."""
 
 
 class BoardGroup(Struct, frozen=True):
@@ -45,18 +50,25 @@ class BoardGroup(Struct, frozen=True):
         return file_name("-".join(part for part in (self.task, self.phase) if part))
 
 
-def rebuild(workspace: Workspace, submissions: Sequence[ScoredSubmission]) -> BoardsAnswer:
-    """Boards whose cards changed, then the site. Says what teams may now be told, and what went wrong."""
+def rebuild(
+    workspace: Workspace, submissions: Sequence[ScoredSubmission], accepted: Sequence[HandedIn]
+) -> BoardsAnswer:
+    """The log of all that was accepted, boards whose cards changed, then the site. Says what teams may now be told,
+    and what went wrong. A board's line is in the log before the board is shown."""
     feedback: dict[str, PackedView] = {}
     warnings: list[str] = []
+    log = PublicLog(workspace)
+    log.begin()
+    positions = log.follow(accepted)
     for group in groups(workspace, submissions):
         feedback |= waiting_views(workspace, group)
         try:
-            _board(workspace, group)
+            _board(workspace, group, log, positions)
         except ParticipantFault as fault:
             warnings.append(
                 f"the board of {group.slug} stays as it was: {fault}; sandscore queue rescore brings cards up to date"
             )
+    log.publish(_openings(log, workspace, submissions, accepted))
     boards = list(versions(workspace))
     if boards:
         _publish(workspace, boards)
@@ -122,7 +134,32 @@ def _publish(workspace: Workspace, boards: Sequence[Path]) -> None:
         publish(boards, workspace.site, settings)
 
 
-def _board(workspace: Workspace, group: BoardGroup) -> None:
+def _openings(
+    log: PublicLog, workspace: Workspace, submissions: Sequence[ScoredSubmission], accepted: Sequence[HandedIn]
+) -> Iterator[Opening]:
+    """Of what was scored, where exact values may leave the house; and of gold that will not be used again."""
+    by_id = {one.submission: one for one in accepted}
+    for group in groups(workspace, submissions):
+        policy = policy_in(workspace, group.task, group.phase)
+        if policy.exact:
+            yield from log.submission_openings(by_id[one.id] for one in group.members if one.id in by_id)
+        if not policy.gold_hidden:
+            yield from log.gold_openings(group.task, group.phase)
+
+
+def _log_board(workspace: Workspace, group: BoardGroup, board: Board, log: PublicLog, positions: Positions) -> None:
+    """Its gold, where that has changed, and the board itself."""
+    for shown in board.gold.values():
+        if shown != log.gold_known(group.task, group.phase):
+            salt = read_salt(workspace.salt)
+            for copy in sorted(workspace.gold_seen.glob(f"{group.task}.*.json")):
+                if keyed_gold(copy.name.split(".")[1], salt) == shown:
+                    log.scored_with(group.task, group.phase, hashlib.sha256(copy.read_bytes()).hexdigest())
+    scored = [positions[one.id] for one in group.members if one.id in positions]
+    log.board(group.task, group.phase, json.loads(as_json(board)), scored)
+
+
+def _board(workspace: Workspace, group: BoardGroup, log: PublicLog, positions: Positions) -> None:
     members = shown(group, workspace.settings.board_rows)
     stamp = _stamp(workspace, members)
     place, stamped = workspace.boards / f"{group.slug}.json", workspace.private / f".{group.slug}.stamp"
@@ -131,7 +168,9 @@ def _board(workspace: Workspace, group: BoardGroup) -> None:
     workspace.boards.mkdir(parents=True, exist_ok=True)
     entries = [_public_entry(workspace, one) for one in members]
     refuse_incomparable(entries)
-    board = rank(entries, group.rules, group.phase)
+    board = rank(entries, group.rules, group.phase, log_root=log.opening_root(group.phase))
+    _log_board(workspace, group, board, log, positions)
+    log.publish()
     _keep_older(place, board)
     write_page(place, as_json(board).encode())
     with writing(stamped):
@@ -143,8 +182,9 @@ def _public_entry(workspace: Workspace, one: ScoredSubmission) -> RankedCard:
     place = workspace.cards / f"{one.id}.v{one.version}.json"
     if not place.exists():
         workspace.cards.mkdir(parents=True, exist_ok=True)
-        card = read_card(Path(one.card)).card
-        write_page(place, dumped(published(card, read_salt(workspace.salt))))
+        salt = read_salt(workspace.salt)
+        card = with_keyed_gold(read_card(Path(one.card)).card, salt)
+        write_page(place, dumped(published(card, salt)))
     entry = read_card(place)
     return replace(entry, listed=Path(os.path.relpath(place, workspace.boards)).as_posix())
 

@@ -57,14 +57,21 @@ class Verified(Struct, frozen=True):
     values: int
     cards: int
     not_recomputed: tuple[str, ...] = ()
+    hashes: tuple[str, ...] = ()
+    """Of the cards, by which a witness names them."""
 
 
-def verify(path: Path, cards: Sequence[Path] = (), progress: Progress = lambda _: None) -> Verified:
-    """Recompute a board; ``cards`` are needed only where its phase hides which ones it was made from."""
+def verify(
+    path: Path, cards: Sequence[Path] = (), progress: Progress = lambda _: None, folder: Path | None = None
+) -> Verified:
+    """Recompute a board; ``cards`` are needed only where its phase hides which ones it was made from.
+
+    The cards that it names lie in ``folder``, or beside it.
+    """
     said = read_json(file_content(path), path, "a board", ParticipantFault)
     with refusing(path, "a board", ParticipantFault):
         origin = _Origin.model_validate(_meant(said))
-    named = list(_cards_of(origin, path.parent))
+    named = list(_cards_of(origin, folder or path.parent))
     entries = named or read_cards(cards)
     if not entries:
         raise ParticipantFault(f"{path} names no cards, as its phase hides them; name them after the board")
@@ -75,7 +82,7 @@ def verify(path: Path, cards: Sequence[Path] = (), progress: Progress = lambda _
         if not _same(there, here):
             raise ParticipantFault(f"{path}: {one_line(where)} is {_value(there)}; its cards make {_value(here)}")
     copied = dict.fromkeys(name for row in made.rows for name in row.shown)
-    return Verified(compared, len(entries), tuple(copied))
+    return Verified(compared, len(entries), tuple(copied), tuple(entry.sha256 for entry in entries))
 
 
 def _meant(said: object) -> object:

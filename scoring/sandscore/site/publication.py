@@ -1,10 +1,13 @@
 """``publish``: boards in, a folder of pages out."""
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
+from sandscore.attestation.board_statements import ENDING, signed_board
+from sandscore.attestation.signing_keys import SignerKey
 from sandscore.base.errors import UsageFault
 from sandscore.ranking.board_exports import as_csv, as_json, as_markdown
 from sandscore.records.board import Board, CardReference, Row
@@ -20,10 +23,11 @@ OPTIONAL_COLUMNS = ("image", "created", "run")
 
 
 class PublicationSettings(Struct, frozen=True):
-    """How a site is made. ``cards``: publish score cards even though they name notes."""
+    """How a site is made. ``cards``: publish score cards even though they name notes. ``sign``: each board with it."""
 
     challenge: Challenge | None = None
     cards: bool = False
+    sign: SignerKey | None = None
 
 
 def publish(boards: Sequence[Path], site: Path, settings: PublicationSettings | None = None) -> Written:
@@ -40,7 +44,7 @@ def publish(boards: Sequence[Path], site: Path, settings: PublicationSettings | 
     if len({*slugs}) < len(slugs):
         raise UsageFault("two boards have names that make the same folder; rename a phase")
     with as_it_comes():
-        files = dict(_files(Overview(pages, chosen.challenge)))
+        files = dict(_files(Overview(pages, chosen.challenge), chosen.sign))
     return write_site(site, files)
 
 
@@ -82,10 +86,10 @@ def _moved(row: Row, dataset: str, card: CardReference) -> CardReference:
     return card.model_copy(update={"path": f"cards/{name}.json"})
 
 
-def _files(overview: Overview) -> Iterator[tuple[str, bytes]]:
+def _files(overview: Overview, signer: SignerKey | None) -> Iterator[tuple[str, bytes]]:
     """Leaves first: what a page links to comes before it."""
     for shown in overview.boards:
-        yield from _downloads(shown)
+        yield from _downloads(shown, signer)
         for name, content in submission_pages(shown, overview):
             yield f"{shown.slug}/{name}.html", content
     yield "how-to-read.html", page("how-to-read.html", overview=overview, home="", current="how")
@@ -94,10 +98,13 @@ def _files(overview: Overview) -> Iterator[tuple[str, bytes]]:
     yield "index.html", page("index.html", overview=overview, home="", current="index")
 
 
-def _downloads(shown: BoardPage) -> Iterator[tuple[str, bytes]]:
+def _downloads(shown: BoardPage, signer: SignerKey | None) -> Iterator[tuple[str, bytes]]:
     if shown.recomputable:
         for row in shown.board.rows:
             for dataset, reference in references(row).items():
                 yield f"{shown.slug}/{reference.path}", shown.cards[row.submission][dataset].content
     for ending, export in (("json", as_json), ("csv", as_csv), ("md", as_markdown)):
-        yield f"{shown.slug}/board.{ending}", export(shown.board).encode("utf-8", "replace")
+        content = export(shown.board).encode("utf-8", "replace")
+        yield f"{shown.slug}/board.{ending}", content
+        if signer is not None and ending == "json":
+            yield f"{shown.slug}/board{ENDING}", signed_board("board.json", content, json.loads(content), signer)
