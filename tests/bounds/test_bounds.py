@@ -1,5 +1,5 @@
 """What any file costs, valid or not: at most 300 MB and three times its unpacked size of memory, and at most twenty
-times the seconds of a valid file of its size. The figures are the promise of docs/limits.md; each reader reads in a
+times the seconds of a valid file of its size. Each reader reads in a
 process of its own, whose peak the system tells."""
 
 import gzip
