@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _Record = TypeVar("_Record", bound="BaseModel")
 _LONGEST_QUOTED = 80
 _ROOM = 320 << 20
+_MOST_KEYS = 1000
 _SENTENCES = {"missing": "is missing", "extra_forbidden": "unknown key"}
 _MESSAGES = {"model_type": "Input should be an object"}
 """In place of pydantic's, which name a class of ours."""
@@ -39,7 +40,10 @@ def read_record(
 
     ``strict``: a number in quotes is no number.
     """
-    read_json(content, name, what, fault)
+    value = read_json(content, name, what, fault)
+    if isinstance(value, dict) and len(value) > _MOST_KEYS:
+        raise fault(f"{name} is not {what}: an object of {len(value):,} keys")
+    del value
     with refusing(name, what, fault):
         return model.model_validate_json(content, strict=strict)
 
