@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.records.board import BoardRules
 from sandscore.records.challenge import Challenge, Phase, RuleChanges, TaskFile
+from sandscore.records.disclosure_policy import overreaching
 from sandscore.records.record_reading import complaints, file_content
 from sandscore.records.task_definition import TaskDefinition
 from sandscore.task_table.own_tasks import own_task, why_not_own
@@ -37,7 +38,8 @@ def parse_challenge(content: bytes, path: str) -> Challenge:
     defined = {name: table.definition for name, table in challenge.tasks.items()}
     unknown = [name for name, definition in defined.items() if name not in TASKS and definition is None]
     found = [(name, f"unknown task '{name}'; {_KNOWN_TASKS}; one of your own needs 'array'") for name in unknown]
-    _refuse(path, text, found + _not_own({name: one for name, one in defined.items() if one is not None}))
+    found += _not_own({name: one for name, one in defined.items() if one is not None})
+    _refuse(path, text, [(("tasks", name), said) for name, said in found] + list(overreaching(challenge)))
     return challenge
 
 
@@ -59,7 +61,7 @@ def read_task_file(path: Path) -> dict[str, Task]:
         defined = TaskFile.model_validate(loaded).tasks
     except ValidationError as fault:
         raise _refused(str(path), text, fault) from None
-    _refuse(str(path), text, _not_own(defined))
+    _refuse(str(path), text, [(("tasks", name), said) for name, said in _not_own(defined)])
     return {name: own_task(name, definition) for name, definition in defined.items()}
 
 
@@ -79,9 +81,9 @@ def _refused(path: str, text: str, fault: ValidationError) -> OrganiserFault:
     return OrganiserFault("\n".join(f"{path}, line {line}: {said}" for line, said in sorted(found)))
 
 
-def _refuse(path: str, text: str, found: Iterable[tuple[str, str]]) -> None:
-    """``found``: a task and what is wrong with its table."""
-    lines = sorted((line_of(text, ("tasks", name)), said) for name, said in found)
+def _refuse(path: str, text: str, found: Iterable[tuple[tuple[Step, ...], str]]) -> None:
+    """``found``: a place and what is wrong there."""
+    lines = sorted((line_of(text, place), said) for place, said in found)
     if lines:
         raise OrganiserFault("\n".join(f"{path}, line {line}: {said}" for line, said in lines))
 
@@ -111,7 +113,7 @@ def rules_for(challenge: Challenge | None, task: str, phase: str | None) -> tupl
     """The rules in force for a task and phase, and the phase's name; a phase's word beats a task's."""
     if challenge is None:
         return BoardRules(), phase
-    chosen = _phase(challenge, phase)
+    chosen = chosen_phase(challenge, phase)
     common = {name: getattr(challenge, name) for name in BoardRules.model_fields if name != "ended"}
     for changes in (challenge.tasks.get(task), chosen):
         common |= _changes(changes)
@@ -130,7 +132,8 @@ def _changes(changes: RuleChanges | None) -> dict[str, object]:
     return {name: getattr(changes, name) for name in RuleChanges.model_fields if getattr(changes, name) is not None}
 
 
-def _phase(challenge: Challenge, name: str | None) -> Phase | None:
+def chosen_phase(challenge: Challenge, name: str | None) -> Phase | None:
+    """The phase of that name, or the only one there is."""
     names = [phase.name for phase in challenge.phases]
     if name is None and len(names) <= 1:
         return challenge.phases[0] if names else None

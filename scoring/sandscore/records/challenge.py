@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AwareDatetime, Field, model_validator
 
 from sandscore.records.strict_record import StrictRecord
 from sandscore.records.task_definition import TaskDefinition, TaskFacts, TaskId
@@ -15,6 +15,11 @@ MissingRule = Literal["strict", "exclude"]
 PairTest = Literal["randomisation", "paired_bootstrap"]
 IntervalKind = Literal["percentile", "bca"]
 FeedbackMode = Literal["full", "rounded", "ladder", "blind"]
+NotesHeldBy = Literal["hidden", "teams", "public"]
+GoldHeldBy = Literal["hidden", "retired", "public"]
+LogRule = Literal["none", "rehearsal", "reviewed", "full"]
+ProblemRule = Literal["codes", "full"]
+CardRule = Literal["none", "totals", "notes"]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\n\r]*$")]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
@@ -82,12 +87,20 @@ class TaskFile(StrictRecord):
     tasks: dict[TaskId, TaskDefinition]
 
 
-class Quota(StrictRecord):
-    """Submissions a team may make; null is no limit. Days and weeks begin at 00:00 UTC."""
+class SlotCounts(StrictRecord):
+    """How many of something a team may have; null is no limit. Days and weeks begin at 00:00 UTC."""
 
     day: Count | None = None
     week: Count | None = None
     total: Count | None = None
+
+
+class Quota(SlotCounts):
+    """Submissions a team may make, and how many of them may fail; those that fail use up no slot."""
+
+    failures: SlotCounts | None = Field(
+        default=None, description="Null is five times each number above, and 25 a day where there is none."
+    )
 
 
 class Limits(StrictRecord):
@@ -111,12 +124,45 @@ class Publication(StrictRecord):
     citation: str | None = None
 
 
-class Phase(RuleChanges):
+class Images(StrictRecord):
+    """Where images may be pulled from."""
+
+    registries: tuple[Name, ...] | None = Field(
+        default=None,
+        description="With {team} a team names only what is its own; null is what the home has.",
+    )
+
+
+class DataChanges(StrictRecord):
+    """Who holds the data already, and what may be told of it; null is what the challenge says, else the default."""
+
+    notes: NotesHeldBy | None = Field(default=None, description="teams: every team holds them under an agreement.")
+    gold: GoldHeldBy | None = Field(default=None, description="retired: it will never be used again.")
+    practice: Annotated[str, Field(min_length=1, max_length=4096)] | None = Field(
+        default=None, description="A folder of notes a team may see everything about, relative to challenge.toml."
+    )
+    accept_disclosure: bool | None = Field(
+        default=None, description="Tell more than the data allow, as the keys beside it say."
+    )
+    logs: LogRule | None = None
+    problems: ProblemRule | None = None
+    cards: CardRule | None = None
+
+
+class Phase(RuleChanges, DataChanges):
     """A stretch of the challenge with its own feedback, quota and data."""
 
     name: Name
     ended: bool = Field(default=False, description="An ended phase hides nothing, whatever its feedback was.")
+    opens: AwareDatetime | None = Field(default=None, description="Submissions are taken from then on.")
+    closes: AwareDatetime | None = Field(default=None, description="Submissions are taken until then.")
     quota: Quota | None = None
+
+    @model_validator(mode="after")
+    def _opens_first(self) -> "Phase":
+        if self.opens is not None and self.closes is not None and self.opens >= self.closes:
+            raise ValueError(f"the phase '{self.name}' closes before it opens")
+        return self
 
 
 class Challenge(RankingRules):
@@ -131,6 +177,8 @@ class Challenge(RankingRules):
     phases: tuple[Phase, ...] = ()
     quota: Quota = Quota()
     limits: Limits = Limits()
+    images: Images = Images()
+    data: DataChanges | None = Field(default=None, description="Null is hidden notes and hidden gold.")
     publication: Publication = Publication()
 
     @model_validator(mode="after")

@@ -1,0 +1,36 @@
+"""The one gate: everything that reaches somebody other than the organiser passes ``release``.
+
+A kind of item is a class of its own beside the function that makes its view; both stand in ``VIEWS``.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from sandscore.disclosure.fact_views import (
+    IdentifierItem,
+    TimingItem,
+    ToolItem,
+    identifier_view,
+    timing_view,
+    tool_view,
+)
+from sandscore.disclosure.log_view import LogItem, log_view
+from sandscore.disclosure.problem_view import ProblemsItem, problems_view
+from sandscore.disclosure.released import Audience, Item, Released
+from sandscore.records.disclosure_policy import DisclosurePolicy
+
+_View = TypeVar("_View")
+Viewer = Callable[[Any, Audience, DisclosurePolicy], Released[Any]]
+
+VIEWS: dict[type[Item[Any]], Viewer] = {
+    LogItem: log_view,
+    ProblemsItem: problems_view,
+    IdentifierItem: identifier_view,
+    ToolItem: tool_view,
+    TimingItem: timing_view,
+}
+
+
+def release(item: Item[_View], audience: Audience, policy: DisclosurePolicy) -> Released[_View]:
+    """What the audience may see of the item, and the line of the ledger that says so. Pure."""
+    return cast("Released[_View]", VIEWS[type(item)](item, audience, policy))

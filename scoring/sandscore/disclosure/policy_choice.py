@@ -1,0 +1,33 @@
+"""The policy in force for one task in one phase of a challenge."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from sandscore.ranking.challenge_reading import chosen_phase, rules_for
+from sandscore.records.challenge import Challenge, Phase
+from sandscore.records.disclosure_policy import DisclosurePolicy, resolved
+
+
+def policy_for(
+    challenge: Challenge | None, task: str, phase: str | None, together: Sequence[str] | None = None
+) -> DisclosurePolicy:
+    """Every rule resolved. ``together`` names the phases whose gold or notes are the same files: nothing exact leaves
+    before all of them have ended. Where nobody knows, they are those that say the same of their data."""
+    if challenge is None:
+        return DisclosurePolicy(task=task, phase=phase)
+    rules, _ = rules_for(challenge, task, phase)
+    chosen = chosen_phase(challenge, phase)
+    policy = resolved(challenge, chosen)
+    sharing = _alike(challenge, policy) if together is None else _named(challenge, together)
+    ended = rules.ended and all(one.ended for one in sharing)
+    return replace(policy, task=task, feedback=rules.feedback, ended=ended)
+
+
+def _alike(challenge: Challenge, policy: DisclosurePolicy) -> list[Phase]:
+    said = (policy.notes, policy.gold)
+    return [one for one in challenge.phases if (held := resolved(challenge, one)) and (held.notes, held.gold) == said]
+
+
+def _named(challenge: Challenge, names: Sequence[str]) -> list[Phase]:
+    return [one for one in challenge.phases if one.name in names]

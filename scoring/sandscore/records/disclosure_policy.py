@@ -1,0 +1,135 @@
+"""The policy of disclosure: what may leave the house about one task in one phase, as challenge.toml has it."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from msgspec import Struct, convert
+
+from sandscore.records.challenge import (
+    CardRule,
+    Challenge,
+    DataChanges,
+    FeedbackMode,
+    GoldHeldBy,
+    LogRule,
+    NotesHeldBy,
+    Phase,
+    ProblemRule,
+)
+
+Path = tuple[str | int, ...]
+NOT_SAID = (
+    "the challenge does not say who holds its notes and gold: they count as hidden, and no log of a hidden run, no "
+    "value, offset or note id of a problem, no exact score before the phase has ended and no row per note is shown; "
+    'where all may see them, this restores it: [data] notes = "public" gold = "public"'
+)
+"""What the first command says of a challenge without [data]."""
+
+
+class DisclosurePolicy(Struct, frozen=True, kw_only=True):
+    """Every rule resolved: nothing is left to a default."""
+
+    notes: NotesHeldBy = "hidden"
+    gold: GoldHeldBy = "hidden"
+    practice: str | None = None
+    accepted: bool = False
+    """The organiser tells more than the data allow, knowingly."""
+    logs: LogRule = "rehearsal"
+    problems: ProblemRule = "codes"
+    cards: CardRule = "totals"
+    feedback: FeedbackMode = "full"
+    ended: bool = False
+    """Every phase that uses the same gold or notes has ended."""
+    opens: datetime | None = None
+    closes: datetime | None = None
+    text: bool = False
+    """The licence of the notes allows showing their text."""
+    task: str = ""
+    phase: str | None = None
+    has_phase: bool = False
+
+    @property
+    def notes_hidden(self) -> bool:
+        """No team holds the notes: what an image prints about them is not for its team."""
+        return self.notes == "hidden"
+
+    @property
+    def notes_public(self) -> bool:
+        return self.notes == "public"
+
+    @property
+    def gold_hidden(self) -> bool:
+        return self.gold == "hidden"
+
+    @property
+    def exact(self) -> bool:
+        """Exact scores and counts may leave the house."""
+        return self.ended or (not self.gold_hidden and self.feedback == "full")
+
+    @property
+    def shown_feedback(self) -> FeedbackMode:
+        """The mode that acts: an exact score of hidden gold is rounded until the phase has ended."""
+        return "rounded" if self.feedback == "full" and not self.exact else self.feedback
+
+
+def resolved(challenge: Challenge, phase: Phase | None) -> DisclosurePolicy:
+    """The rules of [data] and of the phase's own keys; feedback, text and what ended are for ``policy_for``."""
+    keys = {**said(challenge.data), **said(phase)}
+    notes, gold = keys.get("notes", "hidden"), keys.get("gold", "hidden")
+    everything = notes == "public" and gold != "hidden"
+    for_teams = everything or notes == "teams"
+    accepted = bool(keys.pop("accept_disclosure", False))
+    defaults = {
+        "logs": "full" if for_teams else "rehearsal",
+        "problems": "full" if for_teams else "codes",
+        "cards": "notes" if everything else "totals",
+    }
+    facts = {
+        "accepted": accepted,
+        "text": challenge.publication.text and (everything or accepted),
+        "opens": phase.opens if phase is not None else None,
+        "closes": phase.closes if phase is not None else None,
+        "phase": phase.name if phase is not None else None,
+        "has_phase": phase is not None,
+    }
+    return convert({**defaults, **keys, **facts}, DisclosurePolicy)
+
+
+def overreaching(challenge: Challenge) -> Iterator[tuple[Path, str]]:
+    """Rules that tell more than the data allow, each with the place in challenge.toml that says so."""
+    if not challenge.phases:
+        yield from _too_much(challenge, None, ())
+    for at, phase in enumerate(challenge.phases):
+        yield from _too_much(challenge, phase, ("phases", at))
+
+
+def _too_much(challenge: Challenge, phase: Phase | None, place: Path) -> Iterator[tuple[Path, str]]:
+    policy = resolved(challenge, phase)
+    if policy.accepted:
+        return
+    where = f" in the phase '{phase.name}'" if phase is not None else ""
+    everything = policy.notes_public and not policy.gold_hidden
+    wanted = {
+        "logs": policy.logs == "full" and policy.notes_hidden,
+        "problems": policy.problems == "full" and policy.notes_hidden,
+        "cards": policy.cards == "notes" and not everything,
+    }
+    for name, refused in wanted.items():
+        if refused:
+            here = place if phase is not None and getattr(phase, name) is not None else ("data",)
+            yield (
+                (*here, name),
+                _REFUSAL.format(f"{name} = '{getattr(policy, name)}'", policy.notes, policy.gold, where),
+            )
+    if challenge.publication.text and not everything and (challenge.data is not None or said(phase)):
+        yield ("publication", "text"), _REFUSAL.format("publication.text = true", policy.notes, policy.gold, where)
+
+
+_REFUSAL = "{} tells more than notes = '{}' and gold = '{}' allow{}; accept_disclosure = true takes that upon you"
+
+
+def said(changes: DataChanges | None) -> dict[str, object]:
+    """What a table says of the data, and nothing of what it leaves out."""
+    if changes is None:
+        return {}
+    return {name: value for name in DataChanges.model_fields if (value := getattr(changes, name)) is not None}

@@ -1,0 +1,29 @@
+"""What is released can be made by the room of the gate alone."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from sandscore.disclosure.released import LedgerLine, Released
+
+ROOM = Path(__file__).resolve().parents[2] / "scoring" / "sandscore"
+
+
+def test_nobody_makes_one() -> None:
+    with pytest.raises(TypeError):
+        Released("anything", LedgerLine(what="log"), object())
+
+
+def test_nobody_outside_names_what_makes_them() -> None:
+    """Neither the seal nor the helpers that hold it are imported, or reached as attributes, outside the room."""
+    makers = {"_SEAL", "passed", "withheld"}
+    for path in ROOM.rglob("*.py"):
+        if path.parent.name == "disclosure":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sandscore.disclosure"):
+                assert not makers & {name.name for name in node.names}, path
+                assert "released" not in {name.name for name in node.names}, path
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id != "Released", path
