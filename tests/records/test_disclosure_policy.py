@@ -82,10 +82,10 @@ def test_dates_have_an_offset() -> None:
 
 def test_full_feedback_is_rounded_until_every_phase_with_the_same_data_has_ended() -> None:
     text = '[[phases]]\nname = "a"\nended = true\n[[phases]]\nname = "b"\n'
-    assert policy(text, "a").shown_feedback == "rounded"
-    assert policy_for(challenge(text), "date", "a", ["a"]).shown_feedback == "full"
-    assert policy_for(challenge(text), "date", "a", ["a", "b"]).shown_feedback == "rounded"
-    assert policy('[data]\ngold = "public"\n' + text, "b").shown_feedback == "full"
+    assert policy(text, "a").feedback == "rounded"
+    assert policy_for(challenge(text), "date", "a", ["a"]).feedback == "full"
+    assert policy_for(challenge(text), "date", "a", ["a", "b"]).feedback == "rounded"
+    assert policy('[data]\ngold = "public"\n' + text, "b").feedback == "full"
 
 
 def test_failures_and_registries() -> None:

@@ -17,6 +17,7 @@ import msgspec
 from sandscore.base.clock import read, stamped, uptime, utc_now, wait_after, written
 from sandscore.base.errors import InfrastructureFault, ParticipantFault
 from sandscore.base.whole_files import write_synced
+from sandscore.queue.fair_turns import Turns
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.homes.home_row import Chosen, HomeRow
 from sandscore.queue.new_submission import NewSubmission, checked, keep_file, quota_of, refusal
@@ -104,7 +105,13 @@ class JsonFileHome:
         return [_submission(entry) for entry in self._entries().values()]
 
     async def claimable(self, most: int) -> Sequence[Submission]:
-        return [_submission(entry) for entry in self._entries().values() if _wait(entry) == 0][:most]
+        entries, turns = self._entries().values(), Turns()
+        for entry in entries:
+            one = entry["submission"]
+            turns.running[one["team"]] += one["status"] in HELD and _wait(entry) != 0
+            turns.today[one["team"]] += entry.get("day") == written(utc_now())[:10]
+        waiting = [_submission(entry) for entry in entries if _wait(entry) == 0]
+        return list(turns.ordered(waiting, lambda one: one.team))[:most]
 
     async def seconds_until_claimable(self) -> float | None:
         waits = [wait for entry in self._entries().values() if (wait := _wait(entry)) is not None]
@@ -126,7 +133,7 @@ class JsonFileHome:
                     return None
             one.update(status=Status.EVALUATION_IN_PROGRESS, attempt=one["attempt"] + 1, reason=None, not_before=None)
             nonce = secrets.token_hex(16)
-            entry.update(nonce=nonce, owner=owner, until=uptime() + lease_seconds)
+            entry.update(nonce=nonce, owner=owner, until=uptime() + lease_seconds, day=written(utc_now())[:10])
             return Claim(_submission(entry), one["attempt"], owner, nonce, lease_seconds)
 
     async def heartbeat(self, claim: Claim) -> Signal:
@@ -180,7 +187,7 @@ class JsonFileHome:
             helpless = our_fault and failures >= settings.most_failures
             one.update(status=Status.RECEIVED, reason=reason, failures=failures, needs_organiser=helpless)
             one["not_before"] = written(utc_now()) if wait else None
-            entry.update(FREE | {"until": uptime() + wait, "losses": 0})
+            entry.update(FREE | {"until": uptime() + wait, "losses": 0, "day": None})
             return True
 
     async def cancel(self, submission_id: str) -> bool:

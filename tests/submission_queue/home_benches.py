@@ -23,7 +23,7 @@ class StandinQueue:
         self._queue, self._settings, self._names = queue, settings, count()
 
     def hand_in(self, content: bytes = PREDICTIONS, team: str = "Team A") -> str:
-        return self._queue.submit_file(content)
+        return self._queue.submit_file(content, team=self._queue.team(team))
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[Seat]:

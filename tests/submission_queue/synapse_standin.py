@@ -95,6 +95,14 @@ class Queue:
         self.world.statuses[key] = status | {"entityId": entity["id"], "versionNumber": 1}
         return key
 
+    def team(self, name: str) -> str:
+        """The id of a team of that name, made where there is none."""
+        known = next((key for key, team in self.world.teams.items() if team["name"] == name), None)
+        if known is None:
+            known = self.world.number()
+            self.world.teams[known] = {"name": name, "members": [PARTICIPANT]}
+        return known
+
     def status(self, submission: str) -> str:
         return str(self.world.statuses[submission]["status"])
 

@@ -31,8 +31,11 @@ def test_a_long_list_is_read_once_and_worked_off(tmp_path: Path) -> None:
         async with opened(queue) as home:
             before = queue.standin.count("GET", BUNDLES)
             while len(done) < 30:
-                done += [one.id for one in await home.claimable(4)]
-            assert queue.standin.count("GET", BUNDLES) - before == 5  # 20 + 10 + none RECEIVED, two empty lists
+                for one in await home.claimable(4):
+                    assert await home.claim(one, "w1", 30) is not None
+                    done.append(one.id)
+            # 20 + 10 + none RECEIVED, two empty lists, and once 20 + 10 + none of every status for whose turn it is
+            assert queue.standin.count("GET", BUNDLES) - before == 8
         assert done == keys
 
     run(tmp_path, test)

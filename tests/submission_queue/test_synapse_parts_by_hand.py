@@ -345,7 +345,7 @@ def test_a_list_serves_until_it_is_used_up_or_old(monkeypatch: pytest.MonkeyPatc
     clock, reads = [0.0], list[int]()
     monkeypatch.setattr(synapse_listing, "uptime", lambda: clock[0])
     waiting = [
-        ListedSubmission(SimpleNamespace(id=number, created_on="x"), status(Status.RECEIVED, record))
+        ListedSubmission(SimpleNamespace(id=number, created_on="x", team_id="7"), status(Status.RECEIVED, record))
         for number, record in ((1, Record()), (2, Record(help=True)), (3, Record()), (4, Record()))
     ]
 
@@ -353,19 +353,25 @@ def test_a_list_serves_until_it_is_used_up_or_old(monkeypatch: pytest.MonkeyPatc
         reads.append(1)
         return list(waiting)
 
+    async def lately() -> list[ListedSubmission]:
+        return []
+
     async def go() -> None:
-        queue = WaitingList(SimpleNamespace(open=listed), SynapseLeases(), 10.0)  # type: ignore[arg-type]
+        listing: Any = SimpleNamespace(open=listed, lately=lately)
+        queue = WaitingList(listing, SynapseLeases(), 10.0)
         assert [one.id for one in await queue.claimable(2)] == ["1", "3"]
         assert queue.take("1") is waiting[0].now
         assert queue.take("1") is None
         assert await queue.seconds() == 0.0
         clock[0] = 59.0
-        assert [one.id for one in await queue.claimable(2)] == ["4"]
+        assert [one.id for one in await queue.claimable(2)] == ["3", "4"]
+        assert [queue.take(key) for key in ("3", "4")] == [waiting[2].now, waiting[3].now]
         assert len(reads) == 1
         assert await queue.seconds() == 0.0
         assert len(reads) == 2
         clock[0] = 119.0
-        await queue.claimable(9)
+        for one in await queue.claimable(9):
+            queue.take(one.id)
         assert len(reads) == 3
         waiting[:] = waiting[1:2]
         assert await queue.seconds() is None

@@ -129,6 +129,29 @@ async def threads_with_homes_of_their_own_share_without_overlap(bench: HomeBench
         assert {(one.status, one.attempt) for one in await seat.home.submissions()} == {(Status.INVALID, 1)}
 
 
+async def the_next_claim_is_of_the_team_with_the_fewest(bench: HomeBench) -> None:
+    """A hands in four, then B two and C one: nobody runs, so the oldest of each team come first, then the second of A
+    and of B. When A's first has ended, A has run one today, and so B and C are before it; one running counts more."""
+    queue = bench.queue()
+    a, b, c = (
+        [queue.hand_in(team=f"Team {name}") for _ in range(many)] for name, many in (("A", 4), ("B", 2), ("C", 1))
+    )
+    async with queue.opened() as seat:
+        listed = [one.id for one in await seat.home.claimable(10)]
+        assert listed == [a[0], b[0], c[0], a[1], b[1], a[2], a[3]]
+        claim = await _claim(seat.home)
+        assert await seat.home.commit(claim, INVALID) is Committed.DONE
+    async with queue.opened() as seat:
+        assert [one.id for one in await seat.home.claimable(10)] == [b[0], c[0], a[1], b[1], a[2], a[3]]
+        held = [await _claim(seat.home) for _ in range(2)]
+        assert [one.submission.id for one in held] == [b[0], c[0]]
+    async with queue.opened() as seat:
+        assert [one.id for one in await seat.home.claimable(2)] == [a[1], b[1]], "A runs none"
+        assert await seat.home.release(held[0], "no engine")
+    async with queue.opened() as seat:
+        assert [one.id for one in await seat.home.claimable(1)] == [b[0]], "what failed because of us was no turn"
+
+
 async def claims_of_different_submissions_do_not_touch(bench: HomeBench) -> None:
     queue = bench.queue()
     queue.hand_in()

@@ -6,17 +6,18 @@ A kind of item is a class of its own beside the function that makes its view; bo
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from sandscore.disclosure.fact_views import (
+from sandscore.disclosure.problem_view import ProblemsItem, problems_view
+from sandscore.disclosure.released import Audience, Item, Released
+from sandscore.disclosure.run_views import (
     IdentifierItem,
+    LogItem,
     TimingItem,
     ToolItem,
     identifier_view,
+    log_view,
     timing_view,
     tool_view,
 )
-from sandscore.disclosure.log_view import LogItem, log_view
-from sandscore.disclosure.problem_view import ProblemsItem, problems_view
-from sandscore.disclosure.released import Audience, Item, Released
 from sandscore.records.disclosure_policy import DisclosurePolicy
 
 _View = TypeVar("_View")

@@ -6,7 +6,18 @@ from msgspec.structs import replace
 
 from sandscore.ranking.challenge_reading import chosen_phase, rules_for
 from sandscore.records.challenge import Challenge, Phase
-from sandscore.records.disclosure_policy import DisclosurePolicy, resolved
+from sandscore.records.disclosure_policy import DisclosurePolicy, resolved, said
+
+NOT_SAID = (
+    "the challenge does not say who holds its notes and gold, so they count as hidden: teams see no log of a run on "
+    "them, of problems the codes alone, no exact score before the phase has ended, and of no note by itself; where "
+    'everybody may have them, this restores it: [data] with notes = "public" and gold = "public"'
+)
+
+
+def unsaid(challenge: Challenge) -> str | None:
+    """The sentence for a challenge without [data]: what is no longer shown, and the lines that would restore it."""
+    return NOT_SAID if challenge.data is None and not any(said(phase) for phase in challenge.phases) else None
 
 
 def policy_for(
@@ -21,7 +32,8 @@ def policy_for(
     policy = resolved(challenge, chosen)
     sharing = _alike(challenge, policy) if together is None else _named(challenge, together)
     ended = rules.ended and all(one.ended for one in sharing)
-    return replace(policy, task=task, feedback=rules.feedback, ended=ended)
+    rounded = rules.feedback == "full" and policy.gold_hidden and not ended
+    return replace(policy, task=task, feedback="rounded" if rounded else rules.feedback, ended=ended)
 
 
 def _alike(challenge: Challenge, policy: DisclosurePolicy) -> list[Phase]:

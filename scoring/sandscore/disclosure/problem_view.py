@@ -1,4 +1,4 @@
-"""What validation found, as a team may be told of it."""
+"""The problems that validation found, as a team may be told of them."""
 
 import math
 from collections.abc import Mapping, Sequence

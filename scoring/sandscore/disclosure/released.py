@@ -1,4 +1,4 @@
-"""What passed the gate: a view and the line of the ledger that goes with it. Only this room can make one."""
+"""The released view: what passed the gate, with the line of the ledger that goes with it. Only this room makes one."""
 
 import math
 from enum import StrEnum

@@ -34,7 +34,8 @@ class QueueHome(Protocol):
         """All submissions, oldest first: a whole list, read before anything is changed."""
 
     async def claimable(self, most: int) -> Sequence[Submission]:
-        """Up to ``most`` that a claim may succeed for now, oldest first, a whole list.
+        """Up to ``most`` that a claim may succeed for now, a whole list, in the order of their teams' turns: the team
+        with the fewest running, then the fewest run today, then the oldest (``queue.fair_turns``).
 
         RECEIVED, or begun under a lease that has run out; not waiting out a back-off; not ``needs_organiser``.
         """

@@ -7,8 +7,10 @@ from typing import Any
 from msgspec import Struct, field
 
 from sandscore.annotations.input_files import Inputs, load_files
+from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, UsageFault
 from sandscore.base.whole_files import sync_folders, write_file, write_synced
+from sandscore.disclosure.policy_choice import unsaid
 from sandscore.queue.layout_move import bring, close_others, make_folder
 from sandscore.queue.queue_layout import (
     ALL_FOLDER,
@@ -26,8 +28,9 @@ from sandscore.queue.queue_layout import (
     owner_only,
 )
 from sandscore.queue.settings import QueueSettings
+from sandscore.queue.shared_data import policy_in, refuse_contradictions
 from sandscore.queue.workspace import Workspace, make_salt
-from sandscore.ranking.challenge_reading import read_challenge, rules_for
+from sandscore.ranking.challenge_reading import read_challenge
 from sandscore.records.challenge import Challenge
 
 
@@ -63,6 +66,8 @@ def found(
         raise UsageFault(f"{root} is the folder of a queue already")
     workspace = Workspace(root.resolve(), read_challenge(challenge), settings)
     check_data(workspace)
+    if sentence := unsaid(workspace.challenge):
+        warn(sentence)
     try:
         private = _halves(root)
         with owner_only():
@@ -111,8 +116,9 @@ def check_data(workspace: Workspace) -> None:
         if missing:
             raise OrganiserFault(f"there is no gold for the task {', '.join(missing)} in {workspace.data(phase)}")
         for task in tasks:
-            rules_for(challenge, task, phase)
+            policy_in(workspace, task, phase)
             _check(workspace, task, phase)
+    refuse_contradictions(workspace)
 
 
 def phases(challenge: Challenge) -> list[str | None]:

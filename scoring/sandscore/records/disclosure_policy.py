@@ -18,12 +18,6 @@ from sandscore.records.challenge import (
 )
 
 Path = tuple[str | int, ...]
-NOT_SAID = (
-    "the challenge does not say who holds its notes and gold: they count as hidden, and no log of a hidden run, no "
-    "value, offset or note id of a problem, no exact score before the phase has ended and no row per note is shown; "
-    'where all may see them, this restores it: [data] notes = "public" gold = "public"'
-)
-"""What the first command says of a challenge without [data]."""
 
 
 class DisclosurePolicy(Struct, frozen=True, kw_only=True):
@@ -37,7 +31,8 @@ class DisclosurePolicy(Struct, frozen=True, kw_only=True):
     logs: LogRule = "rehearsal"
     problems: ProblemRule = "codes"
     cards: CardRule = "totals"
-    feedback: FeedbackMode = "full"
+    feedback: FeedbackMode = "rounded"
+    """The mode that acts: an exact score of hidden gold is rounded until the phase has ended."""
     ended: bool = False
     """Every phase that uses the same gold or notes has ended."""
     opens: datetime | None = None
@@ -65,11 +60,6 @@ class DisclosurePolicy(Struct, frozen=True, kw_only=True):
     def exact(self) -> bool:
         """Exact scores and counts may leave the house."""
         return self.ended or (not self.gold_hidden and self.feedback == "full")
-
-    @property
-    def shown_feedback(self) -> FeedbackMode:
-        """The mode that acts: an exact score of hidden gold is rounded until the phase has ended."""
-        return "rounded" if self.feedback == "full" and not self.exact else self.feedback
 
 
 def resolved(challenge: Challenge, phase: Phase | None) -> DisclosurePolicy:

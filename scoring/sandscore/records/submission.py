@@ -68,6 +68,8 @@ class Submission(Struct, frozen=True):
     scores: Mapping[str, float | None] = field(default_factory=dict)
     """For the organiser. What the team sees is the feedback."""
     feedback: Mapping[str, object] | None = None
+    rehearsed: bool = False
+    """The image has done well on the practice notes; only then it meets hidden ones."""
 
     @property
     def claimable(self) -> bool:

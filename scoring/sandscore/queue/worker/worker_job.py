@@ -61,7 +61,9 @@ class Reach:
             self._lost_since = None
 
 
-_LOOKED_AT = 32
+_LOOKED_AT, _FURTHER = 32, 8
+_FRESH_SECONDS = 1.0
+"""A list is in the order of the teams' turns as they were when it was made."""
 _IDLE_SECONDS, _SHORTEST_SECONDS = 1.0, 0.05
 
 
@@ -72,15 +74,20 @@ class Chooser:
         self._home, self._workspace, self._once = home, workspace, once
         self._owner = own_name()
         self._candidates: list[Submission] = []
+        self._listed = 0.0
         self._choosing = asyncio.Lock()
 
     async def take(self, room: Mapping[SubmissionKind, int]) -> Sequence[Claim]:
         """Claims of at most so many of each kind; none where nothing can be had just now."""
         async with self._choosing:
             want_room(self._workspace.root, self._workspace.settings.spare_bytes)
-            claims = await self._taken(room)
-            if not claims:  # others may have taken all that was listed
-                self._candidates = list(await self._home.claimable(_LOOKED_AT))
+            if not any(room.values()):
+                return ()
+            claims = await self._taken(room) if uptime() - self._listed < _FRESH_SECONDS else ()
+            most, full = _LOOKED_AT, True
+            while not claims and full:  # others may have taken all that was listed, or there is room for none of them
+                self._candidates, self._listed = list(await self._home.claimable(most)), uptime()
+                most, full = _FURTHER * most, len(self._candidates) == most
                 claims = await self._taken(room)
         return claims
 

@@ -2,18 +2,24 @@
 
 import secrets
 import sqlite3
+from itertools import islice
 
 from msgspec.structs import replace
 
 from sandscore.base.clock import uptime, utc_now, wait_after, written
 from sandscore.base.process_identity import boot
+from sandscore.queue.fair_turns import Turns
 from sandscore.queue.homes.sqlite.sqlite_database import Database, Gone, as_json, seconds_left, submission_of
 from sandscore.queue.settings import QueueSettings
 from sandscore.records.submission import CANCELLED, Claim, Committed, Signal, Status, Submission, Verdict
 
 _OPEN = """
-SELECT * FROM submission
+SELECT id, team, status, owner, until, boot FROM submission
 WHERE status IN ('RECEIVED', 'EVALUATION_IN_PROGRESS', 'VALIDATED') AND needs_organiser = 0 ORDER BY seq
+"""
+_TODAY = """
+SELECT team, count(DISTINCT submission) FROM attempt JOIN submission ON submission.id = attempt.submission
+WHERE begun >= ? AND coalesce(outcome, '') NOT IN ('failed', 'lost', 'handed back') GROUP BY team
 """
 
 
@@ -24,14 +30,16 @@ class SqliteClaims:
         self._database, self._settings = database, settings
 
     def claimable(self, most: int) -> list[Submission]:
-        found, known = list[Submission](), Gone()
+        known, waiting, turns = Gone(), list[sqlite3.Row](), Turns()
         with self._database.reading() as connection:
             for row in connection.execute(_OPEN):
-                if len(found) >= most:
-                    break
                 if not seconds_left(row, known):
-                    found.append(submission_of(row))
-        return found
+                    waiting.append(row)
+                elif row["status"] != Status.RECEIVED:
+                    turns.running[row["team"]] += 1
+            turns.today.update(dict(connection.execute(_TODAY, (written(utc_now())[:10],)).fetchall()))
+            chosen = islice(turns.ordered(waiting, lambda row: str(row["team"])), most)
+            return [submission_of(row) for one in chosen if (row := _row(connection, one["id"])) is not None]
 
     def seconds_until_claimable(self) -> float | None:
         soonest, known = None, Gone()

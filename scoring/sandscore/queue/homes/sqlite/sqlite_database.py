@@ -68,6 +68,7 @@ CREATE TABLE attempt (
     reason TEXT,
     PRIMARY KEY (submission, number)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX attempts_by_day ON attempt (begun);
 CREATE TABLE version (
     submission TEXT NOT NULL REFERENCES submission (id),
     number INTEGER NOT NULL,
@@ -79,6 +80,11 @@ CREATE TABLE version (
     PRIMARY KEY (submission, number)
 ) STRICT, WITHOUT ROWID;
 """
+_ADDED = {
+    "submission": {"rehearsed": "INTEGER NOT NULL DEFAULT 0"},
+    "attempt": {"seconds": "REAL NOT NULL DEFAULT 0"},
+}
+"""Columns that came later: a queue that an older version made is given them when it is opened."""
 
 
 class Database:
@@ -95,6 +101,8 @@ class Database:
         if found not in _READ:
             self.close()
             raise OrganiserFault(f"{self.path} has format {found}; this version of sandscore reads format {_FORMAT}")
+        with said(self.path):
+            _complete(self._connection)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -141,9 +149,32 @@ def create(folder: Path) -> None:
             if connection.execute("PRAGMA user_version").fetchone()[0]:
                 return
             connection.executescript(f"BEGIN IMMEDIATE;{_TABLES}PRAGMA user_version={_FORMAT};COMMIT;")
+            _complete(connection)
         finally:
             connection.close()
     path.chmod(OWNER_FILE)
+
+
+def _complete(connection: sqlite3.Connection) -> None:
+    """Give it what came later; whoever comes second finds it there."""
+    if not any(_missing(connection)):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for change in [*_missing(connection)]:
+            connection.execute(change)
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _missing(connection: sqlite3.Connection) -> Iterator[str]:
+    for table, columns in _ADDED.items():
+        known = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+        yield from (
+            f"ALTER TABLE {table} ADD COLUMN {name} {kind}" for name, kind in columns.items() if name not in known
+        )
 
 
 def back_up(root: Path, target: Path) -> None:
@@ -248,6 +279,7 @@ def submission_of(row: sqlite3.Row) -> Submission:
         version=row["version"],
         scores=msgspec.json.decode(row["scores"]),
         feedback=None if row["feedback"] is None else msgspec.json.decode(row["feedback"]),
+        rehearsed=bool(row["rehearsed"]),
     )
 
 

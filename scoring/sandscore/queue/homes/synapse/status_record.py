@@ -22,8 +22,9 @@ Short = Annotated[str, Meta(max_length=80)]
 
 
 class Record(Struct, frozen=True):
-    """``fed``: the team was told its scores. ``mark`` is new in every write: by it a write is recognised as our own
-    although its answer was lost."""
+    """``fed``: the team was told its scores. ``day`` (2026-03-01) is that of the last claim, unless that failed because
+    of us; ``rehearsed``: the image has done well on the practice notes. ``mark`` is new in every write: by it a write
+    is recognised as our own although its answer was lost."""
 
     attempt: int = 0
     nonce: Short = ""
@@ -36,6 +37,8 @@ class Record(Struct, frozen=True):
     after: Short = ""
     version: int = 0
     fed: bool = False
+    day: Short = ""
+    rehearsed: bool = False
     told: tuple[str, ...] = ()
     mark: Short = ""
 

@@ -31,7 +31,8 @@ class SynapseAdmin:
         def edit(now: Seen) -> Change | None:
             if now.status in HELD:
                 return None
-            fresh = Record(attempt=now.record.attempt, version=now.record.version, told=now.record.told)
+            kept = now.record
+            fresh = Record(attempt=kept.attempt, version=kept.version, rehearsed=kept.rehearsed, told=kept.told)
             gone = {"reason": None, "finished": None}
             return Change(fresh, Status.RECEIVED, can_cancel=False, cancel=False, annotations=gone)
 

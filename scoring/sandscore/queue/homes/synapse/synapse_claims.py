@@ -102,6 +102,7 @@ class SynapseClaims:
                 beat=0,
                 losses=lost,
                 after="",
+                day=written(utc_now())[:10],
             )
             return Change(record, Status.EVALUATION_IN_PROGRESS, can_cancel=True, cancel=False)
 
@@ -179,7 +180,7 @@ def ended(now: Seen, verdict: Verdict, scores: bool = False) -> Change:
 
 
 def _handed_back(now: Seen, reason: str, *, helpless: bool) -> Change:
-    record = replace(now.record, nonce="", owner="", lease=0.0, help=helpless)
+    record = replace(now.record, nonce="", owner="", lease=0.0, day="", help=helpless)
     return Change(record, Status.RECEIVED, can_cancel=True, annotations={"reason": status_record.text(reason)})
 
 

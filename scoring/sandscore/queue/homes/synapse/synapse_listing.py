@@ -3,18 +3,22 @@
 What can be claimed now: one list serves until it is used up or old.
 """
 
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct
 
-from sandscore.base.clock import uptime
-from sandscore.queue.homes.synapse.synapse_claims import SynapseLeases
+from sandscore.base.clock import uptime, utc_now, written
+from sandscore.queue.fair_turns import Turns
+from sandscore.queue.homes.synapse.synapse_claims import HELD, SynapseLeases
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.queue.homes.synapse.synapse_statuses import Seen, seen
 from sandscore.records.submission import Status
 
 _MOST_SECONDS = 1800.0
 """A long list is hundreds of requests, each of them bounded by itself."""
+_BACKLOG_SECONDS = 60.0
+"""A long list is worked off for as long before it is read again; what others took meanwhile costs a lost claim."""
 OPEN = (Status.EVALUATION_IN_PROGRESS, Status.VALIDATED, Status.RECEIVED)
 """RECEIVED last: what is handed back while the others are listed is seen there."""
 
@@ -39,10 +43,18 @@ class Listing:
 
     def __init__(self, session: Session, evaluation_id: str) -> None:
         self._session, self._evaluation_id = session, evaluation_id
+        self._latest: list[ListedSubmission] = []
+        self._at: float | None = None
 
     async def all(self) -> list[ListedSubmission]:
         """Every submission, oldest first."""
-        return await self._of(None)
+        self._latest, self._at = await self._of(None), uptime()
+        return self._latest
+
+    async def lately(self) -> list[ListedSubmission]:
+        """Every submission, as they stood when all were last listed, unless that is long ago."""
+        fresh = self._at is not None and uptime() - self._at < _BACKLOG_SECONDS
+        return self._latest if fresh else await self.all()
 
     async def open(self) -> list[ListedSubmission]:
         """Those that have not ended, oldest first."""
@@ -65,49 +77,57 @@ class Listing:
         return sorted(found.values(), key=lambda one: one.age)
 
 
-_BACKLOG_SECONDS = 60.0
-"""A long list is worked off for as long before it is read again; what others took meanwhile costs a lost claim."""
-
-
 class WaitingList:
-    """Hands out each submission of a list once. ``poll_seconds``: how often an idle queue is looked at."""
+    """Each submission of a list until it is claimed. ``poll_seconds``: how often an idle queue is looked at."""
 
     def __init__(self, listing: Listing, leases: SynapseLeases, poll_seconds: float) -> None:
         self._listing, self._leases, self._poll_seconds = listing, leases, poll_seconds
-        self._left: list[ListedSubmission] = []
-        self._handed: dict[str, Seen] = {}
+        self._left: dict[str, ListedSubmission] = {}
+        self._turns = Turns()
         self._at: float | None = None
         self._empty = False
 
     async def claimable(self, most: int) -> list[ListedSubmission]:
         if self._old():
             await self._read()
-        ready = [one for one in self._left if self._leases.wait(one.now) == 0.0][:most]
-        taken = {one.id for one in ready}
-        self._left = [one for one in self._left if one.id not in taken]
-        self._handed = {one.id: one.now for one in ready}
-        return ready
+        ready = [one for one in self._left.values() if self._leases.wait(one.now) == 0.0]
+        return list(islice(self._turns.ordered(ready, _team), most))
 
     async def seconds(self) -> float | None:
-        """None only after a look at the queue itself: what was handed out may have come back."""
+        """None only after a look at the queue itself: what was claimed may have come back."""
         if self._old() or (self._soonest() is None and not self._empty):
             await self._read()
         return self._soonest()
 
     def take(self, submission_id: str) -> Seen | None:
         """The status as it was listed; once, because the first write makes it old."""
-        return self._handed.pop(submission_id, None)
+        taken = self._left.pop(submission_id, None)
+        if taken is None:
+            return None
+        self._turns.begun(_team(taken))
+        return taken.now
 
     def _soonest(self) -> float | None:
-        waits = [self._leases.wait(one.now) for one in self._left]
+        waits = [self._leases.wait(one.now) for one in self._left.values()]
         return min((wait for wait in waits if wait is not None), default=None)
 
     def _old(self) -> bool:
         if self._at is None:
             return True
-        backlog = any(self._leases.wait(one.now) == 0.0 for one in self._left)
+        backlog = any(self._leases.wait(one.now) == 0.0 for one in self._left.values())
         return uptime() - self._at >= (_BACKLOG_SECONDS if backlog else self._poll_seconds)
 
     async def _read(self) -> None:
-        self._left = await self._listing.open()
+        listed = await self._listing.open()
+        self._left = {one.id: one for one in listed}
         self._at, self._empty = uptime(), self._soonest() is None
+        self._turns, day = Turns(), written(utc_now())[:10]
+        for one in listed:
+            self._turns.running[_team(one)] += one.now.status in HELD and self._leases.wait(one.now) != 0.0
+        for one in await self._listing.lately() if self._soonest() == 0.0 else ():
+            self._turns.today[_team(one)] += one.now.record.day == day
+
+
+def _team(one: ListedSubmission) -> str:
+    """Who submitted: the team, or a person alone."""
+    return str(one.submission.team_id or one.submission.user_id or "")

@@ -173,6 +173,7 @@ class Reader:
             version=record.version,
             scores=scores,
             feedback=feedback,
+            rehearsed=record.rehearsed,
         )
 
 

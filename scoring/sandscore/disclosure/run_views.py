@@ -1,7 +1,26 @@
-"""Single facts as others may learn them: names that a participant or an organiser chose, and times."""
+"""The log, times and chosen names of a run as others may learn them."""
 
 from sandscore.disclosure.released import Audience, Item, Released, choice_bits, passed, withheld
 from sandscore.records.disclosure_policy import DisclosurePolicy
+
+
+class LogItem(Item[str | None], frozen=True, kw_only=True):
+    """A log, or the part of one that was received before the first connection that carries a note."""
+
+    text: str
+    rehearsal: bool = False
+    """Of a run on practice notes."""
+    before_notes: bool = False
+    """Whole in the harness's hands before the first note left them."""
+
+
+def log_view(item: LogItem, audience: Audience, policy: DisclosurePolicy) -> Released[str | None]:
+    """The text or nothing."""
+    harmless = item.rehearsal or item.before_notes or not policy.notes_hidden
+    shown = policy.logs == "full" or (policy.logs != "none" and harmless)
+    if audience is Audience.PUBLIC or not shown:
+        return withheld(item, "log")
+    return passed(item, item.text, "log", 0.0 if harmless else 8.0 * len(item.text.encode("utf-8", "surrogatepass")))
 
 
 class IdentifierItem(Item[str | None], frozen=True, kw_only=True):
