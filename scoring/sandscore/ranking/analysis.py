@@ -48,11 +48,10 @@ def stand(table: ScoreTable, rules: RankingRules, seed: int, progress: Progress 
     places = [place for _, place in sorted(zip(exact, published, strict=True))]
     agreed = agreement(replicates, places)
     groups = tie_groups(exact, scored, rules.tie_rule, tested, agreed.wins, rules.resamples)
-    keys = {s: _row_key(table, rules, scores, groups, s) for s in exact}
-    order = sorted(exact, key=lambda s: (keys[s], table.systems[s]))
+    order, ranks = arranged(table, rules, scores, groups)
     return Standing(
         tuple(order),
-        dict(zip(order, number([keys[s] for s in order], rules.numbering), strict=True)),
+        ranks,
         scores,
         estimates,
         percentile_intervals(replicates),
@@ -62,6 +61,15 @@ def stand(table: ScoreTable, rules: RankingRules, seed: int, progress: Progress 
         groups,
         agreed,
     )
+
+
+def arranged(
+    table: ScoreTable, rules: RankingRules, scores: list[Score], groups: dict[int, int]
+) -> tuple[list[int], dict[int, int | float]]:
+    """The systems in the order of their rows, and their ranks."""
+    keys = {s: _row_key(table, rules, scores, groups, s) for s in groups}
+    order = sorted(groups, key=lambda s: (keys[s], table.systems[s]))
+    return order, dict(zip(order, number([keys[s] for s in order], rules.numbering), strict=True))
 
 
 def refuse_unknown_measures(table: ScoreTable, rules: RankingRules) -> None:

@@ -11,7 +11,6 @@ from sandscore.ranking.aggregation import leader_by_site_rule, missing_cells
 from sandscore.ranking.analysis import Standing, ranked_measure_names, stand
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.confidence_intervals import Interval
-from sandscore.ranking.feedback import as_public
 from sandscore.ranking.pair_tests import Progress
 from sandscore.ranking.rank_agreement import bayes_factor
 from sandscore.ranking.resampling import seed_of
@@ -153,14 +152,8 @@ def rank(
     rules: BoardRules | None = None,
     phase: str | None = None,
     progress: Progress = lambda _: None,
-    *,
-    everything: bool = False,
 ) -> Board:
-    """The board of these cards.
-
-    Where the phase's feedback is not ``full`` and the phase has not ended, the board holds only what participants
-    may see, unless ``everything`` is asked for.
-    """
+    """The exact board of these cards: for the organiser, whatever the phase's feedback shows others."""
     rules = rules or BoardRules()
     table = tabulate(entries)
     gold = gold_of(table)
@@ -168,7 +161,7 @@ def rank(
     standing = stand(table, rules, seed, progress)
     card = next(iter(table.cards.values())).card
     leaders = leader_by_site_rule(table, table.measures.index(rules.headline), rules.missing)
-    board = Board(
+    return Board(
         sandscore=card.sandscore,
         task=card.task,
         definition=card.definition,
@@ -185,9 +178,6 @@ def rank(
         stability=stability_of(table, standing),
         site_leaders=leaders if len(table.datasets) > 1 else None,
     )
-    if everything or rules.feedback == "full" or rules.ended:
-        return board
-    return as_public(board, table, rules)
 
 
 def board_seed(gold: Mapping[str, str | None], rules: BoardRules, phase: str | None = None) -> int:
