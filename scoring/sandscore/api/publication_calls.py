@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sandscore.api.results import RankedBoard
 from sandscore.ranking.challenge_reading import read_challenge
-from sandscore.records.challenge import Challenge
+from sandscore.records.challenge import CardRule, Challenge
 from sandscore.site import publication
 from sandscore.site.publication import PublicationSettings
 from sandscore.site.site_folder import Written
@@ -18,7 +18,7 @@ def publish(
     folder: str | Path,
     *,
     challenge: Challenge | str | Path | None = None,
-    cards: bool = False,
+    cards: CardRule | None = None,
 ) -> Written:
     """Boards to a leaderboard: pages that need no server and no network, CSV, JSON and Markdown.
 
@@ -34,7 +34,7 @@ def publish(
     configured = read_challenge(Path(challenge)) if isinstance(challenge, str | Path) else challenge
     with ExitStack() as stack:
         places = [_place(board, stack) for board in given]
-        return publication.publish(places, Path(folder), PublicationSettings(challenge=configured, cards=cards))
+        return publication.publish(places, Path(folder), PublicationSettings(configured, cards))
 
 
 def _place(board: RankedBoard | str | Path, stack: ExitStack) -> Path:

@@ -160,12 +160,13 @@ def verify(
     cards: Iterable[str | Path] | None = None,
     *,
     testing: Callable[[], Steps] = _unfollowed,
-    complete: bool = False,
+    require: str | None = None,
 ) -> verification.Verified:
     """Recomputes every number of a board from its score cards; the first value that differs is an error that names it.
 
     The cards lie beside the board or where it names them; ``cards`` are for a board that hides which they are.
-    Measures without integer components are only compared with the cards; ``complete`` makes that an error.
+    Where only totals are at hand, what follows from them is recomputed, and the rest is named: ``level`` says which it
+    was, and ``require="recomputed"`` makes everything that was only compared an error.
 
     >>> ss.verify("leaderboard/date-final/board.json").cards
     2
@@ -176,11 +177,14 @@ def verify(
         with tempfile.TemporaryDirectory(prefix="sandscore-") as folder:
             place = Path(folder) / "board.json"
             board.save(place)
-            return verify(place, cards, testing=testing, complete=complete)
+            return verify(place, cards, testing=testing, require=require)
+    from sandscore.disclosure.board_view import recomputed_view
+
     with testing() as advance:
-        verified = verification.verify(Path(board), [Path(card) for card in cards or ()], advance, as_shown)
-    if complete and verified.not_recomputed:
-        raise ParticipantFault(f"{board}: not recomputed: {', '.join(map(one_line, verified.not_recomputed))}")
+        verified = verification.verify(Path(board), [Path(card) for card in cards or ()], advance, recomputed_view)
+    if require is not None and (verified.level != require or verified.not_recomputed):
+        left = ", ".join(map(one_line, verified.not_recomputed)) or "what its cards of totals do not say"
+        raise ParticipantFault(f"{board}: level {verified.level}, not {require}; not recomputed: {left}")
     return verified
 
 

@@ -28,7 +28,7 @@ def command(board: Path, cards: tuple[Path, ...], require: str | None, output_fo
     """
     from sandscore.cli.progress import bar
 
-    verified = api.verify(board, cards, testing=lambda: bar("testing pairs"), complete=require is not None)
+    verified = api.verify(board, cards, testing=lambda: bar("testing pairs"), require=require)
     click.echo(FORMATS[output_format](board, verified))
 
 

@@ -103,7 +103,7 @@ def _unsigned(signed: _Signed) -> _Signed:
 
 def _running(item: BoardItem, policy: DisclosurePolicy) -> tuple[Board, set[str]]:
     """What the feedback leaves while exact scores are hidden."""
-    mode, seen = policy.shown_feedback, item.board
+    mode, seen = policy.feedback, item.board
     if item.entries:
         rules = seen.config.model_copy(update={"feedback": mode})
         seen = as_public(seen, tabulate(item.entries), rules)

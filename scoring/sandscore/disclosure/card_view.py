@@ -33,9 +33,7 @@ def card_view(item: CardItem, _audience: Audience, policy: DisclosurePolicy) -> 
 
 def card_content(card: ReleasedCard) -> bytes:
     """The bytes that are published."""
-    if isinstance(card, Scorecard):
-        return dumped(card)
-    return card.model_dump_json().encode() + b"\n"
+    return dumped(card) if isinstance(card, Scorecard) else card.content()
 
 
 def hides_notes(card: Scorecard) -> bool:

@@ -8,24 +8,31 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from sandscore import __version__
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.whole_files import write_file
+from sandscore.disclosure.board_release import release_board
+from sandscore.disclosure.card_view import card_content
 from sandscore.disclosure.feedback_view import view_of
 from sandscore.queue.children.child_messages import BoardsAnswer, ScoredSubmission
-from sandscore.queue.queue_layout import OWNER_FILE
+from sandscore.queue.queue_layout import OWNER_FILE, OWNER_FOLDER
+from sandscore.queue.shared_data import policy_in
 from sandscore.queue.workspace import SCRATCH, Workspace, read_salt
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
-from sandscore.ranking.card_reading import RankedCard, read_card, refuse_incomparable
+from sandscore.ranking.card_reading import read_card, refuse_incomparable
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.ranking.ladder import LadderState
 from sandscore.records.board import Board, BoardRules
-from sandscore.scoring.card_building import dumped, published
+from sandscore.records.disclosure_policy import DisclosurePolicy
+from sandscore.records.record_reading import read_record
+from sandscore.site.board_files import references
 from sandscore.site.publication import PublicationSettings, publish
 from sandscore.site.site_folder import file_name, write_page, writing
+
+WITHDRAWN = "withdrawn"
+"""The folder in the private half for boards and cards that were public once and may not be any more."""
 
 
 class BoardGroup(Struct, frozen=True):
@@ -53,6 +60,7 @@ def rebuild(workspace: Workspace, submissions: Sequence[ScoredSubmission]) -> Bo
             warnings.append(
                 f"the board of {group.slug} stays as it was: {fault}; sandscore queue rescore brings cards up to date"
             )
+    _withdraw(workspace)
     boards = list(versions(workspace))
     if boards:
         _publish(workspace, boards)
@@ -115,30 +123,60 @@ def _publish(workspace: Workspace, boards: Sequence[Path]) -> None:
 
 
 def _board(workspace: Workspace, group: BoardGroup) -> None:
+    """Ranked from the organiser's exact cards; what everybody may have of board and cards is written."""
     members = shown(group, workspace.settings.board_rows)
-    stamp = _stamp(workspace, members)
+    policy = policy_in(workspace, group.task, group.phase)
+    stamp = _stamp(workspace, members, policy)
     place, stamped = workspace.boards / f"{group.slug}.json", workspace.private / f".{group.slug}.stamp"
     if place.exists() and stamped.exists() and stamped.read_text(encoding="ascii") == stamp:
         return
     workspace.boards.mkdir(parents=True, exist_ok=True)
-    entries = [_public_entry(workspace, one) for one in members]
-    refuse_incomparable(entries)
-    board = rank(entries, group.rules, group.phase)
-    _keep_older(place, board)
-    write_page(place, as_json(board).encode())
+    entries = {f"{one.id}.v{one.version}.json": read_card(Path(one.card)) for one in members}
+    names = {entry.sha256: name for name, entry in entries.items()}
+    refuse_incomparable([*entries.values()])
+    made = release_board(
+        rank([*entries.values()], group.rules, group.phase),
+        [*entries.values()],
+        policy,
+        place=lambda entry: _listed(workspace, names[entry.sha256]),
+        salt=read_salt(workspace.salt),
+        columns=workspace.challenge.publication.columns,
+    )
+    for card in made.cards.values():
+        if card.released.view is not None:
+            workspace.cards.mkdir(parents=True, exist_ok=True)
+            write_page(workspace.cards / names[card.entry.sha256], card_content(card.released.view))
+    _keep_older(place, made.board.view)
+    write_page(place, as_json(made.board.view).encode())
     with writing(stamped):
         write_file(stamped, stamp.encode(), mode=OWNER_FILE)
 
 
-def _public_entry(workspace: Workspace, one: ScoredSubmission) -> RankedCard:
-    """The published card of a submission, made if it is not there, and where it lies as seen from the board."""
-    place = workspace.cards / f"{one.id}.v{one.version}.json"
-    if not place.exists():
-        workspace.cards.mkdir(parents=True, exist_ok=True)
-        card = read_card(Path(one.card)).card
-        write_page(place, dumped(published(card, read_salt(workspace.salt))))
-    entry = read_card(place)
-    return replace(entry, listed=Path(os.path.relpath(place, workspace.boards)).as_posix())
+def _listed(workspace: Workspace, card: str) -> str:
+    return Path(os.path.relpath(workspace.cards / card, workspace.boards)).as_posix()
+
+
+def _withdraw(workspace: Workspace) -> None:
+    """Boards of older versions, which say nothing of a policy, are for the organiser alone where theirs keeps anything
+    back; and so is every card that no board names."""
+    withdrawn = workspace.private / WITHDRAWN
+    named = set[str]()
+    for place in list(versions(workspace)):
+        board = read_record(Board, place.read_bytes(), place, "a board", ParticipantFault)
+        policy = policy_in(workspace, board.task, board.phase)
+        if board.policy is None and (policy.cards != "notes" or not policy.exact):
+            _take(place, withdrawn)
+            continue
+        named |= {reference.path.rpartition("/")[2] for row in board.rows for reference in references(row).values()}
+    for card in workspace.cards.glob("*.json"):
+        if card.name not in named:
+            _take(card, withdrawn)
+
+
+def _take(path: Path, folder: Path) -> None:
+    folder.mkdir(mode=OWNER_FOLDER, exist_ok=True)
+    path.replace(folder / path.name)
+    (folder / path.name).chmod(OWNER_FILE)
 
 
 def _keep_older(place: Path, board: Board) -> None:
@@ -152,8 +190,8 @@ def _keep_older(place: Path, board: Board) -> None:
     place.replace(place.with_name(f"{place.stem}.v{number}.json"))
 
 
-def _stamp(workspace: Workspace, members: Sequence[ScoredSubmission]) -> str:
+def _stamp(workspace: Workspace, members: Sequence[ScoredSubmission], policy: DisclosurePolicy) -> str:
     """What the board depends on."""
     names = sorted(f"{one.id}.v{one.version}" for one in members)
     rules = workspace.challenge_file.read_bytes()
-    return hashlib.sha256("\n".join([__version__, *names]).encode() + b"\n" + rules).hexdigest()
+    return hashlib.sha256("\n".join([__version__, repr(policy), *names]).encode() + b"\n" + rules).hexdigest()

@@ -42,7 +42,7 @@ def stand(table: ScoreTable, rules: RankingRules, seed: int, progress: Progress 
     scored = [score is not None for score in scores]
     exact = sorted(range(len(scores)), key=lambda s: (sort_key(scores[s]), table.systems[s]))
     replicates = replicate_scores(table, rules, seed)
-    estimates = np.array([_estimate(score, rules) for score in scores])
+    estimates = estimates_of(scores)
     tested = run_tests(table, rules, seed, testable_pairs(table, rules, scored), replicates, estimates, progress)
     published = number([sort_key(scores[s]) for s in exact], "average")
     places = [place for _, place in sorted(zip(exact, published, strict=True))]
@@ -98,9 +98,9 @@ def _intervals(table: ScoreTable, rules: RankingRules, measure: int, replicates:
     return percentile_intervals(replicates)
 
 
-def _estimate(score: Score, rules: RankingRules) -> float:
-    """The score as a float; ranks of a lexicographic board are only an order, its first measure is the score."""
-    return float("nan") if score is None or score[0] is None else float(score[0])
+def estimates_of(scores: Sequence[Score]) -> Floats:
+    """The scores as floats; ranks of a lexicographic board are only an order, its first measure is the score."""
+    return np.array([float("nan") if score is None or score[0] is None else float(score[0]) for score in scores])
 
 
 def _row_key(

@@ -156,9 +156,12 @@ def rank(
     """The exact board of these cards: for the organiser, whatever the phase's feedback shows others."""
     rules = rules or BoardRules()
     table = tabulate(entries)
-    gold = gold_of(table)
-    seed = board_seed(gold, rules, phase)
-    standing = stand(table, rules, seed, progress)
+    seed = board_seed(gold_of(table), rules, phase)
+    return board_of(table, rules, phase, seed, stand(table, rules, seed, progress))
+
+
+def board_of(table: ScoreTable, rules: BoardRules, phase: str | None, seed: int, standing: Standing) -> Board:
+    """What was computed, written down."""
     card = next(iter(table.cards.values())).card
     leaders = leader_by_site_rule(table, table.measures.index(rules.headline), rules.missing)
     return Board(
@@ -170,7 +173,7 @@ def rank(
         headline=rules.headline,
         config=rules,
         seed=f"0x{seed:016x}",
-        gold=gold,
+        gold=gold_of(table),
         units=table.units,
         warnings=warnings_of(table, rules, leaders),
         rows=tuple(row_of(table, rules, standing, s) for s in standing.order),

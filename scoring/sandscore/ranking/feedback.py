@@ -12,7 +12,7 @@ from sandscore.ranking.card_reading import RankedCard, formula_of
 from sandscore.ranking.ladder import LadderState, climb, f1_of, leave_one_out, replay, standard_error
 from sandscore.ranking.score_table import ScoreTable, tabulate
 from sandscore.records.board import AnyMeasure, Board, FormulaMeasure, RankedMeasure, Row
-from sandscore.records.challenge import FeedbackMode, RankingRules
+from sandscore.records.challenge import FeedbackMode, Numbering, RankingRules
 
 
 class _Seen(Struct, frozen=True):
@@ -25,12 +25,23 @@ class _Seen(Struct, frozen=True):
 def as_public(board: Board, table: ScoreTable, rules: RankingRules) -> Board:
     """The board without what the phase's feedback hides."""
     _refuse_sums(table, rules)
-    seen = sorted(BOARDS[rules.feedback](board, table), key=_order)
-    keys = [one.score for one in seen]
-    ranks = number(keys, rules.numbering) if rules.feedback != "blind" else [None] * len(keys)
-    rows = tuple(one.row.model_copy(update={"rank": rank}) for one, rank in zip(seen, ranks, strict=True))
+    rows = _ranked(BOARDS[rules.feedback](board, table), rules.feedback, rules.numbering)
     hidden = {"rows": rows, "pairwise": (), "stability": None, "site_leaders": None, "warnings": ()}
     return board.model_copy(update=hidden)
+
+
+def in_seen_order(rows: Sequence[Row], headline: str, mode: FeedbackMode, numbering: Numbering) -> tuple[Row, ...]:
+    """Rows that participants see already, ordered and numbered again by the scores that stand there."""
+    measures = [row.measures.get(headline) for row in rows]
+    seen = [_Seen(row, measure.f1 if measure else None) for row, measure in zip(rows, measures, strict=True)]
+    return _ranked(seen, mode, numbering)
+
+
+def _ranked(seen: Sequence[_Seen], mode: FeedbackMode, numbering: Numbering) -> tuple[Row, ...]:
+    ordered = sorted(seen, key=_order)
+    keys = [one.score for one in ordered]
+    ranks = number(keys, numbering) if mode != "blind" else [None] * len(keys)
+    return tuple(one.row.model_copy(update={"rank": rank}) for one, rank in zip(ordered, ranks, strict=True))
 
 
 def participant_view(

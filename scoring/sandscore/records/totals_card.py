@@ -63,6 +63,10 @@ class TotalsCard(StrictRecord):
     per_label: dict[str, dict[str, TotalCounts]] = Field(default_factory=dict)
     withheld: tuple[str, ...] = Field(description="Fields of the exact card that are not here, as JSON Pointers.")
 
+    def content(self) -> bytes:
+        """The card as it is written."""
+        return self.model_dump_json().encode() + b"\n"
+
 
 def totals_of(card: Scorecard) -> TotalsCard:
     """The card without all that is not named above."""

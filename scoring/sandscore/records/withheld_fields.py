@@ -11,7 +11,7 @@ from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel
 
-from sandscore.records.board import Board, FormulaMeasure, RankedMeasure, Row
+from sandscore.records.board import Board, BoardPolicy, BoardRules, FormulaMeasure, RankedMeasure, Row
 from sandscore.records.challenge import FeedbackMode
 from sandscore.records.disclosure_policy import DisclosurePolicy
 
@@ -43,18 +43,18 @@ def without_running_fields(board: Board, mode: FeedbackMode) -> Board:
     return _bared(board, _SHOWN).model_copy(update={"rows": tuple(rows)})
 
 
-def policy_on(board: Board) -> DisclosurePolicy:
-    """The policy a board names. One that names none was ranked without a challenge: its scores are its maker's to
+def policy_on(policy: BoardPolicy | None, rules: BoardRules) -> DisclosurePolicy:
+    """The policy that a board names. One that names none was ranked without a challenge: its scores are its maker's to
     show, and its cards go as totals."""
-    if board.policy is not None:
-        return DisclosurePolicy(**board.policy.model_dump())
-    return DisclosurePolicy(notes="teams", gold="retired", feedback=board.config.feedback, ended=board.config.ended)
+    if policy is not None:
+        return DisclosurePolicy(**policy.model_dump())
+    return DisclosurePolicy(notes="teams", gold="retired", feedback=rules.feedback, ended=rules.ended)
 
 
 def permitted_fields(policy: DisclosurePolicy) -> set[str]:
     """What a board under this policy may keep back."""
     chosen = {f"/rows/*/{name}" for name in CHOSEN_COLUMNS}
-    return chosen | CARD_FIELDS if policy.exact else chosen | running_fields(policy.shown_feedback)
+    return chosen | CARD_FIELDS if policy.exact else chosen | running_fields(policy.feedback)
 
 
 def covering(pointers: Iterable[str]) -> re.Pattern[str]:
