@@ -1,13 +1,16 @@
 """The board as a whole: its promises as properties, and the cards it refuses to mix."""
 
+import hashlib
 from typing import Any
 
 import numpy as np
 import pytest
+import slow_board
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ranking_cards import GOLD, card_content, drawn_rows, entry
 from ranking_cards import as_entry as read
+from scipy import stats
 
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.ranking.board_building import rank
@@ -32,9 +35,14 @@ def test_order_of_cards_changes_nothing(order: list[int]) -> None:
 
 
 def test_a_rival_moves_no_interval_and_no_p() -> None:
-    few, many = rank(cards(3)), rank(cards(5))
+    """But for what rivals say of how much each patient weighs: in the fourth digit of the interval's width."""
+    few, many = (rank(cards(count), BoardRules(interval="percentile")) for count in (3, 5))
     for name in ("s0", "s1", "s2"):
         assert row(few, name).measures == row(many, name).measures
+    few, many = rank(cards(3)), rank(cards(5))
+    for name in ("s0", "s1", "s2"):
+        intervals = [row(board, name).measures["instance_strict"].f1_ci for board in (few, many)]
+        assert intervals[0] == pytest.approx(intervals[1], abs=1e-4)
     rules = BoardRules(randomisations=2_000)
     few, many = rank(cards(3), rules), rank(cards(5), rules)
     p = {(pair.a, pair.b): pair.p for pair in many.pairwise}
@@ -187,30 +195,82 @@ def test_the_bootstrap_runs_through_the_aggregation(aggregation: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("patients", "warned"),
+    ("interval", "patients", "warned"),
     [
-        pytest.param([f"p{i // 2}" for i in range(150)], "only 75 patients", id="few patients"),
-        pytest.param([f"p{i // 2}" for i in range(240)], None, id="enough"),
-        pytest.param([f"note-{i}" for i in range(150)], "no patient ids", id="notes"),
+        pytest.param("percentile_t", [f"p{i // 10}" for i in range(150)], "as if there were 13", id="few patients"),
+        pytest.param("percentile_t", [f"p{max(0, i - 120)}" for i in range(150)], "as if", id="one has nearly all"),
+        pytest.param("percentile_t", [f"p{i // 2}" for i in range(150)], None, id="enough"),
+        pytest.param("percentile", [f"p{i // 2}" for i in range(150)], "only 75 patients", id="too few for another"),
+        pytest.param("percentile", [f"p{i // 2}" for i in range(240)], None, id="enough for another"),
+        pytest.param("percentile_t", [f"note-{i}" for i in range(150)], "no patient ids", id="notes"),
     ],
 )
-def test_warns_where_intervals_are_too_narrow(patients: list[str], warned: str | None) -> None:
-    board = rank([entry("a", drawn_rows(0.8, len(patients), 1), patients=patients)])
+def test_warns_where_intervals_are_too_narrow(interval: Any, patients: list[str], warned: str | None) -> None:
+    board = rank([entry("a", drawn_rows(0.8, len(patients), 1), patients=patients)], BoardRules(interval=interval))
     assert bool(board.warnings) == (warned is not None)
     assert warned is None or any(warned in warning for warning in board.warnings)
     assert board.units == len(set(patients))
 
 
 def test_a_stranger_recomputes_the_interval_with_numpy_alone() -> None:
-    """From the card's per-note counts, the board's seed and the rules written in docs/ranking.md."""
-    rows = drawn_rows(0.8, 150, 3)
+    """From the cards' per-note counts, the board's seed and the rules written in docs/ranking.md."""
+    sides = [drawn_rows(0.8, 150, 3), drawn_rows(0.7, 150, 4)]
     patients = [f"p{i % 60}" for i in range(150)]
-    board = rank([entry("a", rows, patients=patients), entry("b", drawn_rows(0.7, 150, 4), patients=patients)])
-    sums = np.zeros((60, 3))
-    for counts, patient in zip(rows, patients, strict=True):
-        sums[int(patient[1:])] += counts
+    entries = [entry(name, rows, patients=patients) for name, rows in zip("ab", sides, strict=True)]
+    board, plain = rank(entries), rank(entries, BoardRules(interval="percentile"))
+    both = np.zeros((2, 60, 3))
+    for rows, into in zip(sides, both, strict=True):
+        for counts, patient in zip(rows, patients, strict=True):
+            into[int(patient[1:])] += counts
+    sums = both[0]
     raw = np.random.PCG64(int(board.seed, 16)).random_raw(10_000 * 60).reshape(10_000, 60)
     drawn = ((raw >> np.uint64(32)) * np.uint64(60)) >> np.uint64(32)
     tp, fp, fn = sums[drawn.astype(int)].sum(axis=1).T
-    expected = np.quantile(2 * tp / (2 * tp + fp + fn), [0.025, 0.975], method="linear")
-    assert row(board, "a").measures["instance_strict"].f1_ci == tuple(expected.tolist())
+    drawn_scores = 2 * tp / (2 * tp + fp + fn)
+    expected = np.quantile(drawn_scores, [0.025, 0.975], method="linear")
+    assert row(plain, "a").measures["instance_strict"].f1_ci == tuple(expected.tolist())
+    weight = (both @ [2, 1, 1]).sum(axis=0)
+    effective = weight.sum() ** 2 / (weight**2).sum() - 1
+    assert board.effective_patients == pytest.approx(effective)
+    score = 2 * sums[:, 0].sum() / (sums @ [2, 1, 1]).sum()
+    x, drawn_x = np.arcsin(np.sqrt(score)), np.arcsin(np.sqrt(drawn_scores))
+    wider = stats.t.ppf(0.975, effective) / 1.95996
+    low, high = np.quantile(x - drawn_x, [0.975, 0.025])
+    ends = np.sin(np.array([x - wider * low, x - wider * high])) ** 2
+    assert row(board, "a").measures["instance_strict"].f1_ci == pytest.approx(tuple(ends), abs=1e-11)
+
+
+def test_the_row_says_what_to_expect_of_a_chosen_one() -> None:
+    """As the slow twin computes it from replicates drawn anew here; a single row was chosen from nobody."""
+    entries = [entry(f"s{i}", drawn_rows(0.8, 80, i)) for i in range(5)]
+    board = rank(entries, BoardRules(resamples=150))
+    counts = np.array([drawn_rows(0.8, 80, i) for i in range(5)])
+    raw = np.random.PCG64(int(board.seed, 16)).random_raw(150 * 80).reshape(150, 80)
+    drawn = (((raw >> np.uint64(32)) * np.uint64(80)) >> np.uint64(32)).astype(int)
+    sums = counts[:, drawn].sum(axis=2)
+    scores = counts.sum(axis=1)
+    y, rep = (2 * of[..., 0] / (of @ [2, 1, 1]) for of in (scores, sums))
+    effective = slow_board.effective((counts @ [2, 1, 1]).sum(axis=0).tolist())
+    spans, next_time = slow_board.chosen(y.tolist(), rep.tolist(), effective), slow_board.expected(y, rep)
+    for i in range(5):
+        assert row(board, f"s{i}").chosen_ci == pytest.approx(spans[i], abs=1e-10)
+        assert row(board, f"s{i}").expected == pytest.approx(next_time[i], abs=1e-10)
+    alone = rank(entries[:1]).rows[0]
+    assert alone.chosen_ci == alone.measures["instance_strict"].f1_ci
+    assert alone.expected == alone.measures["instance_strict"].f1
+
+
+@pytest.mark.parametrize("aggregation", ["lexicographic", "borda", "mean_rank"])
+def test_scores_made_of_ranks_expect_nothing(aggregation: Any) -> None:
+    rules = BoardRules(aggregation=aggregation, measures={"instance_strict": 1}, resamples=200, randomisations=99)
+    assert all(one.chosen_ci is None and one.expected is None for one in rank(cards(3), rules).rows)
+
+
+def test_the_seed_may_follow_from_a_log() -> None:
+    """The first eight bytes of SHA-256 of the five lines."""
+    root = "0f" * 32
+    board = rank(cards(2), BoardRules(challenge="ours"), "final", log_root=root)
+    text = f"ours\nfinal\n0123456789ab\ninstance_strict\n{root}"
+    assert board.seed == "0x" + hashlib.sha256(text.encode()).hexdigest()[:16]
+    assert (board.config.seed_rule, board.log_root) == ("names+log", root)
+    assert (rank(cards(2)).config.seed_rule, rank(cards(2)).log_root) == ("names", None)

@@ -37,6 +37,26 @@ def test_csv_says_the_same_as_the_board() -> None:
         assert (int(read["rank_low"]), int(read["rank_high"])) == row.rank_set
 
 
+def test_the_interval_that_allows_for_the_choice_comes_first() -> None:
+    made = board()
+    first = made.rows[0]
+    assert first.chosen_ci is not None
+    assert first.expected is not None
+    rows = list(csv.DictReader(io.StringIO(as_csv(made))))
+    assert [float(rows[0][name]) for name in ("chosen_low", "chosen_high", "expected")] == [
+        *first.chosen_ci,
+        first.expected,
+    ]
+    low, high = (f"{end:.3f}" for end in first.chosen_ci)
+    said = (
+        f"F1 {first.measures['instance_strict'].f1:.3f}; chosen as best of 3, so expect about {first.expected:.3f} "
+        f"on new patients (95 %: {low}–{high}, allowing for the choice)"
+    )
+    assert said in as_text(made)
+    assert said in as_markdown(made)
+    assert f"[{first.chosen_ci[0]:.4f}, {first.chosen_ci[1]:.4f}]" in as_text(made)
+
+
 def test_csv_holds_no_formula() -> None:
     teams = [row["team"] for row in csv.DictReader(io.StringIO(as_csv(board())))]
     assert "'" + HOSTILE in teams
@@ -45,12 +65,12 @@ def test_csv_holds_no_formula() -> None:
 def test_markdown_has_one_line_a_row_and_no_markup_of_others() -> None:
     lines = [line for line in as_markdown(board()).splitlines() if line.startswith("|")]
     assert len(lines) == 2 + 3
-    assert all(line.replace("\\|", "").count("|") == 10 for line in lines)
+    assert all(line.replace("\\|", "").count("|") == 11 for line in lines)
     assert "\\<b\\>" in as_markdown(board())
 
 
 def test_text_moves_no_cursor() -> None:
-    assert len(as_text(board()).splitlines()) == 1 + 3 + 1 + len(board().warnings) + 1
+    assert len(as_text(board()).splitlines()) == 2 + 1 + 3 + 1 + len(board().warnings) + 1
 
 
 @pytest.mark.parametrize("export", EXPORTS)

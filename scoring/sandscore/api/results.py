@@ -408,20 +408,24 @@ class RankedBoard(_Value):
     def _view(self) -> ValueView:
         shown = self.board.rows[:_SHOWN_ROWS]
         scores = [row.measures.get(self.board.headline) for row in shown]
+        intervals = [
+            row.chosen_ci or (score.f1_ci if score else None) for row, score in zip(shown, scores, strict=True)
+        ]
         rows = [
             (
                 _place_text(row),
                 row.submission,
                 row.team or "",
                 ratio_text(score.f1 if score else None),
-                interval_text(score.f1_ci if score else None),
+                interval_text(interval),
+                ratio_text(row.expected),
             )
-            for row, score in zip(shown, scores, strict=True)
+            for row, score, interval in zip(shown, scores, intervals, strict=True)
         ]
-        bars = [IntervalBar(score.f1 if score else None, score.f1_ci if score else None) for score in scores]
+        bars = [IntervalBar(score.f1 if score else None, span) for score, span in zip(scores, intervals, strict=True)]
         left = len(self.board.rows) - len(shown)
         said = [*([f"… and {left:,} more"] if left else []), *self.board.warnings]
-        heads = ("rank", "submission", "team", "F1", "95 % interval")
+        heads = ("rank", "submission", "team", "F1", "95 % interval", "expected")
         title = f"task {self.board.task}, ranked by {self.board.headline}, {self.board.units:,} units"
         return ValueView(title, heads, rows, bars, said, texts=3)
 

@@ -7,6 +7,12 @@ from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
 from sandscore.ranking.aggregation import Score, exact_scores, number, ranked_by, sort_key
+from sandscore.ranking.chosen_rows import (
+    chosen_intervals,
+    effective_patients,
+    expected_scores,
+    studentised_intervals,
+)
 from sandscore.ranking.confidence_intervals import Interval, bca_intervals, percentile_intervals
 from sandscore.ranking.pair_tests import PairTests, Progress, rank_sets, run_tests, testable_pairs, tie_groups
 from sandscore.ranking.rank_agreement import Agreement, agreement
@@ -28,6 +34,9 @@ class Standing(Struct, frozen=True, eq=False):
     scores: list[Score]
     estimates: Floats
     score_intervals: list[Interval]
+    chosen: list[Interval]
+    expected: list[float | None]
+    effective: float | None
     intervals: dict[tuple[int, int], Interval]
     tested: PairTests
     sets: dict[int, tuple[int, int]]
@@ -49,12 +58,18 @@ def stand(table: ScoreTable, rules: RankingRules, seed: int, progress: Progress 
     agreed = agreement(replicates, places)
     groups = tie_groups(exact, scored, rules.tie_rule, tested, agreed.wins, rules.resamples)
     order, ranks = arranged(table, rules, scores, groups)
+    place = table.measures.index(rules.headline)
+    effective, bounded = effective_patients(table.annotations(place)), table.scale(place).bounded
+    allowed = None if ranks_decide(rules) else effective
     return Standing(
         tuple(order),
         ranks,
         scores,
         estimates,
-        percentile_intervals(replicates),
+        score_intervals(estimates, replicates, rules, effective, bounded),
+        chosen_intervals(estimates, replicates, allowed, bounded) if allowed else [None] * len(scores),
+        expected_scores(estimates, replicates) if allowed else [None] * len(scores),
+        effective,
         all_intervals(table, rules, seed),
         tested,
         rank_sets([s for s in exact if scored[s]], tested),
@@ -70,6 +85,20 @@ def arranged(
     keys = {s: _row_key(table, rules, scores, groups, s) for s in groups}
     order = sorted(groups, key=lambda s: (keys[s], table.systems[s]))
     return order, dict(zip(order, number([keys[s] for s in order], rules.numbering), strict=True))
+
+
+def ranks_decide(rules: RankingRules) -> bool:
+    """Whether the board's score is made of ranks, which have no error of their own that could be allowed for."""
+    return rules.aggregation != "headline" or rules.sites == "mean_rank"
+
+
+def score_intervals(
+    estimates: Floats, replicates: Floats, rules: RankingRules, effective: float | None, bounded: bool
+) -> list[Interval]:
+    """Of the score that the board ranks by; of scores made of ranks, the middle of the draws."""
+    if rules.interval != "percentile_t" or effective is None or ranks_decide(rules):
+        return percentile_intervals(replicates)
+    return studentised_intervals(estimates, replicates, effective, bounded)
 
 
 def refuse_unknown_measures(table: ScoreTable, rules: RankingRules) -> None:
@@ -88,14 +117,18 @@ def all_intervals(table: ScoreTable, rules: RankingRules, seed: int) -> dict[tup
         replicates = f1_replicates(table, measures, seed, rules.resamples)
         for at, measure in enumerate(measures):
             for system, interval in enumerate(_intervals(table, rules, measure, replicates[:, at])):
-                out[system, measure] = interval if table.scored[system, :, measure].any() else None
+                shown = table.scale(measure).shown_interval(interval)
+                out[system, measure] = shown if table.scored[system, :, measure].any() else None
     return out
 
 
 def _intervals(table: ScoreTable, rules: RankingRules, measure: int, replicates: Floats) -> Sequence[Interval]:
     if rules.interval == "bca":
         return bca_intervals(table, measure, replicates)
-    return percentile_intervals(replicates)
+    effective = effective_patients(table.annotations(measure))
+    if rules.interval == "percentile" or effective is None:
+        return percentile_intervals(replicates)
+    return studentised_intervals(table.pooled_scores(measure), replicates, effective, table.scale(measure).bounded)
 
 
 def estimates_of(scores: Sequence[Score]) -> Floats:

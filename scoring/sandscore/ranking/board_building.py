@@ -10,6 +10,7 @@ import numpy as np
 from sandscore.ranking.aggregation import leader_by_site_rule, missing_cells
 from sandscore.ranking.analysis import Standing, ranked_measure_names, stand
 from sandscore.ranking.card_reading import RankedCard
+from sandscore.ranking.chosen_rows import FEW_EFFECTIVE
 from sandscore.ranking.confidence_intervals import Interval
 from sandscore.ranking.pair_tests import Progress
 from sandscore.ranking.rank_agreement import bayes_factor
@@ -53,6 +54,8 @@ def row_of(table: ScoreTable, rules: BoardRules, standing: Standing, system: int
         shown=_shown(table, first) if not several else {},
         score=None if plain or not scored else float(standing.estimates[system]),
         score_ci=None if plain or rules.aggregation == "lexicographic" else standing.score_intervals[system],
+        chosen_ci=standing.chosen[system],
+        expected=standing.expected[system],
         missing=missing_cells(table, system, ranked_measure_names(rules)),
         k=bayes_factor(float(standing.agreement.wins[leader, system]), rules.resamples) if apart else None,
         p_vs_leader=standing.tested.adjusted_of(leader, system) if apart else None,
@@ -145,6 +148,7 @@ def _reference(entry: RankedCard) -> CardReference:
 
 
 FEW_UNITS = 100
+UNEVEN = "annotations are spread as if there were"
 
 
 def rank(
@@ -152,15 +156,28 @@ def rank(
     rules: BoardRules | None = None,
     phase: str | None = None,
     progress: Progress = lambda _: None,
+    *,
+    log_root: str | None = None,
 ) -> Board:
-    """The exact board of these cards: for the organiser, whatever the phase's feedback shows others."""
+    """The exact board of these cards: for the organiser, whatever the phase's feedback shows others.
+
+    With the root of a log, its seed follows from that too.
+    """
     rules = rules or BoardRules()
     table = tabulate(entries)
-    seed = board_seed(gold_of(table), rules, phase)
-    return board_of(table, rules, phase, seed, stand(table, rules, seed, progress))
+    rules = rules.model_copy(update={"seed_rule": "names+log" if log_root else "names"})
+    seed = board_seed(gold_of(table), rules, phase, log_root)
+    return board_of(table, rules, phase, seed, stand(table, rules, seed, progress), log_root)
 
 
-def board_of(table: ScoreTable, rules: BoardRules, phase: str | None, seed: int, standing: Standing) -> Board:
+def board_of(
+    table: ScoreTable,
+    rules: BoardRules,
+    phase: str | None,
+    seed: int,
+    standing: Standing,
+    log_root: str | None = None,
+) -> Board:
     """What was computed, written down."""
     card = next(iter(table.cards.values())).card
     leaders = leader_by_site_rule(table, table.measures.index(rules.headline), rules.missing)
@@ -173,9 +190,11 @@ def board_of(table: ScoreTable, rules: BoardRules, phase: str | None, seed: int,
         headline=rules.headline,
         config=rules,
         seed=f"0x{seed:016x}",
+        log_root=log_root,
         gold=gold_of(table),
         units=table.units,
-        warnings=warnings_of(table, rules, leaders),
+        effective_patients=standing.effective,
+        warnings=warnings_of(table, rules, leaders, standing.effective),
         rows=tuple(row_of(table, rules, standing, s) for s in standing.order),
         pairwise=pairs_of(table, rules, standing),
         stability=stability_of(table, standing),
@@ -183,10 +202,12 @@ def board_of(table: ScoreTable, rules: BoardRules, phase: str | None, seed: int,
     )
 
 
-def board_seed(gold: Mapping[str, str | None], rules: BoardRules, phase: str | None = None) -> int:
+def board_seed(
+    gold: Mapping[str, str | None], rules: BoardRules, phase: str | None = None, log_root: str | None = None
+) -> int:
     """The seed of all the board's randomness: what is ranked says it, nobody picks it."""
     hashes = ",".join(hash_ or "" for hash_ in gold.values())
-    return seed_of(rules.challenge or "", phase or "", hashes, rules.headline)
+    return seed_of(rules.challenge or "", phase or "", hashes, rules.headline, log_root)
 
 
 def gold_of(table: ScoreTable) -> dict[str, str | None]:
@@ -228,12 +249,16 @@ def stability_of(table: ScoreTable, standing: Standing) -> Stability:
     return Stability(kendall_tau=kendall, p_top=p_top)
 
 
-def warnings_of(table: ScoreTable, rules: BoardRules, leaders: dict[str, str]) -> tuple[str, ...]:
+def warnings_of(
+    table: ScoreTable, rules: BoardRules, leaders: dict[str, str], effective: float | None
+) -> tuple[str, ...]:
     """What a reader must know before believing the numbers."""
     said = []
     sample = next(iter(table.cards.values())).card
     unit = "notes" if all(note == unit for note, unit in sample.units.items()) else "patients"
-    if table.units < FEW_UNITS:
+    if effective is not None and effective < FEW_EFFECTIVE:
+        said.append(f"{UNEVEN} {effective:.1f} {unit}: with fewer than {FEW_EFFECTIVE}, intervals may be too narrow")
+    if rules.interval != "percentile_t" and table.units < FEW_UNITS:
         said.append(f"only {table.units} {unit}: below {FEW_UNITS} the intervals are too narrow")
     if unit == "notes":
         said.append("no patient ids: notes were resampled; several notes of one patient make intervals too narrow")

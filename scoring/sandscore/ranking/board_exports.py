@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sandscore.base.terminal_text import UNDEFINED, disarmed, markdown, plain_cell, table
 from sandscore.ranking.rank_agreement import band_of
-from sandscore.records.board import AnyMeasure, Board, Row
+from sandscore.records.board import Board, Row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,20 +42,47 @@ def as_csv(board: Board) -> str:
     return out.getvalue()
 
 
+def leading_sentence(board: Board) -> str | None:
+    """The first row's score, and what to expect of it on new patients; None where the board does not say."""
+    first = next((row for row in board.rows if row.expected is not None), None)
+    if first is None or first is not board.rows[0] or first.expected is None or first.chosen_ci is None:
+        return None
+    rivals = sum(row.expected is not None for row in board.rows)
+    measure = first.measures.get(board.headline)
+    score = first.score if first.score is not None else measure.f1 if measure else None
+    low, high = (f"{end:.3f}" for end in first.chosen_ci)
+    said = f"{score_name(board)} {_three(score)}"
+    if rivals == 1:
+        return f"{said}; on new patients 95 %: {low}–{high}"
+    expected = f"chosen as best of {rivals}, so expect about {_three(first.expected)} on new patients"
+    return f"{said}; {expected} (95 %: {low}–{high}, allowing for the choice)"
+
+
+def score_name(board: Board) -> str:
+    """What the score that the board ranks by is called."""
+    return "score" if any(row.score is not None for row in board.rows) else "F1"
+
+
+def _three(value: float | None) -> str:
+    return UNDEFINED if value is None else f"{value:.3f}"
+
+
 def as_markdown(board: Board) -> str:
     lines = [f"## {board.task}{f', {board.phase}' if board.phase else ''}: {markdown(board.headline)}", ""]
-    lines += ["| rank | rank set | group | team | submission | F1 (95 % interval) | precision | recall | K |"]
-    lines += ["|---:|---:|---:|---|---|---|---:|---:|---:|"]
+    if said := leading_sentence(board):
+        lines += [f"{markdown(said)}.", ""]
+    lines += [f"| rank | rank set | group | team | submission | {_head(board)} | expected | precision | recall | K |"]
+    lines += ["|---:|---:|---:|---|---|---|---:|---:|---:|---:|"]
     for row in board.rows:
         cells = [_rank(row), _set(row), str(row.group or UNDEFINED), markdown(row.team or ""), markdown(row.submission)]
-        lines.append("| " + " | ".join([*cells, *_scores(row, board.headline), _k(row)]) + " |")
+        lines.append("| " + " | ".join([*cells, *_scores(row, board), _k(row)]) + " |")
     lines += ["", *(f"- {markdown(warning)}" for warning in board.warnings), f"- {markdown(provenance(board))}"]
     return "\n".join(lines) + "\n"
 
 
 def as_text(board: Board, limit: int | None = None) -> str:
     """A table for a terminal of so many columns."""
-    heads = ("rank", "places", "group", "submission", "team", "F1 [95 %]", "precision", "recall", "K")
+    heads = ("rank", "places", "group", "submission", "team", _head(board), "expected", "precision", "recall", "K")
     rows: list[tuple[str, ...]] = [heads]
     for row in board.rows:
         left = (
@@ -65,8 +92,11 @@ def as_text(board: Board, limit: int | None = None) -> str:
             plain_cell(row.submission),
             plain_cell(row.team or ""),
         )
-        rows.append((*left, *_scores(row, board.headline), _k(row)))
-    return "\n".join([*table(rows, limit), "", *(f"note: {w}" for w in board.warnings), provenance(board)]) + "\n"
+        rows.append((*left, *_scores(row, board), _k(row)))
+    said = leading_sentence(board)
+    first = [f"{plain_cell(board.rows[0].submission)}: {said}", ""] if said else []
+    lines = [*first, *table(rows, limit), "", *(f"note: {w}" for w in board.warnings), provenance(board)]
+    return "\n".join(lines) + "\n"
 
 
 EXPORTS: dict[str, Callable[[Board], str]] = {
@@ -92,6 +122,9 @@ def _record(row: Row, names: list[str]) -> dict[str, object]:
         "group": row.group,
         "team": row.team,
         "submission": row.submission,
+        "chosen_low": row.chosen_ci[0] if row.chosen_ci else None,
+        "chosen_high": row.chosen_ci[1] if row.chosen_ci else None,
+        "expected": row.expected,
         "score": row.score,
         "k": row.k,
         "p_vs_leader": row.p_vs_leader,
@@ -123,17 +156,24 @@ def _set(row: Row) -> str:
     return f"{low}" if low == high else f"{low}–{high}"
 
 
-def _scores(row: Row, headline: str) -> tuple[str, str, str]:
-    measure = row.measures.get(headline)
-    if measure is None:
-        return UNDEFINED, UNDEFINED, UNDEFINED
-    return _with_interval(measure), _ratio(measure.precision), _ratio(measure.recall)
+def _head(board: Board) -> str:
+    return f"{score_name(board)} [95 %]"
 
 
-def _with_interval(measure: AnyMeasure) -> str:
-    if measure.f1_ci is None:
-        return _ratio(measure.f1)
-    return f"{_ratio(measure.f1)} [{_ratio(measure.f1_ci[0])}, {_ratio(measure.f1_ci[1])}]"
+def _scores(row: Row, board: Board) -> tuple[str, str, str, str]:
+    """The ranked score with the interval that allows for the choice, where there is one."""
+    measure = row.measures.get(board.headline)
+    score, own = (measure.f1, measure.f1_ci) if measure else (None, None)
+    if row.score is not None:
+        score, own = row.score, row.score_ci
+    precision, recall = (measure.precision, measure.recall) if measure else (None, None)
+    return _with_interval(score, row.chosen_ci or own), _ratio(row.expected), _ratio(precision), _ratio(recall)
+
+
+def _with_interval(score: float | None, interval: tuple[float, float] | None) -> str:
+    if interval is None:
+        return _ratio(score)
+    return f"{_ratio(score)} [{_ratio(interval[0])}, {_ratio(interval[1])}]"
 
 
 def _ratio(value: float | None) -> str:

@@ -114,7 +114,7 @@ def rules_for(challenge: Challenge | None, task: str, phase: str | None) -> tupl
     if challenge is None:
         return BoardRules(), phase
     chosen = chosen_phase(challenge, phase)
-    common = {name: getattr(challenge, name) for name in BoardRules.model_fields if name != "ended"}
+    common = {name: getattr(challenge, name) for name in BoardRules.model_fields if name in Challenge.model_fields}
     for changes in (challenge.tasks.get(task), chosen):
         common |= _changes(changes)
     try:

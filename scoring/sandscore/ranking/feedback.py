@@ -27,6 +27,7 @@ def as_public(board: Board, table: ScoreTable, rules: RankingRules) -> Board:
     _refuse_sums(table, rules)
     rows = _ranked(BOARDS[rules.feedback](board, table), rules.feedback, rules.numbering)
     hidden = {"rows": rows, "pairwise": (), "stability": None, "site_leaders": None, "warnings": ()}
+    hidden |= {"effective_patients": None}
     return board.model_copy(update=hidden)
 
 
@@ -101,7 +102,20 @@ def _order(seen: _Seen) -> tuple[bool, float, str, str]:
 
 def _bare(row: Row, measures: dict[str, float | None]) -> Row:
     nothing = dict.fromkeys(
-        ("rank", "rank_set", "group", "score", "score_ci", "k", "p_vs_leader", "p_first", "run", "card")
+        (
+            "rank",
+            "rank_set",
+            "group",
+            "score",
+            "score_ci",
+            "chosen_ci",
+            "expected",
+            "k",
+            "p_vs_leader",
+            "p_first",
+            "run",
+            "card",
+        )
     )
     shown = {name: _bare_measure(row.measures.get(name), score) for name, score in measures.items()}
     return row.model_copy(update={**nothing, "measures": shown, "shown": {}, "sites": {}, "missing": ()})

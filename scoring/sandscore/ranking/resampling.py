@@ -24,9 +24,9 @@ CHUNK_CELLS = 1 << 23
 _HALF = np.uint64(32)
 
 
-def seed_of(challenge: str, phase: str, gold: str, measure: str) -> int:
-    """First 8 bytes, big-endian, of the SHA-256 of what is being ranked."""
-    text = "\n".join((challenge, phase, gold, measure))
+def seed_of(challenge: str, phase: str, gold: str, measure: str, log_root: str | None = None) -> int:
+    """First 8 bytes, big-endian, of the SHA-256 of what is being ranked, and of a log's root where there is a log."""
+    text = "\n".join((challenge, phase, gold, measure, *([log_root] if log_root else [])))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 

@@ -1,6 +1,6 @@
 """All cards as one block of integers: systems by units by measures, units being patients within data sets."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,28 @@ if TYPE_CHECKING:
 Integers = NDArray[np.int64]
 
 
+class MeasureScale(Struct, frozen=True):
+    """Where a measure's scores lie, and which are better.
+
+    Inside the ranking more is always better: scores of which less is better (``lower``) are turned round, to 1 − y
+    where they lie between 0 and 1 (``bounded``), to −y elsewhere. What leaves the ranking is turned back.
+    """
+
+    bounded: bool = True
+    lower: bool = False
+
+    def shown(self, score: float) -> float:
+        return score if not self.lower else 1 - score if self.bounded else -score
+
+    def shown_interval(self, interval: tuple[float, float] | None) -> tuple[float, float] | None:
+        if interval is None or not self.lower:
+            return interval
+        return self.shown(interval[1]), self.shown(interval[0])
+
+
+F1_SCALE = MeasureScale()
+
+
 class ScoreTable(Struct, frozen=True, eq=False):
     """``counts[s, u, m]`` is (tp, fp, fn); ``blocks`` says which units belong to which data set.
 
@@ -30,6 +52,23 @@ class ScoreTable(Struct, frozen=True, eq=False):
     blocks: tuple[slice, ...]
     scored: NDArray[np.bool_]
     cards: "dict[tuple[str, str], RankedCard]"
+    scales: dict[str, MeasureScale] = {}
+
+    def scale(self, measure: int) -> MeasureScale:
+        return self.scales.get(self.measures[measure], F1_SCALE)
+
+    def annotations(self, measure: int) -> list[int]:
+        """By unit: 2 tp + fp + fn of all the systems that the measure scores, what a unit weighs in its ratios."""
+        counts = self.counts[self.scored[:, :, measure].any(axis=1), :, measure]
+        by_unit: list[int] = (2 * counts[..., 0] + counts[..., 1] + counts[..., 2]).sum(axis=0).tolist()
+        return by_unit
+
+    def pooled_scores(self, measure: int) -> NDArray[np.float64]:
+        """The score of every system's counts on all data sets together; NaN where there is none."""
+        tp, fp, fn = np.moveaxis(self.counts[:, :, measure].sum(axis=1), 1, 0)
+        with np.errstate(invalid="ignore"):
+            scores: NDArray[np.float64] = 2 * tp / (2 * tp + fp + fn)
+        return scores
 
     @property
     def units(self) -> int:
@@ -65,14 +104,21 @@ def tabulate(entries: "Sequence[RankedCard]") -> ScoreTable:
     starts = np.cumsum([0, *(len(set(of)) for of in members)])
     blocks = tuple(slice(int(a), int(b)) for a, b in pairwise(starts))
     counts = np.zeros((len(systems), int(starts[-1]), len(measures), 3), np.int64)
+    quotients = {name: np.zeros((*counts.shape[:2], 2), np.int64) for name in measures if _formula(ordered, name)}
     scored = np.zeros((len(systems), len(datasets), len(measures)), np.bool_)
+    plain = [at for at, name in enumerate(measures) if name not in quotients]
     for s, system in enumerate(systems):
         for d, dataset in enumerate(datasets):
             entry = cards.get((system, dataset))
             if entry is not None:
-                counts[s, blocks[d]] = _summed(entry, measures, members[d])
+                counts[s, blocks[d], plain] = _summed(entry, [measures[at] for at in plain], members[d])
+                for name, quotient in quotients.items():
+                    quotient[s, blocks[d]] = _quotients(entry, name, members[d])
                 scored[s, d] = [_is_scored(entry, name) for name in measures]
-    return ScoreTable(systems, datasets, measures, counts, blocks, scored, cards)
+    scales = {name: _scale(ordered, name, quotient) for name, quotient in quotients.items()}
+    for name, quotient in quotients.items():
+        counts[:, :, measures.index(name)] = _as_counts(quotient, scales[name])
+    return ScoreTable(systems, datasets, measures, counts, blocks, scored, cards, scales)
 
 
 def _units_of(entry: "RankedCard") -> list[int]:
@@ -81,43 +127,54 @@ def _units_of(entry: "RankedCard") -> list[int]:
     return [numbers.setdefault(entry.card.units[note], len(numbers)) for note in entry.card.per_note]
 
 
-def _summed(entry: "RankedCard", measures: tuple[str, ...], units: list[int]) -> Integers:
+def _summed(entry: "RankedCard", names: Sequence[str], units: list[int]) -> Integers:
+    """By measure and unit; the measures come first, as they do where they are picked from the table."""
     nothing = (0, 0, 0)
-    formulas = {name: _formula(entry, name) for name in measures}
-    plain = [name for name in measures if formulas[name] is None]
-    out = np.zeros((max(units) + 1, len(measures), 3), np.int64)
-    if plain:
-        columns = [measures.index(name) for name in plain]
-        notes = np.array(
-            [[note.get(name, nothing) for name in plain] for note in entry.card.per_note.values()], np.int64
-        )
-        added = np.zeros((len(out), len(plain), 3), np.int64)
-        np.add.at(added, np.asarray(units), notes)
-        out[:, columns] = added
-    for at, name in enumerate(measures):
-        if formula := formulas[name]:
-            out[:, at] = _as_counts(formula, entry, name, units, len(out))
+    out = np.zeros((max(units) + 1, len(names), 3), np.int64)
+    if names:
+        rows = [[note.get(name, nothing) for name in names] for note in entry.card.per_note.values()]
+        np.add.at(out, np.asarray(units), np.array(rows, np.int64))
+    return np.moveaxis(out, 1, 0)
+
+
+def _quotients(entry: "RankedCard", name: str, units: list[int]) -> Integers:
+    """What a formula divides, and by what, unit by unit; a sum is divided by the units."""
+    out = np.zeros((max(units) + 1, 2), np.int64)
+    formula = _formula([entry], name)
+    if formula is None:
+        return out
+    for unit, note in zip(units, entry.card.per_note.values(), strict=True):
+        if name in note:
+            out[unit] += formula.quotient(dict(zip(formula.components, note[name], strict=True)))
+    if formula.kind == "sum":
+        out[:, 1] = 1
     return out
 
 
-def _as_counts(formula: "Formula", entry: "RankedCard", name: str, units: list[int], size: int) -> Integers:
-    """Counts whose F1 is the formula's quotient a/b: tp = a, fp = fn = b - a. A sum is divided by the units."""
-    quotients = np.zeros((size, 2), np.int64)
-    for unit, note in zip(units, entry.card.per_note.values(), strict=True):
-        if name in note:
-            quotients[unit] += formula.quotient(dict(zip(formula.components, note[name], strict=True)))
-    over, under = quotients[:, 0], np.ones(size, np.int64) if formula.kind == "sum" else quotients[:, 1]
-    return np.stack((over, under - over, under - over), axis=1)
+def _scale(entries: "Sequence[RankedCard]", name: str, quotients: Integers) -> MeasureScale:
+    formula = _formula(entries, name)
+    summed = formula is not None and formula.kind == "sum"
+    bounded = not summed and bool((quotients[..., 0] <= quotients[..., 1]).all())
+    return MeasureScale(bounded)
 
 
-def _formula(entry: "RankedCard", name: str) -> "Formula | None":
+def _as_counts(quotients: Integers, scale: MeasureScale) -> Integers:
+    """Counts whose F1 is the quotient a/b, turned round where less is better: tp = a, fp = fn = b − a."""
+    over, under = quotients[..., 0], quotients[..., 1]
+    if scale.lower:
+        over = under - over if scale.bounded else -over
+    return np.stack((over, under - over, under - over), axis=-1)
+
+
+def _formula(entries: "Iterable[RankedCard]", name: str) -> "Formula | None":
+    """How the measure's score is made, as the first card says that has it."""
     from sandscore.ranking.card_reading import formula_of
 
-    return formula_of(entry.card.measures.get(name))
+    return next((formula_of(entry.card.measures[name]) for entry in entries if name in entry.card.measures), None)
 
 
 def _is_scored(entry: "RankedCard", name: str) -> bool:
     score = entry.card.measures.get(name)
     if score is None or score.reason is not None:
         return False
-    return score.counts is not None or _formula(entry, name) is not None
+    return score.counts is not None or _formula([entry], name) is not None

@@ -59,13 +59,16 @@ class TotalsMade(Struct, frozen=True):
 def made_of_totals(board: Board, policy: DisclosurePolicy) -> TotalsMade:
     """The board again, from the numbers that it shows."""
     rules = board.config
-    seed = board_seed(board.gold, rules, board.phase)
+    seed = board_seed(board.gold, rules, board.phase, board.log_root)
     if policy.exact and board.rows:
         table = tabulate([*_whole_notes(board)])
         refuse_unknown_measures(table, rules)
-        made = board_of(table, rules, board.phase, seed, _standing(table, board))
+        made = board_of(table, rules, board.phase, seed, _standing(table, board), board.log_root)
         made = made.model_copy(update={name: getattr(board, name) for name in ("gold", "policy", "withheld")})
         return TotalsMade(made, (*FROM_NOTES, *FROM_CARDS))
+    if not board.rows:
+        nothing = {"pairwise": (), "stability": None, "site_leaders": None, "effective_patients": None, "warnings": ()}
+        return TotalsMade(board.model_copy(update={"seed": f"0x{seed:016x}", **nothing}), ("/units",))
     rows = tuple(in_seen_order(board.rows, board.headline, policy.feedback, rules.numbering))
     made = board.model_copy(update={"seed": f"0x{seed:016x}", "headline": rules.headline, "rows": rows})
     return TotalsMade(made, (*FROM_NOTES, *FROM_CARDS, *FROM_SCORES))
@@ -125,6 +128,9 @@ def _standing(table: ScoreTable, board: Board) -> Standing:
         scores=scores,
         estimates=estimates_of(scores),
         score_intervals=[None] * count,
+        chosen=[None] * count,
+        expected=[None] * count,
+        effective=None,
         intervals={(s, m): None for s in range(count) for m in range(len(table.measures))},
         tested=tested,
         sets=rank_sets([s for s in exact if scored[s]], tested),

@@ -15,11 +15,11 @@ from pydantic import BaseModel, ConfigDict
 from sandscore.base.errors import MissingFile, ParticipantFault
 from sandscore.base.strict_json import pointer as pointer_to
 from sandscore.base.terminal_text import one_line
-from sandscore.ranking.board_building import rank
+from sandscore.ranking.board_building import UNEVEN, rank
 from sandscore.ranking.card_reading import RankedCard, card_entry, read_cards, totals_card
 from sandscore.ranking.pair_tests import Progress
 from sandscore.ranking.totals_verification import REFERENCES, made_of_totals, sides_of_card
-from sandscore.records.board import Board, BoardPolicy, BoardRules, CardReference
+from sandscore.records.board import Board, BoardPolicy, BoardRules, CardReference, Root
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import file_content, read_json, refusing
 from sandscore.records.totals_card import TotalsCard
@@ -29,7 +29,7 @@ TOLERANCE = 1e-9
 FIRST_RULES = {"tie_rule": "holm", "interval": "percentile", "seed_rule": "names"}
 """What a board means whose ``config`` does not name these rules."""
 SINCE = "seed_rule"
-NEWER = frozenset({"chosen_ci", "expected", "effective_patients", "p_adjusted", "log_root", "direction"})
+NEWER = frozenset({"chosen_ci", "expected", "effective_patients", "p_adjusted", "adjustment", "log_root"})
 """A board whose ``config`` does not name the rule ``SINCE`` is of the first kind, and has none of these fields."""
 _ABSENT = object()
 
@@ -61,6 +61,7 @@ class _Origin(BaseModel):
     model_config = ConfigDict(extra="ignore")
     config: BoardRules
     phase: str | None = None
+    log_root: Root | None = None
     policy: BoardPolicy | None = None
     withheld: tuple[str, ...] = ()
     rows: tuple[_Cell, ...]
@@ -96,7 +97,7 @@ def verify(
     entries = [one.card for one in found if isinstance(one.card, RankedCard)] or read_cards(cards)
     if totals or not entries:
         return _from_totals(said, totals, path)
-    made = rank(entries, origin.config, origin.phase, progress)
+    made = rank(entries, origin.config, origin.phase, progress, log_root=origin.log_root)
     made = made if found else as_shown(made, entries, policy_on(origin.policy, origin.config))
     copied = dict.fromkeys(name for row in made.rows for name in row.shown)
     made = made.model_copy(update={"policy": origin.policy, "withheld": origin.withheld})
@@ -108,17 +109,30 @@ def _from_totals(said: object, cards: Sequence[_Found], path: Path) -> Verified:
     """What follows from counts alone: the board's, which those cards must have too."""
     with refusing(path, "a board", ParticipantFault):
         board = Board.model_validate(_meant(said))
+    policy, kept_back = policy_on(board.policy, board.config), covering(board.withheld)
+    if board.policy is not None or policy.exact:
+        _refuse_nameless(board, cards, kept_back, path)
     for found in cards:
         if isinstance(found.card, TotalsCard):
             for where, there, here in sides_of_card(board, found.card, found.row, found.site):
                 if not _same(there, here):
                     sentence = f"{one_line(where)} is {_value(there)}; its card of totals says {_value(here)}"
                     raise ParticipantFault(f"{path}: {sentence}")
-    made = made_of_totals(board, policy_on(board.policy, board.config))
+    made = made_of_totals(board, policy)
     copied = [pointer for pointer in made.copied if any(_shown(said, pointer.split("/")[1:]))]
     skipped = covering({*made.copied, *REFERENCES, *board.withheld})
     compared = _compared(said, made.board, skipped, path, "its own numbers make")
     return Verified(compared, len(cards), tuple(copied), "totals", board.withheld)
+
+
+def _refuse_nameless(board: Board, cards: Sequence[_Found], kept_back: re.Pattern[str], path: Path) -> None:
+    """A row names its card, or the board says that cards are withheld."""
+    there = {(found.row, found.site) for found in cards if isinstance(found.card, TotalsCard)}
+    for at, row in enumerate(board.rows):
+        for site in row.sites or (None,):
+            where = f"/rows/{at}/card" if site is None else f"/rows/{at}/sites{pointer_to((site,))}/card"
+            if (at, site) not in there and not kept_back.fullmatch(where):
+                raise ParticipantFault(f"{path}: {one_line(where)} leads to no card of totals, and is not withheld")
 
 
 def _compared(said: object, made: Board, skipped: re.Pattern[str], path: Path, makes: str) -> int:
@@ -170,7 +184,10 @@ def _unsaid(config: dict[str, object]) -> list[str]:
 def _as_kind_of(said: Any, made: Any) -> Any:
     """What was made, without what boards of that kind do not say."""
     made["config"] = {name: value for name, value in made["config"].items() if name not in _unsaid(said["config"])}
-    return made if SINCE in said["config"] else _without(NEWER, made)
+    if SINCE in said["config"]:
+        return made
+    made["warnings"] = [warning for warning in made["warnings"] if not warning.startswith(UNEVEN)]
+    return _without(NEWER, made)
 
 
 def _without(names: frozenset[str], value: Any) -> Any:

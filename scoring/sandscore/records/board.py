@@ -12,6 +12,8 @@ Ratio = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Natural = Annotated[int, Field(ge=0)]
 Place = Annotated[int, Field(ge=1)]
+SeedRule = Literal["names", "names+log"]
+Root = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Twelve = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
 
 
@@ -21,6 +23,10 @@ class BoardRules(RankingRules):
     challenge: Name | None = None
     secondary: tuple[Name, ...] | None = None
     ended: bool = False
+    seed_rule: SeedRule = Field(
+        default="names",
+        description="What the seed follows from: the names of what is ranked, or those and the log's root.",
+    )
 
 
 class RankedMeasure(StrictRecord):
@@ -99,6 +105,10 @@ class Row(StrictRecord):
     )
     score: Number | None = None
     score_ci: tuple[Number, Number] | None = None
+    chosen_ci: tuple[Number, Number] | None = Field(
+        default=None, description="The interval of the ranked score, allowing for the row's place having been chosen."
+    )
+    expected: Number | None = Field(default=None, description="The ranked score to expect on new patients.")
     missing: tuple[str, ...] = Field(default=(), description="Cells (data sets, measures) without a score.")
     k: Annotated[Number, Field(gt=0)] | None
     p_vs_leader: Ratio | None
@@ -160,8 +170,14 @@ class Board(StrictRecord):
     headline: str
     config: BoardRules
     seed: Annotated[str, Field(pattern=r"^0x[0-9a-f]{16}$")]
+    log_root: Root | None = Field(
+        default=None, description="The log's root when the phase opened, where the seed follows from it."
+    )
     gold: dict[str, Twelve | None]
     units: Natural = Field(description="How many patients (or notes) were resampled.")
+    effective_patients: Annotated[Number, Field(ge=2)] | None = Field(
+        default=None, description="How many they are worth: fewer where a few have most of the annotations."
+    )
     warnings: tuple[str, ...] = ()
     rows: tuple[Row, ...]
     pairwise: tuple[Pair, ...]

@@ -13,7 +13,7 @@ Aggregation = Literal["headline", "lexicographic", "borda", "mean_rank"]
 SiteRule = Literal["pooled", "macro", "mean_rank"]
 MissingRule = Literal["strict", "exclude"]
 PairTest = Literal["randomisation", "paired_bootstrap"]
-IntervalKind = Literal["percentile", "bca"]
+IntervalKind = Literal["percentile_t", "percentile", "bca"]
 FeedbackMode = Literal["full", "rounded", "ladder", "blind"]
 NotesHeldBy = Literal["hidden", "teams", "public"]
 GoldHeldBy = Literal["hidden", "retired", "public"]
@@ -38,7 +38,7 @@ class RankingRules(StrictRecord):
     sites: SiteRule = "pooled"
     missing: MissingRule = "strict"
     test: PairTest = "randomisation"
-    interval: IntervalKind = "percentile"
+    interval: IntervalKind = "percentile_t"
     resamples: Annotated[int, Field(ge=100, le=1_000_000)] = 10_000
     randomisations: Annotated[int, Field(ge=99, le=100_000_000)] | None = Field(
         default=None, description="Draws of the test; null is max(9999, 200 * pairs - 1)."

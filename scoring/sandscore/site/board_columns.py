@@ -54,6 +54,7 @@ def _number(value: object) -> float | None:
 def _headline(board: Board) -> list[Column]:
     name = board.headline
     return [
+        Column("Expected", "The score to expect on new patients, allowing for the choice", _expected),
         Column("Precision", f"{name}: share of what was predicted that is right", _ratio(name, "precision")),
         Column("Recall", f"{name}: share of what gold holds that was found", _ratio(name, "recall")),
     ]
@@ -97,6 +98,10 @@ def _ratio(name: str, field: str) -> Callable[[Row], Cell]:
         return Cell(page_text.ratio(value))
 
     return cell
+
+
+def _expected(row: Row) -> Cell:
+    return Cell(page_text.ratio(row.expected), None if row.expected is None else f"{row.expected:.9g}")
 
 
 def _bayes_factor(row: Row) -> Cell:

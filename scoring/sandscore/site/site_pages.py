@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from sandscore.ranking.board_exports import leading_sentence
 from sandscore.records.board import Board
 from sandscore.records.challenge import Challenge
 from sandscore.records.disclosure_policy import DisclosurePolicy
@@ -67,6 +68,11 @@ class BoardPage(Struct, frozen=True):
     def score(self) -> str:
         """What the numbers that rank are called."""
         return "Score" if aggregates(self.board) else "F1"
+
+    @property
+    def leading(self) -> str | None:
+        """What to expect of the first row."""
+        return leading_sentence(self.board)
 
     @property
     def unit(self) -> str:

@@ -99,11 +99,11 @@ def aggregates(board: Board) -> bool:
 
 
 def score_of(board: Board, row: Row) -> Scored:
-    """What a row is ranked by, and its interval."""
+    """What a row is ranked by, and its interval: where there is one, that which allows for the choice."""
     if aggregates(board):
-        return row.score, row.score_ci
+        return row.score, row.chosen_ci or row.score_ci
     measure = row.measures.get(board.headline)
-    return (measure.f1, measure.f1_ci) if measure else (None, None)
+    return (measure.f1, row.chosen_ci or measure.f1_ci) if measure else (None, None)
 
 
 def scale_over(scored: Sequence[Scored]) -> Scale:
