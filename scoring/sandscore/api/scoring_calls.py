@@ -159,8 +159,8 @@ class _Scoring(Struct, frozen=True):
 def score_to_files(request: ScoringPlan, files: ScoreFiles, watch: ReadingWatch = UNWATCHED) -> Scored:
     """Scores, and writes what was asked for; the card in the value is the one that was written."""
     scoring = _understood(request)
-    policy = _policy(scoring, files) if files.publish else None
     write_errors = _error_files(scoring, files)
+    policy = _policy(scoring, files) if files.publish else None
     scored = scoring.scored(watch)
     for sentence in (*write_errors(scored), *scored.card.warnings):
         watch.warning(sentence)
