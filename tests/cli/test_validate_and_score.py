@@ -16,7 +16,6 @@ from sandscore.task_table.task import TASKS
 
 GOLD = example_gold()
 NOTES = GOLD / "notes.json"
-CHALLENGE = GOLD / "challenge.toml"
 CASES = Path(__file__).resolve().parents[1] / "cases"
 CHALLENGE = ("date", "person-name", "address")
 
@@ -200,7 +199,9 @@ def test_published_card_hides_ids_and_keeps_their_order(monkeypatch: pytest.Monk
 
     monkeypatch.setenv("SANDSCORE_SALT", "pepper")
     plain = json.loads(score("date", "--notes", NOTES, "--format", "json").out)
-    hidden = json.loads(score("date", "--notes", NOTES, "--format", "json", "--publish", "--challenge", CHALLENGE).out)
+    hidden = json.loads(
+        score("date", "--notes", NOTES, "--format", "json", "--publish", "--challenge", GOLD / "challenge.toml").out
+    )
     assert list(hidden["per_note"]) == [
         hmac.new(b"pepper", note.encode(), hashlib.sha256).hexdigest()[:16] for note in plain["per_note"]
     ]

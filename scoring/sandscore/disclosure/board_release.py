@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sandscore.disclosure.board_view import BoardItem, PlacedCard
+from sandscore.disclosure.board_view import BoardItem, PlacedCard, hidden_columns
 from sandscore.disclosure.card_view import CardItem, ReleasedCard, card_content
 from sandscore.disclosure.gate import release
 from sandscore.disclosure.released import Audience, Released
@@ -55,9 +55,18 @@ def release_board(
 ) -> BoardRelease:
     """An exact board and the exact cards that it was ranked from. ``place`` says where a released card will lie, as
     seen from the board; with ``salt`` notes and patients are named by hashes."""
-    cards = _outgoing(entries, policy, salt)
-    if any(isinstance(one.released.view, TotalsCard) for one in cards):
-        cards = _outgoing(entries, replace(policy, cards="totals"), salt)  # one of them makes it all of them
+    hidden = hidden_columns(policy, columns) - ({"created"} & {*board.config.tie_break})
+    return _release(board, entries, policy, _outgoing(entries, policy, salt, hidden), place, columns)
+
+
+def _release(
+    board: Board,
+    entries: Sequence[RankedCard],
+    policy: DisclosurePolicy,
+    cards: Sequence[OutgoingCard],
+    place: PlaceOf,
+    columns: Sequence[str] | None,
+) -> BoardRelease:
     files, placed = dict[str, OutgoingCard](), dict[tuple[str, str], PlacedCard]()
     for one in cards:
         view, sha256 = one.released.view, one.sha256()
@@ -74,16 +83,21 @@ def board_as_shown(
     board: Board, entries: Sequence[RankedCard], policy: DisclosurePolicy, columns: Sequence[str] | None
 ) -> Board:
     """The board alone, its cards staying where they are: it names them only where they may be seen as they are."""
-    made = release_board(board, entries, policy, place=lambda entry: entry.listed, columns=columns)
-    if not all(one.unchanged for one in made.cards.values()):
-        silent = replace(policy, cards="none")
-        made = release_board(board, entries, silent, place=lambda entry: entry.listed, columns=columns)
-    return made.board.view
+    cards = _outgoing(entries, policy, None, frozenset())
+    if not all(one.unchanged for one in cards):
+        policy, cards = replace(policy, cards="none"), []
+    return _release(board, entries, policy, cards, lambda entry: entry.listed, columns).board.view
 
 
-def _outgoing(entries: Sequence[RankedCard], policy: DisclosurePolicy, salt: bytes | None) -> list[OutgoingCard]:
+def _outgoing(
+    entries: Sequence[RankedCard], policy: DisclosurePolicy, salt: bytes | None, hidden: frozenset[str]
+) -> list[OutgoingCard]:
+    """Every card as it may leave; one that leaves as totals makes it all of them."""
     made = []
     for entry in entries:
-        item = CardItem(card=entry.card, salt=salt, team=entry.card.team, submission=entry.submission)
+        who = {"team": entry.card.team, "submission": entry.submission}
+        item = CardItem(card=entry.card, salt=salt, hidden=hidden, **who)
         made.append(OutgoingCard(release(item, Audience.PUBLIC, policy), entry))
+    if policy.cards == "notes" and any(isinstance(one.released.view, TotalsCard) for one in made):
+        return _outgoing(entries, replace(policy, cards="totals"), salt, hidden)
     return made

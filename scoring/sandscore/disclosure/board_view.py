@@ -46,13 +46,18 @@ class BoardItem(Item[Board], frozen=True, kw_only=True):
 def board_view(item: BoardItem, _audience: Audience, policy: DisclosurePolicy) -> Released[Board]:
     """The board with its policy, and the list of what is kept back."""
     seen, kept_back = _exact(item) if policy.exact else _running(item, policy)
-    hidden = {name for name in CHOSEN_COLUMNS if item.columns is not None and name not in item.columns}
-    hidden |= {"run"} if policy.notes_hidden else set()
+    hidden = hidden_columns(policy, item.columns)
     rows = tuple(row.model_copy(update=dict.fromkeys(hidden)) for row in seen.rows)
     before = permitted_fields(policy) & {*item.board.withheld}
     withheld = tuple(sorted({*before, *kept_back, *(f"/rows/*/{name}" for name in hidden)}))
     view = seen.model_copy(update={"rows": rows, "policy": policy_of(policy), "withheld": withheld})
     return passed(item, view, "board", _bits(view))
+
+
+def hidden_columns(policy: DisclosurePolicy, columns: Sequence[str] | None) -> frozenset[str]:
+    """What is not said of who made a submission, and how it ran."""
+    hidden = {name for name in CHOSEN_COLUMNS if columns is not None and name not in columns}
+    return frozenset(hidden | {"run"} if policy.notes_hidden else hidden)
 
 
 def policy_of(policy: DisclosurePolicy) -> BoardPolicy:

@@ -13,10 +13,11 @@ ReleasedCard = Scorecard | TotalsCard
 
 
 class CardItem(Item[ReleasedCard | None], frozen=True, kw_only=True):
-    """The organiser's exact card, and the secret that names its notes for others."""
+    """The organiser's exact card, the secret that names its notes for others, and fields that nobody else sees."""
 
     card: Scorecard
     salt: bytes | None = None
+    hidden: frozenset[str] = frozenset()
 
 
 def card_view(item: CardItem, _audience: Audience, policy: DisclosurePolicy) -> Released[ReleasedCard | None]:
@@ -28,6 +29,8 @@ def card_view(item: CardItem, _audience: Audience, policy: DisclosurePolicy) -> 
         totals = totals_of(item.card)
         return passed(item, totals, "card", _bits_of_totals(totals))
     shown = item.card if item.salt is None else published(item.card, item.salt)
+    said = {name for name in item.hidden if getattr(shown, name) is not None}
+    shown = shown.model_copy(update=dict.fromkeys(said)) if said else shown
     return passed(item, shown, "card", _bits_of_notes(item.card))
 
 

@@ -60,7 +60,7 @@ def permitted_fields(policy: DisclosurePolicy) -> set[str]:
 def covering(pointers: Iterable[str]) -> re.Pattern[str]:
     """Matches every pointer into what one of these names."""
     forms = [re.escape(pointer).replace(r"\*", "[^/]*") for pointer in pointers]
-    return re.compile(f"(?:{'|'.join(forms)})(?:/.*)?" if forms else "(?!)", re.DOTALL)
+    return re.compile(f"(?:{'|'.join(forms)})(?:[/ ].*)?" if forms else "(?!)", re.DOTALL)
 
 
 def _of_row(mode: FeedbackMode) -> Set[str]:
