@@ -29,6 +29,7 @@ SHOWN = {
     "span-labels": ("strict", "flexible", "partial"),
     "neleval": ("sets::span", "sets::span+type", "overlap-maxmax::span", "overlap-sumsum::span"),
     "semeval": ("strict", "exact", "partial", "ent_type"),
+    "tab-2022": ("token_recall", "mention_recall", "recall_quasi_entities", "token_precision", "mention_precision"),
 }
 
 
@@ -71,7 +72,7 @@ def card(task_id: str, submission: str, profile_name: str) -> Scorecard:
     question = Question(task, (), load_hipaa_map(None) if task.hipaa else None)
     if profile is None:
         return score(question, loaded)
-    return score_as(profile, question, as_the_original_reads(task, inputs, loaded), loaded)[0]
+    return score_as(profile, question, as_the_original_reads(profile, task, inputs, loaded), loaded)[0]
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ from corpora import corpora, write
 from example_numbers import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profile_words import written
 
 import sandscore
 from sandscore.api.memory_inputs import given as one_given
@@ -299,7 +300,8 @@ def test_a_polars_frame_is_a_table() -> None:
 
 
 @pytest.mark.parametrize("profile", sorted((CHALLENGE, *PROFILES.names)))
-def test_other_scorers_read_memory_too(profile: str) -> None:
+def test_other_scorers_read_memory_too(profile: str, tmp_path: Path) -> None:
+    profile = written(profile, tmp_path, json.loads(NOTES.read_bytes()))
     files: dict[str, Any] = {"gold": GOLD, "predictions": PREDICTIONS, "notes": NOTES}
     read: dict[str, Any] = {role: path.read_bytes() for role, path in files.items()}
     told = sandscore.score("date", profile=profile, **files)

@@ -47,6 +47,7 @@ def small() -> RunLimits:
     """Limits under which hostile things are soon over, on a machine with little to spare."""
     return RunLimits(
         memory_bytes=64 * MIB,
+        processes=64,
         tmp_bytes=8 * MIB,
         shared_memory_bytes=MIB,
         output_bytes=2 * MIB,

@@ -18,7 +18,7 @@ from struct_values import changeable
 
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, UsageFault
 from sandscore.base.whole_files import write_file
-from sandscore.containers import annotation_run, host_checks, service_protocol, transports
+from sandscore.containers import annotation_run, host_checks, service_protocol, tiny_program, transports
 from sandscore.containers.annotation_run import (
     FinishedRun,
     clear,
@@ -115,7 +115,7 @@ def test_a_socket_nobody_listens_on(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 def test_the_smallest_program() -> None:
     """An ELF header has 64 bytes and a segment's 56; the code follows at once. Field by field after the ELF manual."""
     for architecture, machine, code in (("amd64", 62, 9), ("arm64", 183, 28), ("riscv", 62, 9)):
-        made = tmpfs_image.program(architecture)
+        made = tiny_program.waiting_program(architecture)
         assert len(made) == 120 + code
         assert made[:16] == b"\x7fELF\x02\x01\x01" + bytes(9)
         header = struct.unpack("<HHIQQQIHHHHHH", made[16:64])

@@ -12,7 +12,7 @@ MOST_MB = 300
 HEAD = """
 import sys
 from sandscore.records.run_record import RunLimits
-from sandscore.containers.hostile.hostile_set import attack
+from sandscore.containers.hostile.firing_range import attack
 from sandscore.containers.hostile.hostile_set import choose
 from sandscore.containers.sent_notes import SentNote
 from sandscore.containers.annotation_run import RunJob, run

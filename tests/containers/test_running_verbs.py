@@ -157,7 +157,7 @@ def test_attack_takes_the_limits_of_a_challenge(client: object, monkeypatch: pyt
         given.append(limits)
         return []
 
-    monkeypatch.setattr("sandscore.containers.hostile.hostile_set.attack", attacked)
+    monkeypatch.setattr("sandscore.containers.hostile.firing_range.attack", attacked)
     challenge = ROOT / "gold" / "example" / "challenge.toml"
     assert sandscore("attack", "--challenge", challenge).code == 0
     assert given == [RunLimits(total_seconds=600)]
@@ -175,7 +175,7 @@ def test_an_attack_that_is_not_contained_is_said(client: object, monkeypatch: py
         )  # fmt: skip
         return FinishedRun(record, None, "ESCAPED: out of the box\n")
 
-    monkeypatch.setattr("sandscore.containers.hostile.hostile_set.run", deceived)
+    monkeypatch.setattr("sandscore.containers.hostile.firing_range.run", deceived)
     ran = sandscore("attack", "--only", "redirect", "--format", "json")
     assert ran.code == 78
     [verdict] = json.loads(ran.out)

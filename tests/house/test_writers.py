@@ -15,7 +15,7 @@ APPENDING = {
     "board_refresh": "a lock is held on the file",
 }
 STREAMED = {"synapse_files": "bytes from the network, into a part of the writer's"}
-IN_MEMORY = {"hostile_set": "a lure in a temporary folder, gone with it"}
+IN_MEMORY = {"firing_range": "a lure in a temporary folder, gone with it"}
 CALLS = {"write_text", "write_bytes", "mkstemp", "NamedTemporaryFile", "copyfile", "copy2"}
 
 

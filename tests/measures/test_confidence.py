@@ -3,6 +3,7 @@
 import random
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -25,7 +26,7 @@ def curve(ledgers: int) -> ConfidenceCurve:
     shared = [ConfidenceLedger() for _ in range(ledgers)]
     for number, part in enumerate(parts()):
         shared[number % ledgers].add(part)
-    return ConfidenceCurve(**confidence_curve(shared, 5000))
+    return ConfidenceCurve(**msgspec.structs.asdict(confidence_curve(shared, 5000)))
 
 
 @pytest.mark.parametrize("ledgers", [1, 3])

@@ -14,11 +14,11 @@ from sandscore.task_table.task import TASKS
 
 def scored(gold: Any, predictions: Any, task: str = "date", release: str = "4.3.0") -> ProfileResult:
     array = TASKS[task].array
-    files = [
+    first, second = (
         [{"annotationSource": {"resourceSource": {"name": "1"}}, array: annotations}]
         for annotations in (gold, predictions)
-    ]
-    return nlpsandbox_profile.evaluate(ProfileInput(TASKS[task], None, *files), {"release": release})
+    )
+    return nlpsandbox_profile.evaluate(ProfileInput(TASKS[task], None, first, second), {"release": release})
 
 
 def span(start: Any, text: str, **more: Any) -> dict[str, Any]:

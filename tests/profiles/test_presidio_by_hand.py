@@ -227,5 +227,6 @@ def test_tags_of_overlapping_spans() -> None:
 
 def test_what_is_made_stays_as_it_is() -> None:
     assert changeable("profiles") == {
-        "LabelCounts", "ScoredSpan", "SpanTally", "Tagged", "TypeCounts", "VerdictTable",
+            "LabelCounts", "MaskPrecision", "Recalls", "ScoredSpan", "Share", "SpanTally", "Tagged", "TypeCounts",
+            "VerdictTable",
     }  # fmt: skip

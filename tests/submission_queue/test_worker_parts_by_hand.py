@@ -562,18 +562,18 @@ def test_versions_count_from_one(workspace: Workspace) -> None:
         assert other is not None
         assert (found.version, found.attempt, found.scores) == (1, 1, {"m": 0.5})
         assert (other.version, other.status, other.reason) == (0, Status.INVALID, "no")
-        assert [row["number"] for row in admin.versions(key)] == [1]
+        assert [row.number for row in admin.versions(key)] == [1]
         assert admin.versions(invalid) == []
         second = Version(2, {"m": 0.75}, None, "sig", "new gold")
         assert admin.add_version(key, second)
         assert not admin.add_version(key, second)
         assert not admin.add_version(invalid, Version(1, {}, None, "sig", "x"))
-        assert [(row["number"], row["cause"]) for row in admin.versions(key)] == [(1, "scored"), (2, "new gold")]
+        assert [(row.number, row.cause) for row in admin.versions(key)] == [(1, "scored"), (2, "new gold")]
         again = admin.find(key)
         assert again is not None
         assert (again.version, again.scores) == (2, {"m": 0.75})
         admin.publish_feedback(again, {"rank": 1})
-        assert [row["feedback"] for row in admin.versions(key)] == [None, '{"rank":1}']
+        assert [row.feedback for row in admin.versions(key)] == [None, '{"rank":1}']
         assert (admin.find("x"), admin.file_of("x"), admin.folder_of("x"), admin.folder_of(key)) == (None,) * 4
         assert len(admin.file_of(key) or "") == 64
 
@@ -614,7 +614,7 @@ def test_nobody_knows_a_claim_of_nothing(workspace: Workspace) -> None:
         assert claims.seconds_until_claimable() is None
         assert admin.requeue(key)
         (row,) = admin.attempts(key)
-        assert (row["number"], row["outcome"], row["reason"]) == (1, "REJECTED", CANCELLED)
+        assert (row.number, row.outcome, row.reason) == (1, "REJECTED", CANCELLED)
 
 
 # Configuration

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from cli.running import Ran, sandscore
 from jsonschema import Draft202012Validator
+from profile_words import written
 from task_samples import write_challenge
 
 from sandscore.formats import FORMATS
@@ -169,7 +170,8 @@ def spans(record: dict[str, Any], task: Task) -> list[tuple[Any, ...]]:
 @every_task
 def test_scored_as_another_scorer_would(task: Task, profile: str, place: Path) -> None:
     write_challenge(place, task)
-    card = scored(task, f"{task.id}.json", "card", "--profile", profile)
+    notes = json.loads((place / "notes.json").read_text(encoding="utf-8"))
+    card = scored(task, f"{task.id}.json", "card", "--profile", written(profile, place, notes))
     assert card["measures"]
     assert ("definition" in card) == task.own
 
@@ -180,7 +182,7 @@ def copy(tmp_path: Path) -> Path:
     for folder in ("scoring", "schemas", "gold", "submissions", "tools", "tests/task_table"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "tests" / "cli").mkdir()
-    for file in ("pyproject.toml", "tests/task_samples.py", "tests/cli/running.py"):
+    for file in ("pyproject.toml", "tests/task_samples.py", "tests/profile_words.py", "tests/cli/running.py"):
         shutil.copyfile(ROOT / file, tmp_path / file)
     return tmp_path
 

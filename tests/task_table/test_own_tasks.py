@@ -50,7 +50,9 @@ def table(**changes: object) -> str:
         pytest.param(table().replace("medication]", "notes]"), "'notes' is no id for a task", id="the name of notes"),
         pytest.param(table().replace("medication]", '"../x"]'), "is no id for a task", id="a path"),
         pytest.param(table(array=None), "needs 'array'", id="no array"),
-        pytest.param(table(array="medications"), "array", id="not an array of the protocol"),
+        pytest.param(
+            table(array="medications"), "array: must be 'text', a name in ASCII", id="not an array of the protocol"
+        ),
         pytest.param(table(array="textDateAnnotations"), "belongs to the task date already", id="another's array"),
         pytest.param(table(label="token"), "would make a measure token, which there is already", id="a span measure"),
         pytest.param(table(label="iou"), "would make a measure iou", id="a general measure"),

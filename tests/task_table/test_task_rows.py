@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec import json as plain_json
 from msgspec.structs import fields
@@ -65,7 +66,7 @@ def test_an_own_task_and_its_definition() -> None:
     task = own_task("drug", DRUG)
     assert task.own
     assert task.labels == ("opioid", "nsaid")
-    assert definition_of(task) == {
+    assert msgspec.to_builtins(definition_of(task)) == {
         "array": "textDrugAnnotations", "kind": "drug", "label": "drugClass", "labels": ("opioid", "nsaid"),
         "label_required": True,
     }  # fmt: skip

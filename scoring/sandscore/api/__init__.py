@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sandscore.api.validation_calls import validate_file as validate_file
     from sandscore.base.errors import SandscoreError as SandscoreError
     from sandscore.containers.host_checks import Finding as Finding
-    from sandscore.containers.hostile.hostile_set import AttackVerdict as AttackVerdict
+    from sandscore.containers.hostile.firing_range import AttackVerdict as AttackVerdict
     from sandscore.containers.participant_template import write_starting_point as write_starting_point
     from sandscore.formats import FORMATS as FORMATS
     from sandscore.formats.corpus import Loss as Loss
@@ -63,7 +63,7 @@ _HOMES = {
     "sandscore.api.validation_calls": ("validate", "validate_file"),
     "sandscore.base.errors": ("SandscoreError",),
     "sandscore.containers.host_checks": ("Finding",),
-    "sandscore.containers.hostile.hostile_set": ("AttackVerdict",),
+    "sandscore.containers.hostile.firing_range": ("AttackVerdict",),
     "sandscore.containers.participant_template": ("write_starting_point",),
     "sandscore.formats": ("FORMATS",),
     "sandscore.formats.corpus": ("Loss",),

@@ -8,8 +8,9 @@ from typing import Any
 from sandscore.base.errors import InfrastructureFault, UsageFault
 from sandscore.containers import host_checks
 from sandscore.containers.host_checks import Finding
-from sandscore.containers.hostile import hostile_set
-from sandscore.containers.hostile.hostile_set import AttackVerdict
+from sandscore.containers.hostile import firing_range
+from sandscore.containers.hostile.firing_range import AttackVerdict
+from sandscore.containers.hostile.hostile_set import choose
 from sandscore.records.run_record import Hardening, RunLimits
 
 
@@ -29,7 +30,7 @@ def attack(
 ) -> list[AttackVerdict]:
     """Fires hostile submissions at this machine's engine, under a challenge's limits or those that are named."""
     limits = _limits(challenge, hardening, memory)
-    return hostile_set.attack(limits, cases=hostile_set.choose(only), report=report)
+    return firing_range.attack(limits, cases=choose(only), report=report)
 
 
 def _limits(challenge: Path | None, hardening: Hardening | None, memory: int | None) -> RunLimits:

@@ -31,6 +31,8 @@ OWN_ROWS = {
         "span-labels": "sandscore.profiles.span_labels.span_labels_profile:SpanLabelsScorer",
         "neleval": "sandscore.profiles.neleval.neleval_profile:NelevalScorer",
         "semeval": "sandscore.profiles.semeval.semeval_profile:NervaluateScorer",
+        "tab": "sandscore.profiles.tab.tab_profile:TabScorer",
+        "tab-2022": "sandscore.profiles.tab.tab_profile:Tab2022Scorer",
     },
     "sandscore.engines": {
         "docker": "sandscore.containers.engines.docker.docker_row:DockerRow",

@@ -6,7 +6,7 @@ Entry points of other people are read only for a name that is not ours, and only
 """
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 
 from sandscore.base.errors import UsageFault, did_you_mean
@@ -34,10 +34,15 @@ R = TypeVar("R", bound=TableRow)
 
 
 class Registry(Generic[R]):
-    """One kind's table. ``base`` is the class that every row extends, as ``"module:Class"``."""
+    """One kind's table. ``base`` is the class that every row extends, as ``"module:Class"``.
 
-    def __init__(self, kind: str, group: str, base: str, ours: Mapping[str, str]) -> None:
-        self.kind, self.group = kind, group
+    ``beside`` may be named where a row is asked for, and is none.
+    """
+
+    def __init__(
+        self, kind: str, group: str, base: str, ours: Mapping[str, str], *, beside: Sequence[str] = ()
+    ) -> None:
+        self.kind, self.group, self._beside = kind, group, beside
         self._base, self._ours = base, dict(ours)
         self._found: dict[str, type[R]] = {}
         self._plugins: dict[str, str] = {}
@@ -82,9 +87,8 @@ class Registry(Generic[R]):
 
     def unknown(self, name: str) -> UsageFault:
         """What is said of a name that nobody has: the allowed ones, and the nearest of them."""
-        return UsageFault(
-            f"unknown {self.kind} '{name}'{did_you_mean(name, self.names)}; allowed: {', '.join(self.names)}"
-        )
+        allowed = (*self._beside, *self.names)
+        return UsageFault(f"unknown {self.kind} '{name}'{did_you_mean(name, allowed)}; allowed: {', '.join(allowed)}")
 
     def _plugged(self, name: str) -> type[R]:
         entry = self._entry(name)

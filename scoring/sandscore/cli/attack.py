@@ -31,7 +31,7 @@ def command(
 
     Each is built from a static busybox, run as any submission is, and passes if it was contained, if its outcome
     was called by its name, and if nothing of it stayed behind. Attacks that only wait are waited for
-    less. Takes about a minute.
+    less. Some things only root sees, on the engine's own host. Takes about a minute.
 
     \b
     Example:

@@ -71,7 +71,7 @@ def command(
 ) -> None:
     """Convert annotated notes between file formats, and name what is lost.
 
-    TASK is one or more of our tasks. Without it everything goes over: every task that the source has or,
+    TASK is one or more tasks. Without it everything goes over: every task that the source has or,
     where its annotations have types instead, every type as task phi. The formats are described in
     docs/formats.md.
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sandscore.conformance.drawn_corpora import DrawnCorpus
-from sandscore.profiles.profile import ProfileInput, ProfileResult
+from sandscore.profiles.profile import CompanionFile, ProfileInput, ProfileResult
 from sandscore.profiles.profile_registry import PROFILES, find_profile
 from sandscore.task_table.task import TASKS
 
@@ -15,8 +15,10 @@ def evaluated(profile: str, task: str, seed: int) -> ProfileResult:
     found = find_profile(profile)
     assert found is not None
     given = corpus.written()
+    beside = PROFILES.find(profile).example_companions(corpus.notes)
+    files = {name: CompanionFile(name, value, "0" * 64) for name, value in beside.items()}
     return found.evaluate(
-        ProfileInput(corpus.task, given["notes"], given["gold"], given["predictions"]), found.settings
+        ProfileInput(corpus.task, given["notes"], given["gold"], given["predictions"], files), found.settings
     )
 
 

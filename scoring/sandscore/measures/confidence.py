@@ -4,7 +4,6 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from msgspec import Struct, field
@@ -160,7 +159,16 @@ class _Walk(Struct):
                 self.best = int(tp[i]), int(total[i]), float(sure[i])
 
 
-def confidence_curve(ledgers: list[ConfidenceLedger], gold: int) -> dict[str, Any]:
+class WeighedConfidence(Struct, frozen=True, omit_defaults=True):
+    """The area under the curve, the confidence from which on F1 is best, the listed rows; or why there is none."""
+
+    average_precision: float | None
+    best_threshold: float | None
+    curve: list[tuple[float, float | None, float | None]] | None
+    reason: str | None = None
+
+
+def confidence_curve(ledgers: list[ConfidenceLedger], gold: int) -> WeighedConfidence:
     """Precision and recall of ``instance_strict`` over the predictions at least as sure as each confidence."""
     runs = [run for ledger in ledgers for run in ledger.runs() if len(run)]
     if any(math.isnan(run["confidence"][-1]) for run in runs):
@@ -168,12 +176,12 @@ def confidence_curve(ledgers: list[ConfidenceLedger], gold: int) -> dict[str, An
     if not gold:
         return _no_curve("there is no gold annotation")
     if not runs:
-        return {"average_precision": 0.0, "best_threshold": None, "curve": []}
+        return WeighedConfidence(0.0, None, [])
     total = sum(len(levels) for levels in _descending(runs)) if len(runs) > 1 else len(runs[0])
     walk = _Walk(gold, -(-total // LISTED), total - 1)
     area = math.fsum(chain.from_iterable(map(walk.gained, _descending(runs)))) / gold
-    return {"average_precision": area, "best_threshold": walk.best and walk.best[2], "curve": walk.rows}
+    return WeighedConfidence(area, walk.best and walk.best[2], walk.rows)
 
 
-def _no_curve(reason: str) -> dict[str, Any]:
-    return {"average_precision": None, "best_threshold": None, "curve": None, "reason": reason}
+def _no_curve(reason: str) -> WeighedConfidence:
+    return WeighedConfidence(None, None, None, reason)

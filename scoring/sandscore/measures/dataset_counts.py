@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -19,7 +18,14 @@ from sandscore.measures import error_kinds
 from sandscore.measures.aligned import Sides, side_of
 from sandscore.measures.challenge_counts import Tally
 from sandscore.measures.challenge_measures import Counted, added, count_all
-from sandscore.measures.confidence import ConfidenceLedger, Handed, Levels, confidence_curve, levels_of
+from sandscore.measures.confidence import (
+    ConfidenceLedger,
+    Handed,
+    Levels,
+    WeighedConfidence,
+    confidence_curve,
+    levels_of,
+)
 from sandscore.measures.hipaa_map import HipaaMap
 from sandscore.measures.measure_syntax import Named
 from sandscore.task_table.task import Task
@@ -69,7 +75,7 @@ class DataSetCounts(Struct, frozen=True):
     counted: list[Counted]
     errors: dict[str, int]
     note_leak: float | None
-    confidence: dict[str, Any]
+    confidence: WeighedConfidence
 
 
 def measured(task: Task, loaded: Loaded, measures: list[Named], hipaa: HipaaMap | None, jobs: int = 1) -> DataSetCounts:

@@ -26,6 +26,8 @@ class Parameter(Struct, frozen=True):
     choices: tuple[Scalar, ...] = ()
     least: float | None = None
     most: float | None = None
+    file: bool = False
+    """Whether it names a file; cards show the file's hash in place of its name."""
 
     def read(self, written: str) -> Scalar:
         """The value behind its written form, or a usage error that says what is allowed."""
@@ -42,7 +44,12 @@ class Parameter(Struct, frozen=True):
     def allowed(self) -> str:
         if self.choices:
             return "must be " + " or ".join(map(show, self.choices))
-        kind = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}[type(self.default)]
+        kind = {
+            bool: "true or false",
+            int: "a whole number",
+            float: "a number",
+            str: "a file" if self.file else "a word",
+        }[type(self.default)]
         low = f" from {self.least:g}" if self.least is not None else ""
         high = f" up to {self.most:g}" if self.most is not None else ""
         return f"must be {kind}{low}{high}"

@@ -3,7 +3,7 @@
 Where an original scorer dies of its input, we stop too and say what it dies of.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,17 +14,27 @@ from sandscore.measures.measure_syntax import ParameterisedRow, Scalar
 from sandscore.task_table.task import Task
 
 
+class CompanionFile(Struct, frozen=True):
+    """A file that a parameter of a profile names: its name, its JSON and its SHA-256."""
+
+    name: str
+    value: Any
+    sha256: str
+
+
 class ProfileInput(Struct, frozen=True):
     """Decoded JSON as the original scorer would have loaded it, faults and all.
 
     ``gold`` and ``predictions`` are lists of many-note records (the one-note form and JSON Lines are
-    already turned into that); ``notes`` is the decoded notes file or None.
+    already turned into that), or what the original's own files hold where it reads them itself; ``notes`` is the
+    decoded notes file or None; ``companions`` are the files that parameters name.
     """
 
     task: Task
     notes: list[dict[str, Any]] | None
-    gold: list[Any]
-    predictions: list[Any]
+    gold: Any
+    predictions: Any
+    companions: Mapping[str, CompanionFile] = {}
 
 
 class ProfileResult(Struct, frozen=True):
@@ -33,7 +43,8 @@ class ProfileResult(Struct, frozen=True):
     ``measures`` maps a measure's name to its components (``tp``, ``fp``, ``fn`` as integers where it has
     them, ``precision``, ``recall``, ``f1`` as the original computes them; None for what it calls NaN);
     ``per_note`` holds integer counts that add up to them, where they do; ``table`` is what the original
-    prints, to the last digit; ``warnings`` says where the original is known to mislead on this very input.
+    prints, to the last digit; ``warnings`` says where the original is known to mislead on this very input. Where it
+    read its own files, ``documents`` are those that were scored, ``annotations`` how many gold and predictions have.
     """
 
     measures: dict[str, dict[str, Any]]
@@ -41,6 +52,8 @@ class ProfileResult(Struct, frozen=True):
     details: dict[str, Any] = field(default_factory=dict)
     table: str = ""
     warnings: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    annotations: tuple[int, int] = (0, 0)
 
 
 Evaluate = Callable[[ProfileInput, Mapping[str, Scalar]], ProfileResult]
@@ -54,6 +67,16 @@ class OriginalScorer(ParameterisedRow):
     def evaluate(given: ProfileInput, settings: Mapping[str, Scalar], /) -> ProfileResult:
         """The original's numbers for these files; where it is known to mislead, warnings say so."""
         raise NotImplementedError
+
+    @staticmethod
+    def own_files(gold: Any, /) -> bool:
+        """Whether decoded gold is in the original's own form, which it reads without our loader."""
+        return False
+
+    @staticmethod
+    def example_companions(notes: Sequence[Mapping[str, Any]], /) -> dict[str, Any]:
+        """For each parameter that must name a file, what that file may hold beside these notes."""
+        return {}
 
     @classmethod
     def fault(cls) -> str | None:

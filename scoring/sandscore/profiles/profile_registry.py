@@ -1,6 +1,7 @@
 """The profiles by name: ours, and an installed package's where one is named. A module is imported when asked for."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -23,7 +24,7 @@ class ChallengeRules(ParameterisedRow):
 
 
 PROFILES: "Registry[OriginalScorer]" = Registry(
-    "profile", GROUP, "sandscore.profiles.profile:OriginalScorer", OWN_ROWS[GROUP]
+    "profile", GROUP, "sandscore.profiles.profile:OriginalScorer", OWN_ROWS[GROUP], beside=(CHALLENGE,)
 )
 
 
@@ -33,6 +34,9 @@ class Profile(Struct, frozen=True):
     value: Named
     settings: dict[str, Scalar]
     evaluate: "Evaluate"
+    own_files: Callable[[Any], bool]
+    file_names: dict[str, str]
+    """The files that parameters name."""
 
     def __str__(self) -> str:
         return str(self.value)
@@ -44,7 +48,9 @@ def find_profile(written: str) -> Profile | None:
     if value.name == CHALLENGE:
         return None
     row = PROFILES.find(value.name)
-    return Profile(value, row.settle(value), row.evaluate)
+    settings = row.settle(value)
+    named = {p.name: str(settings[p.name]) for p in row.parameters if p.file and settings[p.name]}
+    return Profile(value, settings, row.evaluate, row.own_files, named)
 
 
 def _row(name: str) -> type[ParameterisedRow]:

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from email.message import EmailMessage
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any
+
+from msgspec import Struct, to_builtins
 
 from sandscore.base.clock import utc_now, written
 from sandscore.base.diagnostics import warn
@@ -84,27 +85,44 @@ _TIMEOUT_SECONDS = 15.0
 _PASSWORD = "SANDSCORE_SMTP_PASSWORD"  # noqa: S105 (the variable's name)
 
 
-def as_record(notice: Notice) -> dict[str, Any]:
-    """A notice for programs: what a team may see of it."""
-    submission = notice.submission
-    return {
-        "event": str(notice.event.name).lower(),
-        "submission": submission.id,
-        "team": submission.team,
-        "task": submission.task,
-        "phase": submission.phase,
-        "status": str(submission.status),
-        "attempt": notice.attempt,
-        "subject": notice.subject,
-        "text": notice.text,
-        "sent": written(utc_now()),
-    }
+class SentNotice(Struct, frozen=True, omit_defaults=True):
+    """A notice for programs: what a team may see of it, and in the organisers' own file what only they may."""
+
+    event: str
+    submission: str
+    team: str
+    task: str
+    phase: str | None
+    status: str
+    attempt: int
+    subject: str
+    text: str
+    sent: str
+    detail: str | None = None
+
+
+def as_record(notice: Notice, detail: str | None = None) -> SentNotice:
+    """The notice as it is sent now."""
+    one = notice.submission
+    return SentNotice(
+        event=str(notice.event.name).lower(),
+        submission=one.id,
+        team=one.team,
+        task=one.task,
+        phase=one.phase,
+        status=str(one.status),
+        attempt=notice.attempt,
+        subject=notice.subject,
+        text=notice.text,
+        sent=written(utc_now()),
+        detail=detail,
+    )
 
 
 def append_line(path: Path, notice: Notice) -> None:
     """The organisers' own file: one JSON object a line; lines of several workers do not mix."""
     with path.open("ab", buffering=0) as file:
-        record = as_record(notice) | ({} if notice.detail is None else {"detail": notice.detail})
+        record = to_builtins(as_record(notice, notice.detail))
         file.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
 
 
@@ -137,7 +155,7 @@ def post(url: str, notice: Notice) -> None:
 
     if not url.startswith(("https://", "http://")):
         raise ValueError("a webhook is an http or https address")
-    body = json.dumps(as_record(notice)).encode()
+    body = json.dumps(to_builtins(as_record(notice))).encode()
     request = Request(url, data=body, headers={"Content-Type": "application/json"}, method="POST")  # noqa: S310
     with urlopen(request, timeout=_TIMEOUT_SECONDS):  # noqa: S310 (the scheme was looked at)
         pass

@@ -94,7 +94,7 @@ def written(values: Mapping[str, Any]) -> Iterator[bytes]:
     yield b"}"
 
 
-_SHOWN_OF_HASH = 12
+SHOWN_OF_HASH = 12
 _SHOWN_OF_ID = 16
 _BULK = ("per_note", "units")
 """Required fields that grow with the notes and are plain already."""
@@ -151,7 +151,7 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         per_label=_per_label((gold, predictions), names, whole.counted),
         errors=ErrorKinds(**whole.errors),
         note_leak=whole.note_leak,
-        confidence=ConfidenceCurve.model_construct(**whole.confidence),
+        confidence=ConfidenceCurve.model_construct(**msgspec.to_builtins(whole.confidence)),
         per_note=_per_note(dataset.ids, whole.counted, counted),
         units=dict(zip(dataset.ids, dataset.units, strict=True)),
         run=identity.run,
@@ -163,10 +163,10 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
 def signature(task: Task, profile: str, sha256: Mapping[str, str], hipaa: HipaaMap | None) -> str:
     """What must be equal for two numbers to be comparable, in one line."""
     parts = [task.id, profile]
-    parts += [f"{role}:{sha256[role][:_SHOWN_OF_HASH]}" for role in ("gold", "predictions")]
+    parts += [f"{role}:{sha256[role][:SHOWN_OF_HASH]}" for role in ("gold", "predictions")]
     defined = definition_hash(task)
-    parts += [f"task:{defined[:_SHOWN_OF_HASH]}"] if defined else []
-    parts += [f"map:{hipaa.digest[:_SHOWN_OF_HASH]}"] if hipaa else []
+    parts += [f"task:{defined[:SHOWN_OF_HASH]}"] if defined else []
+    parts += [f"map:{hipaa.digest[:SHOWN_OF_HASH]}"] if hipaa else []
     return "|".join([*parts, f"v{__version__}"])
 
 
@@ -176,7 +176,7 @@ def carried_definition(task: Task) -> dict[str, Any]:
         return {}
     from sandscore.records.task_definition import TaskDefinition
 
-    return {"definition": TaskDefinition.model_validate(definition_of(task))}
+    return {"definition": TaskDefinition.model_validate(msgspec.to_builtins(definition_of(task)))}
 
 
 def _counted(measures: list[Named], loaded: Loaded) -> "list[CountedGeneral]":

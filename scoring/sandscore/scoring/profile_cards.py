@@ -9,17 +9,20 @@ from typing import Any
 import msgspec
 
 from sandscore import __version__
-from sandscore.annotations.data_set import NAMELESS
+from sandscore.annotations.data_set import NAMELESS, DataSet
 from sandscore.annotations.input_files import Inputs, Loaded
 from sandscore.annotations.json_blocks import form_of
+from sandscore.annotations.label_codes import vocabulary
+from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.annotations.record_reader import collector_paused
 from sandscore.base.byte_sources import BadStream, InputFile, opened
 from sandscore.base.errors import OrganiserFault, ParticipantFault, SandscoreError
 from sandscore.base.strict_json import JsonFault
-from sandscore.profiles.profile import ProfileInput, ProfileResult, stopping
+from sandscore.measures.measure_syntax import Named
+from sandscore.profiles.profile import CompanionFile, OriginalScorer, ProfileInput, ProfileResult, stopping
 from sandscore.profiles.profile_registry import Profile
 from sandscore.records.scorecard import MeasureScore, Scorecard
-from sandscore.scoring.card_building import Question, carried_definition, signature
+from sandscore.scoring.card_building import SHOWN_OF_HASH, Question, carried_definition, signature
 from sandscore.task_table.task import Task
 
 
@@ -31,7 +34,7 @@ def decoded(data: bytes) -> Any:
         return json.loads(data)
 
 
-def as_the_original_reads(task: Task, inputs: Inputs, loaded: Loaded) -> ProfileInput:
+def as_the_original_reads(profile: Profile, task: Task, inputs: Inputs, loaded: Loaded) -> ProfileInput:
     """The files decoded once more, right or wrong as they are."""
     with collector_paused():
         return ProfileInput(
@@ -39,7 +42,44 @@ def as_the_original_reads(task: Task, inputs: Inputs, loaded: Loaded) -> Profile
             notes=_records(inputs.notes, OrganiserFault, None) if inputs.notes is not None else None,
             gold=_records(inputs.gold, OrganiserFault, loaded),
             predictions=_records(inputs.predictions, ParticipantFault, loaded),
+            companions=_companions(profile),
         )
+
+
+def original_files(profile: Profile, task: Task, inputs: Inputs) -> tuple[ProfileInput, Loaded] | None:
+    """What the original's own files hold, where gold is one of them; None where gold is a file of ours."""
+    if profile.own_files is OriginalScorer.own_files:
+        return None
+    with collector_paused():
+        try:
+            gold, gold_hash = _whole(inputs.gold, OrganiserFault)
+        except OrganiserFault:  # JSON Lines of ours, or broken: our loader says what is wrong
+            return None
+        if not profile.own_files(gold):
+            return None
+        predictions, hashed = _whole(inputs.predictions, ParticipantFault)
+    findings = {role: ProblemCollector(str(path), task.array) for role, path in inputs.given.items()}
+    loaded = Loaded(
+        DataSet(vocabulary(task, task.label), growing=False), {}, findings, {"gold": gold_hash, "predictions": hashed}
+    )
+    return ProfileInput(task, None, gold, predictions, _companions(profile)), loaded
+
+
+def _companions(profile: Profile) -> dict[str, CompanionFile]:
+    found = {}
+    for parameter, name in profile.file_names.items():
+        value, sha256 = _whole(name, OrganiserFault)
+        found[parameter] = CompanionFile(name, value, sha256)
+    return found
+
+
+def _whole(path: InputFile | None, fault: type[SandscoreError]) -> tuple[Any, str]:
+    """A file's JSON as the original's own reader would see it, and its hash."""
+    try:
+        with opened(path or "") as source:
+            return decoded(bytes(source.data)), source.sha256()
+    except (ValueError, RecursionError, JsonFault, BadStream) as broken:
+        raise fault(f"{path}: the original cannot read this: {broken}") from None
 
 
 def score_as(
@@ -48,25 +88,34 @@ def score_as(
     """What the original would say of these files; where it dies and gold is faulty, that is what it dies of."""
     with collector_paused(), stopping("files", OrganiserFault if loaded.faulty("gold") else ParticipantFault):
         result = profile.evaluate(given, profile.settings)
-    return _card(profile, question, loaded, result), result
+    for name in result.documents if not loaded.columns else ():
+        loaded.dataset.add(name)
+    return _card(_shown(profile, given), question, loaded, result), result
 
 
-def _card(profile: Profile, question: Question, loaded: Loaded, result: ProfileResult) -> Scorecard:
+def _shown(profile: Profile, given: ProfileInput) -> str:
+    """The profile as cards name it: files by their hashes."""
+    hashed = {name: file.sha256[:SHOWN_OF_HASH] for name, file in given.companions.items()}
+    return str(Named(profile.value.name, tuple((name, hashed.get(name, v)) for name, v in profile.value.settings)))
+
+
+def _card(profile: str, question: Question, loaded: Loaded, result: ProfileResult) -> Scorecard:
     identity, dataset = question.identity, loaded.dataset
+    sizes = [len(loaded.columns[role]) for role in ("gold", "predictions")] if loaded.columns else result.annotations
     return Scorecard(
         sandscore=__version__,
-        signature=signature(question.task, str(profile), loaded.sha256, None),
+        signature=signature(question.task, profile, loaded.sha256, None),
         task=question.task.id,
         **carried_definition(question.task),
-        profile=str(profile),
+        profile=profile,
         team=identity.team,
         submission=identity.submission,
         image=identity.image,
         dataset=identity.dataset,
         created=identity.created,
         notes=len(dataset.ids),
-        gold_annotations=len(loaded.columns["gold"]),
-        predicted_annotations=len(loaded.columns["predictions"]),
+        gold_annotations=sizes[0],
+        predicted_annotations=sizes[1],
         text_checked=dataset.texts is not None,
         measures={name: MeasureScore(**{"f1_ci": None, **parts}) for name, parts in result.measures.items()},
         per_label={},

@@ -70,6 +70,8 @@ def score_files(
     Another scorer's profile goes on with predictions and gold that we would refuse, unless this is ``strict``.
     """
     with _readable_twice(inputs) if profile is not None else nullcontext(inputs) as readable:
+        if profile is not None and (scored := _score_original_files(profile, question, readable)) is not None:
+            return scored
         with watch.reading(readable.given.values()) as progress:
             loaded = load_files(question.task, readable, complete=complete, jobs=jobs, progress=progress)
         watch.problems(loaded.findings.values())
@@ -100,9 +102,20 @@ def _score_as_the_original(profile: "Profile", question: Question, inputs: Input
 
     if loaded.faulty("notes"):
         raise OrganiserFault("the notes are not valid; nothing was scored")
-    given = as_the_original_reads(question.task, inputs, loaded)
+    given = as_the_original_reads(profile, question.task, inputs, loaded)
     card, result = score_as(profile, question, given, loaded)
     return Scored(card, loaded, given, result.table.rstrip("\n"))
+
+
+def _score_original_files(profile: "Profile", question: Question, inputs: Inputs) -> Scored | None:
+    """Files in the original's own form, which our loader does not know; None where they are ours."""
+    from sandscore.scoring.profile_cards import original_files, score_as
+
+    found = original_files(profile, question.task, inputs)
+    if found is None:
+        return None
+    card, result = score_as(profile, question, *found)
+    return Scored(card, found[1], found[0], result.table.rstrip("\n"))
 
 
 def _refuse_faulty(loaded: Loaded) -> None:

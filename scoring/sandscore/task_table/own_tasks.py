@@ -1,7 +1,9 @@
 """Tasks that an organiser defined: from the definition in a challenge, on a card or on a board to a task, and back."""
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.task_table.task import TASKS, Task, find_task
@@ -33,14 +35,27 @@ def own_task(name: str, definition: "TaskDefinition") -> Task:
     )
 
 
-def definition_of(task: Task) -> dict[str, Any] | None:
+class OwnDefinition(Struct, frozen=True, omit_defaults=True):
+    """A definition with labels as they are compared, of which only what was said is written."""
+
+    array: str
+    kind: str
+    label: str | None = None
+    labels: tuple[str, ...] = ()
+    aliases: dict[str, str] = field(default_factory=dict)
+    label_required: bool = False
+    confidence_required: bool = False
+    types: tuple[str, ...] = ()
+
+
+def definition_of(task: Task) -> OwnDefinition | None:
     """The definition that a card of this task carries; None for a task of our table."""
     if not task.own:
         return None
-    said: dict[str, Any] = {"array": task.array, "kind": task.kind, "label": task.label, "labels": task.labels}
-    said |= {"aliases": dict(task.aliases), "label_required": task.label_required}
-    said |= {"confidence_required": task.confidence_required, "types": task.types}
-    return {name: value for name, value in said.items() if value}
+    return OwnDefinition(
+        task.array, task.kind, task.label, task.labels, dict(task.aliases), task.label_required,
+        task.confidence_required, task.types,
+    )  # fmt: skip
 
 
 def definition_hash(task: Task) -> str | None:
@@ -50,7 +65,7 @@ def definition_hash(task: Task) -> str | None:
     from msgspec import json
 
     said = definition_of(task)
-    return None if said is None else sha256(json.encode([task.id, said], order="deterministic")).hexdigest()
+    return None if said is None else sha256(json.encode([task.id, said], order="sorted")).hexdigest()
 
 
 def carried_task(record: "Scorecard | Board") -> Task:

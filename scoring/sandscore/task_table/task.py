@@ -68,6 +68,8 @@ class Task(Struct, frozen=True, omit_defaults=True):
     foreign: tuple[ForeignTypes, ...] = ()
     i2b2: I2b2Category | None = None
     client: ClientNames = ClientNames()
+    identifiers: str | None = None
+    identifier_types: Pairs = ()
     starter: Starter | None = None
     own: bool = False
 
@@ -91,6 +93,10 @@ class Task(Struct, frozen=True, omit_defaults=True):
         """The properties that hold labels, each with what it may be."""
         fields = ((self.label, self.labels), (self.second_label, self.second_labels))
         return {name: values for name, values in fields if name}
+
+    def identifier_class(self, label: str | None) -> str | None:
+        """Whether what carries the label identifies: direct, quasi or none; None where the table does not say."""
+        return dict(self.identifier_types).get(label or "", self.identifiers)
 
     @property
     def plain_types(self) -> tuple[str, ...]:

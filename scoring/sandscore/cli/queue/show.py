@@ -31,7 +31,7 @@ def command(words: tuple[str, ...], team_view: bool, output_format: str, **where
     return 0
 
 
-async def _found(place: Place, home: "QueueHome", submission_id: str, team_view: bool) -> dict[str, Any]:
+async def _found(place: Place, home: "QueueHome", submission_id: str, team_view: bool) -> dict[str, object]:
     from sandscore.cli.queue.submission_text import record
     from sandscore.queue.attempt_files import team_view as view
 
@@ -46,7 +46,7 @@ async def _found(place: Place, home: "QueueHome", submission_id: str, team_view:
     return record(one) | seen | {"reason": one.reason, "folder": str(folder) if folder else None} | history
 
 
-def _as_text(found: dict[str, Any]) -> str:
+def _as_text(found: dict[str, object]) -> str:
     from sandscore.base.terminal_text import printable
 
     lines = []

@@ -5,7 +5,6 @@ import io
 import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from sandscore.base.terminal_text import UNDEFINED, clipped, disarmed, printable, table, terminal_width, width
 from sandscore.records.submission import Submission
@@ -15,27 +14,15 @@ _FEWER_COLUMNS = ("id", "task", "team", "status", "attempt", "day", "reason")
 _WIDEST = 40
 
 
-def record(one: Submission) -> dict[str, Any]:
-    """One submission for programs."""
-    return {
-        "id": one.id,
-        "team": one.team,
-        "task": one.task,
-        "phase": one.phase,
-        "kind": str(one.kind),
-        "image": one.image,
-        "status": str(one.status),
-        "attempt": one.attempt,
-        "failures": one.failures,
-        "needs_organiser": one.needs_organiser,
-        "cancel_requested": one.cancel_requested,
-        "not_before": one.not_before,
-        "reason": one.reason,
-        "created": one.created,
-        "finished": one.finished,
-        "version": one.version,
-        "scores": dict(one.scores),
-    }
+_SHOWN = (
+    *("id", "team", "task", "phase", "kind", "image", "status", "attempt", "failures", "needs_organiser"),
+    *("cancel_requested", "not_before", "reason", "created", "finished", "version", "scores"),
+)
+
+
+def record(one: Submission) -> dict[str, object]:
+    """One submission for programs, as JSON has it."""
+    return {name: getattr(one, name) for name in _SHOWN} | {"scores": dict(one.scores)}
 
 
 def as_json(found: Sequence[Submission]) -> str:

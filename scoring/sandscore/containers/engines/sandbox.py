@@ -66,6 +66,10 @@ class Sandbox(ABC):
     def ended_by_itself(self) -> bool:
         """Whether nobody but the program had a hand in its end: neither the engine, nor what stopped the engine."""
 
+    def process(self) -> int | None:
+        """The number of its first process among the host's own; None where an engine cannot tell."""
+        return None
+
     def end(self) -> State:
         """Kill the container and tell its last state, the only one that knows of memory kills inside it."""
         self.measure()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sandscore.base.errors import InfrastructureFault
 from sandscore.containers.engines.engine_protocol import Engine, labels
+from sandscore.containers.tiny_program import FORBIDDEN_CALLS, calling_program
 
 _LIFE_SECONDS = 3600
 _SCRIPTS = Path(__file__).parent / "scripts"
@@ -17,7 +18,8 @@ COPY bin /bin
 RUN ["/bin/busybox", "--install", "-s", "/bin"]"""
 _BASE = f"""{BUSYBOX_IMAGE}
 COPY scripts /
-RUN ["/bin/busybox", "chmod", "-R", "755", "/start", "/answer"]
+RUN ["/bin/busybox", "chmod", "-R", "755", "/start", "/answer", "/calls"]
+RUN ["/bin/busybox", "mkdir", "-m", "777", "/open", "/data"]
 WORKDIR /data
 VOLUME /data
 STOPSIGNAL SIGUSR1
@@ -67,7 +69,8 @@ class HostileImages:
 
 def _files() -> dict[str, str | bytes]:
     scripts = {f"scripts/{p.relative_to(_SCRIPTS)}": p.read_bytes() for p in _SCRIPTS.rglob("*") if p.is_file()}
-    return {"bin/busybox": busybox(), **scripts}
+    calls = {f"scripts/calls/{call}": calling_program(call) for call in FORBIDDEN_CALLS}
+    return {"bin/busybox": busybox(), **scripts, **calls}
 
 
 def busybox() -> bytes:

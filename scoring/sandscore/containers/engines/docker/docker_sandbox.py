@@ -4,6 +4,7 @@ import datetime
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sandscore.containers.engines.docker.container_limits import container_arguments
@@ -82,6 +83,14 @@ class DockerSandbox(Sandbox):
         self.require_well()
         known: dict[str, Any] = self.container.attrs
         return known
+
+    def process(self) -> int | None:
+        """Only where it is a process of this very machine, in the cgroup that bears the container's name."""
+        number: int = self.attributes()["State"]["Pid"]
+        with suppress(OSError):
+            if self.container.id in (Path("/proc") / str(number) / "cgroup").read_text(encoding="ascii"):
+                return number
+        return None
 
     def measure(self) -> None:
         """Note what the container has used; once it is dead nobody can say any more."""

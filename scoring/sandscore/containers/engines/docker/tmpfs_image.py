@@ -1,23 +1,16 @@
 """The smallest image there is: one program that waits for ever, to hold memory-backed folders open."""
 
 import io
-import struct
 import tarfile
 from typing import TYPE_CHECKING
 
 from sandscore.containers.engines.docker.docker_engine import asking
+from sandscore.containers.tiny_program import waiting_program
 
 if TYPE_CHECKING:
     from docker import DockerClient
 
 _NAME, _VERSION = "sandscore-holder", "1"
-_MACHINES = {
-    "amd64": (62, bytes.fromhex("b822000000 0f05 ebf7".replace(" ", ""))),
-    "arm64": (183, bytes.fromhex("000080d2 010080d2 020080d2 030080d2 280980d2 010000d4 faffff17".replace(" ", ""))),
-}
-"""ELF machine number and a loop around the system call that waits for a signal: pause, or ppoll of nothing."""
-_ADDRESS = 0x400000
-_HEADERS = 64 + 56
 
 
 def holder_image(client: "DockerClient") -> str:
@@ -31,20 +24,9 @@ def holder_image(client: "DockerClient") -> str:
         except ImageNotFound:
             architecture = client.version()["Arch"]
             client.api.import_image_from_data(
-                _tar(program(architecture)), repository=_NAME, tag=_VERSION, changes=['CMD ["/hold"]']
+                _tar(waiting_program(architecture)), repository=_NAME, tag=_VERSION, changes=['CMD ["/hold"]']
             )
     return name
-
-
-def program(architecture: str) -> bytes:
-    """A static executable: ELF header, one loadable segment, the loop."""
-    machine, code = _MACHINES.get(architecture, _MACHINES["amd64"])
-    size = _HEADERS + len(code)
-    identity = b"\x7fELF" + bytes([2, 1, 1]) + bytes(9)
-    entry = _ADDRESS + _HEADERS
-    header = identity + struct.pack("<HHIQQQIHHHHHH", 2, machine, 1, entry, 64, 0, 0, 64, 56, 1, 0, 0, 0)
-    segment = struct.pack("<IIQQQQQQ", 1, 5, 0, _ADDRESS, _ADDRESS, size, size, 0x1000)
-    return header + segment + code
 
 
 def _tar(executable: bytes) -> bytes:

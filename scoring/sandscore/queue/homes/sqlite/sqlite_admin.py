@@ -5,12 +5,13 @@ import secrets
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+from msgspec import Struct
 
 from sandscore.base.clock import read, stamped, utc_now, written
 from sandscore.base.errors import ParticipantFault
 from sandscore.queue.homes.sqlite.sqlite_database import Database, as_json, seconds_left, submission_of
-from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
+from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal, SubmittedRow
 from sandscore.queue.new_submission import NewSubmission, checked, keep_file, quota_of, refusal
 from sandscore.queue.workspace import Workspace
 from sandscore.records.submission import CANCELLED, Status, Submission, SubmissionKind, Version
@@ -20,16 +21,7 @@ def submit(database: Database, journal: SubmissionJournal, workspace: Workspace,
     """The id of the new submission, once it is on disk."""
     phase = checked(workspace, entry)
     kept = None if entry.predictions is None else keep_file(workspace, entry.predictions)
-    row = {
-        "id": secrets.token_hex(6),
-        "team": entry.team,
-        "task": entry.task,
-        "phase": phase,
-        "kind": SubmissionKind.PREDICTIONS if entry.image is None else SubmissionKind.IMAGE,
-        "image": entry.image,
-        "file": kept,
-        "submitter": entry.submitter,
-    }
+    kind = SubmissionKind.PREDICTIONS if entry.image is None else SubmissionKind.IMAGE
     with database.writing() as connection:
         now = utc_now()
         quota, within = quota_of(workspace.challenge, phase)
@@ -41,8 +33,43 @@ def submit(database: Database, journal: SubmissionJournal, workspace: Workspace,
         refused = refusal(quota, [read(found[0]) for found in counted], now)
         if refused is not None:
             raise ParticipantFault(refused)
-        journal.submitted(connection, row | {"created": stamped(now)})
-    return str(row["id"])
+        row = SubmittedRow(
+            id=secrets.token_hex(6),
+            team=entry.team,
+            task=entry.task,
+            phase=phase,
+            kind=kind,
+            image=entry.image,
+            file=kept,
+            submitter=entry.submitter,
+            created=stamped(now),
+        )
+        journal.submitted(connection, row)
+    return row.id
+
+
+class AttemptRow(Struct, frozen=True):
+    """An attempt, as the database keeps it."""
+
+    submission: str
+    number: int
+    owner: str
+    begun: str
+    ended: str | None
+    outcome: str | None
+    reason: str | None
+
+
+class VersionRow(Struct, frozen=True):
+    """A score, as the database keeps it; the feedback is JSON."""
+
+    submission: str
+    number: int
+    scores: dict[str, float | None]
+    feedback: str | None
+    signature: str | None
+    cause: str
+    created: str
 
 
 class SqliteAdmin:
@@ -71,13 +98,16 @@ class SqliteAdmin:
             row = _row(connection, submission_id)
         return None if row is None or row["folder"] is None else Path(row["folder"])
 
-    def attempts(self, submission_id: str) -> list[dict[str, Any]]:
+    def attempts(self, submission_id: str) -> list[AttemptRow]:
         """The history of a submission, oldest first."""
-        return self._table("SELECT * FROM attempt WHERE submission=? ORDER BY number", submission_id)
+        with self._database.reading() as connection:
+            rows = connection.execute("SELECT * FROM attempt WHERE submission=? ORDER BY number", (submission_id,))
+            return [AttemptRow(**row) for row in rows]
 
-    def versions(self, submission_id: str) -> list[dict[str, Any]]:
-        found = self._table("SELECT * FROM version WHERE submission=? ORDER BY number", submission_id)
-        return [row | {"scores": json.loads(row["scores"])} for row in found]
+    def versions(self, submission_id: str) -> list[VersionRow]:
+        with self._database.reading() as connection:
+            rows = connection.execute("SELECT * FROM version WHERE submission=? ORDER BY number", (submission_id,))
+            return [VersionRow(**{**row, "scores": json.loads(row["scores"])}) for row in rows]
 
     def cancel(self, submission_id: str) -> bool:
         with self._database.writing() as connection:
@@ -138,10 +168,6 @@ class SqliteAdmin:
                     f"UPDATE {table} SET feedback=? WHERE {key}=? AND {number}=?",  # noqa: S608 (our own names)
                     (told, submission.id, submission.version),
                 )
-
-    def _table(self, query: str, submission_id: str) -> list[dict[str, Any]]:
-        with self._database.reading() as connection:
-            return [dict(row) for row in connection.execute(query, (submission_id,))]
 
 
 def _row(connection: sqlite3.Connection, submission_id: str) -> sqlite3.Row | None:

@@ -71,6 +71,8 @@ The folder of a queue that an older version made is given these two."""
         back_up(workspace.root, target)
 
     def history(self, workspace: "Workspace", submission_id: str) -> dict[str, object]:
+        from msgspec import to_builtins
+
         from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
         from sandscore.queue.homes.sqlite.sqlite_database import Database
         from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
@@ -78,6 +80,7 @@ The folder of a queue that an older version made is given these two."""
         database = Database(workspace.root)
         try:
             admin = SqliteAdmin(database, SubmissionJournal(workspace.root))
-            return {"attempts": admin.attempts(submission_id), "versions": admin.versions(submission_id)}
+            found = {"attempts": admin.attempts(submission_id), "versions": admin.versions(submission_id)}
+            return {name: to_builtins(rows) for name, rows in found.items()}
         finally:
             database.close()

@@ -4,19 +4,42 @@ A database restored from a backup has forgotten what came after it; the journal 
 far it has read, so what it missed is taken up again when the queue is next opened.
 """
 
-import json
 import os
 import sqlite3
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+from msgspec import DecodeError, Struct, json
+from msgspec.structs import astuple
 
 from sandscore.base.errors import InfrastructureFault
 from sandscore.queue.queue_layout import private_path
-from sandscore.records.submission import CANCELLED, Status
+from sandscore.records.submission import CANCELLED, Status, SubmissionKind
 
 FILE = "journal.jsonl"
-_COLUMNS = ("id", "team", "task", "phase", "kind", "image", "file", "submitter", "created")
+
+
+class SubmittedRow(Struct, frozen=True):
+    """A submission as it came: what its line says, and the columns of the database that it begins with."""
+
+    id: str
+    team: str
+    task: str
+    phase: str | None
+    kind: SubmissionKind
+    image: str | None
+    file: str | None
+    submitter: str | None
+    created: str
+
+
+class JournalLine(Struct, frozen=True, omit_defaults=True):
+    """One thing that happened."""
+
+    submitted: SubmittedRow | None = None
+    cancelled: str | None = None
+
+
+_COLUMNS = SubmittedRow.__struct_fields__
 
 
 class SubmissionJournal:
@@ -25,13 +48,13 @@ class SubmissionJournal:
     def __init__(self, root: Path) -> None:
         self.path = private_path(root, FILE)
 
-    def submitted(self, connection: sqlite3.Connection, row: Mapping[str, Any]) -> None:
+    def submitted(self, connection: sqlite3.Connection, row: SubmittedRow) -> None:
         """A new submission, into both."""
-        self._append(connection, {"submitted": {name: row[name] for name in _COLUMNS}})
+        self._append(connection, JournalLine(submitted=row))
         _insert(connection, row)
 
     def cancelled(self, connection: sqlite3.Connection, submission_id: str) -> None:
-        self._append(connection, {"cancelled": submission_id})
+        self._append(connection, JournalLine(cancelled=submission_id))
 
     def behind(self, connection: sqlite3.Connection) -> bool:
         """Whether the journal knows more than the database."""
@@ -41,20 +64,20 @@ class SubmissionJournal:
         """Take up what the database missed; how many submissions that were."""
         adopted = 0
         for entry in self._entries(_offset(connection)):
-            if "submitted" in entry:
-                adopted += _insert(connection, entry["submitted"])
-            else:
+            if entry.submitted is not None:
+                adopted += _insert(connection, entry.submitted)
+            elif entry.cancelled is not None:
                 connection.execute(
                     "UPDATE submission SET status=?, reason=?, cancel_requested=1, finished=created "
                     "WHERE id=? AND status='RECEIVED'",
-                    (Status.REJECTED, CANCELLED, entry["cancelled"]),
+                    (Status.REJECTED, CANCELLED, entry.cancelled),
                 )
         _remember(connection, self._size())
         return adopted
 
-    def _append(self, connection: sqlite3.Connection, entry: Mapping[str, Any]) -> None:
+    def _append(self, connection: sqlite3.Connection, entry: JournalLine) -> None:
         self.catch_up(connection)
-        line = json.dumps(entry, separators=(",", ":")).encode() + b"\n"
+        line = json.encode(entry) + b"\n"
         try:
             with self.path.open("ab") as file:
                 size = file.tell()
@@ -70,7 +93,7 @@ class SubmissionJournal:
             raise InfrastructureFault(f"{self.path} cannot be written: {fault.strerror}") from None
         _remember(connection, self._size())
 
-    def _entries(self, offset: int) -> list[dict[str, Any]]:
+    def _entries(self, offset: int) -> list[JournalLine]:
         if offset >= self._size():
             return []
         with self.path.open("rb") as file:
@@ -87,20 +110,19 @@ class SubmissionJournal:
             return file.read(1)
 
 
-def _entry(line: bytes) -> dict[str, Any] | None:
+def _entry(line: bytes) -> JournalLine | None:
     """A line that was cut short was never promised to anybody."""
     try:
-        entry = json.loads(line) if line.endswith(b"\n") else None
-    except ValueError:
+        return json.decode(line, type=JournalLine) if line.endswith(b"\n") else None
+    except (DecodeError, UnicodeDecodeError):
         return None
-    return entry if isinstance(entry, dict) else None
 
 
-def _insert(connection: sqlite3.Connection, row: Mapping[str, Any]) -> int:
+def _insert(connection: sqlite3.Connection, row: SubmittedRow) -> int:
     return connection.execute(
         f"INSERT OR IGNORE INTO submission ({', '.join(_COLUMNS)}) "  # noqa: S608 (our own names)
         f"VALUES ({', '.join('?' * len(_COLUMNS))})",
-        [row[name] for name in _COLUMNS],
+        astuple(row),
     ).rowcount
 
 

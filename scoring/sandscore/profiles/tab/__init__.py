@@ -1,0 +1,1 @@
+"""The Text Anonymization Benchmark's own evaluation, in two releases."""

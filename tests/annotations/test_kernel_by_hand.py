@@ -1,0 +1,146 @@
+"""What the kernel takes of a small block, and what it does not: ``block_readers``, ``buffers``, ``kernel_library``.
+
+The numbers are those of the JSON as it stands here; offsets are counted by hand.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sandscore.annotations.data_set import DataSet
+from sandscore.annotations.kernel import kernel_library
+from sandscore.annotations.kernel.block_readers import AnnotationReader, KernelBlock, NoteReader
+from sandscore.annotations.label_codes import ABSENT, LabelCodes, vocabulary
+from sandscore.annotations.note_texts import GatheredTexts
+from sandscore.task_table.task import TASKS, Task, find_task
+
+DATE, TWO = find_task("date"), next(task for task in TASKS.values() if task.second_label)
+
+
+def written(task: Task, *notes: list[dict[str, Any]]) -> memoryview:
+    """A record a note, called n0, n1, …"""
+    sources = ({"resourceSource": {"name": f"a/n{number}"}} for number in range(len(notes)))
+    records = [{"annotationSource": source, task.array: rows} for source, rows in zip(sources, notes, strict=True)]
+    return memoryview(bytearray(json.dumps(records).encode()))
+
+
+def reader(task: Task, *, tokens: bool = True) -> tuple[AnnotationReader, DataSet]:
+    library = kernel_library.kernel()
+    assert library is not None
+    labels = vocabulary(task, task.label)
+    dataset = DataSet(labels)
+    return AnnotationReader(library, task, dataset, want_tokens=tokens), dataset
+
+
+def taken(task: Task, *notes: list[dict[str, Any]], tokens: bool = True) -> tuple[KernelBlock, DataSet]:
+    read, dataset = reader(task, tokens=tokens)
+    block = read.read(written(task, *notes), lines=False)
+    assert block is not None, "the kernel refused it"
+    return block, dataset
+
+
+def row(start: int, text: str, **more: object) -> dict[str, Any]:
+    return {"start": start, "length": len(text), "text": text} | more
+
+
+def test_what_a_block_holds() -> None:
+    first = [row(3, "May 2nd", dateFormat="MM", confidence=12.5), row(20, "1999", dateFormat="YYYY", confidence=7)]
+    block, dataset = taken(DATE, first, [], [row(0, "x", confidence=100)])
+    assert block.names == ["a/n0", "a/n1", "a/n2"]
+    assert block.sizes.tolist() == [2, 0, 1]
+    columns = block.columns(np.array([5, 6, 7], np.int32))
+    assert columns.note.tolist() == [5, 5, 7]
+    assert columns.start.tolist() == [3, 20, 0]
+    assert columns.length.tolist() == [7, 4, 1]
+    assert columns.confidence.tolist() == [12.5, 7, 100]
+    names = dataset.vocabulary.names
+    assert [names[code] if code != ABSENT else None for code in columns.label.tolist()] == ["MM", "YYYY", None]
+    assert columns.tokens is not None
+    assert columns.tokens.words.tolist() == [2, 1, 1]
+    assert columns.tokens.begin.tolist() == [0, 4, 0, 0]
+    assert columns.tokens.size.tolist() == [3, 3, 4, 1]
+
+
+def test_without_tokens_there_are_none() -> None:
+    block, _ = taken(DATE, [row(3, "May 2nd")], tokens=False)
+    assert block.columns(block.sizes).tokens is None
+
+
+def test_labels_in_other_capitals_are_the_same() -> None:
+    block, dataset = taken(TWO, [row(0, "a", **two_labels(capitals=True))], [row(0, "b", **two_labels(capitals=False))])
+    codes = block.columns(block.sizes * 0).label.tolist()
+    assert codes == [1, 1]
+    assert TWO.label is not None
+    assert dataset.vocabulary.names == list(TWO.label_fields[TWO.label])
+
+
+def two_labels(*, capitals: bool) -> dict[str, object]:
+    allowed = TWO.label_fields
+    assert TWO.label is not None
+    assert TWO.second_label is not None
+    names = allowed[TWO.label]
+    return {
+        "confidence": 50,
+        TWO.label: names[1].upper() if capitals else names[1],
+        TWO.second_label: allowed[TWO.second_label][0],
+    }
+
+
+def test_a_label_that_is_none_is_refused() -> None:
+    read, _ = reader(TWO)
+    assert TWO.label is not None
+    assert read.read(written(TWO, [row(0, "a", **two_labels(capitals=True))]), lines=False) is not None
+    strange = two_labels(capitals=True) | {TWO.label: "nonsense"}
+    assert read.read(written(TWO, [row(0, "a", **strange)]), lines=False) is None
+
+
+def test_after_four_refusals_no_more_is_tried_and_a_success_forgets_them() -> None:
+    good, bad = written(DATE, [row(0, "a")]), memoryview(bytearray(b'[{"x": 1}]'))
+    read, _ = reader(DATE)
+    for _ in range(2):
+        assert [read.read(bad, lines=False) for _ in range(3)] == [None] * 3
+        assert read.read(good, lines=False) is not None
+    assert [read.read(bad, lines=False) for _ in range(4)] == [None] * 4
+    assert read.read(good, lines=False) is None
+
+
+def test_labels_are_looked_up_so_often_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block of only new labels at its end would be read from its beginning for each of them."""
+    read, _ = reader(DATE)
+    asked: list[str | None] = []
+    known = LabelCodes.__getitem__
+
+    def counted(self: LabelCodes, name: str | None) -> int:
+        asked.append(name)
+        return known(self, name)
+
+    monkeypatch.setattr(LabelCodes, "__getitem__", counted)
+    rows = [row(0, "a" * 9_000, dateFormat=f"D{number:03}") for number in range(200)]
+    assert read.read(written(DATE, rows), lines=False) is None
+    # label k stands near byte 9,070 k; the sum of 9,070 k passes 8 x 1,814,000 with k = 57
+    assert 50 < len(asked) < 60
+
+
+def test_texts_that_are_not_what_stands_there_are_told() -> None:
+    texts = GatheredTexts(1000)
+    library = kernel_library.kernel()
+    assert library is not None
+    notes = NoteReader(library, texts)
+    said = [{"identifier": "n0", "patientId": "p", "text": "on May 2nd, 1999", "type": "t"}]
+    assert notes.read(memoryview(bytearray(json.dumps(said).encode())), lines=False) == (["n0"], ["p"])
+    notes.keep()
+    block, _ = taken(DATE, [row(3, "May 2nd"), row(12, "1998"), row(4, "ay")])
+    found_texts = block.misplaced(texts.all(), block.sizes * 0)
+    assert found_texts == {1: "1998"}
+    assert block.crowded().tolist() == [0, 1, 2]
+
+
+def test_a_library_that_does_not_say_its_sources_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another library, which without sources beside it would be taken for one of a wheel."""
+    import _ctypes
+
+    monkeypatch.setattr(kernel_library, "LIBRARY", Path(_ctypes.__file__))
+    assert kernel_library.kernel.__wrapped__() is None

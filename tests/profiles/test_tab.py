@@ -1,0 +1,120 @@
+"""The profiles ``tab`` and ``tab-2022``: our files and the benchmark's, by hand; the recorded runs are elsewhere."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.running import sandscore
+
+from sandscore.base.bundled_content import hipaa_map
+from sandscore.profiles.tab.stretch_cover import head_rule, masked_characters, rule_2022
+from sandscore.task_table.task import TASKS
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTE = {"identifier": "n1", "text": "Mr. Berg of Oslo", "patientId": "p", "type": "t"}
+#                                   0   4        12
+
+
+def document(*mentions: tuple[int, int, str]) -> dict[str, Any]:
+    """The benchmark's form: one annotator, an entity a mention."""
+    listed = [
+        {"entity_id": f"e{n}", "entity_type": "X", "identifier_type": kind, "start_offset": start, "end_offset": end}
+        for n, (start, end, kind) in enumerate(mentions)
+    ]
+    annotations = {"a": {"entity_mentions": listed}}
+    return {"doc_id": "n1", "text": NOTE["text"], "dataset_type": "dev", "annotations": annotations}
+
+
+def score(folder: Path, gold: Any, predictions: Any, profile: str, *more: str, code: int = 0) -> dict[str, Any]:
+    for name, value in (("gold", gold), ("predictions", predictions)):
+        (folder / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
+    files = ("--gold", folder / "gold.json", "--predictions", folder / "predictions.json")
+    ran = sandscore("score", "phi", *files, "--profile", profile, "--format", "json", *more)
+    assert ran.code == code, ran.err
+    return json.loads(ran.out) if code == 0 else {"said": ran.err}
+
+
+def test_a_title_with_its_dot_needs_a_mask_only_in_the_newer_release() -> None:
+    """``Mr. Berg``, Berg masked: spaCy's token is ``mr.``, which is not in the list; the older rule knows ``mr``."""
+    text = "Mr. Berg"
+    masked = masked_characters(text, [(4, 8)])
+    assert not head_rule(text, masked, [(0, 3, "PROPN"), (4, 8, "PROPN")])(0, 8)
+    assert rule_2022(text, masked)(0, 8)
+
+
+@pytest.mark.parametrize(("tag", "covered"), [("PROPN", False), ("ADP", True)])
+def test_a_name_tagged_as_a_preposition_needs_no_mask(tag: str, covered: bool) -> None:
+    assert head_rule("Under", bytearray(5), [(0, 5, tag)])(0, 5) is covered
+
+
+def test_its_own_files_are_scored_and_the_card_names_their_documents(tmp_path: Path) -> None:
+    gold = [document((0, 8, "DIRECT"), (12, 16, "QUASI"))]
+    card = score(tmp_path, gold, {"n1": [[4, 8]]}, "tab-2022")
+    measures = card["measures"]
+    assert (measures["recall_direct_entities"]["n"], measures["recall_direct_entities"]["of"]) == (1, 1)
+    assert (measures["recall_quasi_entities"]["n"], measures["recall_quasi_entities"]["of"]) == (0, 1)
+    assert (card["gold_annotations"], card["predicted_annotations"], card["notes"]) == (2, 1, 1)
+    assert list(card["per_note"]) == ["n1"]
+
+
+def test_our_files_give_the_numbers_that_its_own_give(tmp_path: Path) -> None:
+    theirs = score(tmp_path, [document((0, 8, "DIRECT"), (12, 16, "QUASI"))], {"n1": [[4, 8]]}, "tab-2022")
+    (tmp_path / "notes.json").write_text(json.dumps([NOTE]), encoding="utf-8")
+    name = {"annotationSource": {"resourceSource": {"name": "d/n1"}}}
+    spans = [(0, "Mr. Berg", "PATIENT"), (12, "Oslo", "CITY")]
+    gold = [name | {"textAnnotations": [span(*one) for one in spans]}]
+    predicted = [name | {"textAnnotations": [span(4, "Berg", "PATIENT")]}]
+    ours = score(tmp_path, gold, predicted, "tab-2022", "--notes", str(tmp_path / "notes.json"))
+    assert ours["measures"] == theirs["measures"]
+
+
+def span(start: int, text: str, kind: str) -> dict[str, Any]:
+    return {"start": start, "length": len(text), "text": text, "type": kind}
+
+
+def test_tokens_have_to_be_given_and_stand_on_the_card_by_their_hash(tmp_path: Path) -> None:
+    gold, masks = [document((0, 8, "DIRECT"))], {"n1": [[4, 8]]}
+    assert "needs the tagger's tokens" in score(tmp_path, gold, masks, "tab", code=78)["said"]
+    tokens = tmp_path / "tokens.json"
+    tokens.write_text('{"n1": [[0, 3, "PROPN"], [4, 8, "PROPN"]]}', encoding="utf-8")
+    card = score(tmp_path, gold, masks, f"tab(tokens={tokens})")
+    assert re.fullmatch(r"tab\(tokens=[0-9a-f]{12}\)", card["profile"])
+    tokens.write_text('{"n1": [[0, 99, "PROPN"]]}', encoding="utf-8")
+    assert "tokens.json" in score(tmp_path, gold, masks, f"tab(tokens={tokens})", code=78)["said"]
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"), [("{}", "no weight"), ('{"n1": {"4-8": "x"}}', "no number"), ("[]", "by document")]
+)
+def test_weights_that_lack_something(weights: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "weights.json"
+    file.write_text(weights, encoding="utf-8")
+    gold = [document((0, 8, "DIRECT"))]
+    assert said in score(tmp_path, gold, {"n1": [[4, 8]]}, f"tab-2022(weights={file})", code=78)["said"]
+
+
+def test_a_document_that_nobody_annotated_is_the_participants_fault(tmp_path: Path) -> None:
+    told = score(tmp_path, [document((0, 8, "DIRECT"))], {"zz": [[0, 1]]}, "tab-2022", code=65)["said"]
+    assert "Document zz not present in gold corpus" in told
+
+
+def test_places_are_quasi_identifiers_where_hipaa_protects_them() -> None:
+    protected = json.loads(hipaa_map().read_bytes())["hipaa_phi"]
+    for name in ("address", "location"):
+        task = TASKS[name]
+        assert {label: task.identifier_class(label) == "quasi" for label in task.labels} == protected
+
+
+def test_the_page_runs_as_it_is_written(tmp_path: Path) -> None:
+    for folder in ("gold", "submissions"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    page = (ROOT / "docs" / "profiles" / "tab.md").read_text(encoding="utf-8")
+    [block] = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+    path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    ran = subprocess.run(["bash", "-ec", block], cwd=tmp_path, env=os.environ | path, capture_output=True, check=False)
+    assert ran.returncode == 0, ran.stderr
