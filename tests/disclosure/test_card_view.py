@@ -83,7 +83,9 @@ def test_a_label_of_the_participants_own_is_not_named() -> None:
 
 def test_the_card_says_what_it_lacks() -> None:
     said = totals(card())
-    lacking = {f"/{name}" for name in json.loads(card().model_dump_json())} - {f"/{name}" for name in said} - {"/definition"}
+    lacking = (
+        {f"/{name}" for name in json.loads(card().model_dump_json())} - {f"/{name}" for name in said} - {"/definition"}
+    )
     assert set(said["withheld"]) == lacking
     assert {"/per_note", "/units", "/run", "/confidence", "/errors", "/problems", "/details", "/warnings"} <= lacking
 
