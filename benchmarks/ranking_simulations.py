@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from sandscore.ranking.confidence_intervals import percentile_intervals
 from sandscore.ranking.feedback import grid
 from sandscore.ranking.ladder import LadderState, climb, f1_of, leave_one_out, standard_error
-from sandscore.ranking.pair_tests import ALPHA, LEAST_DRAWS, PairTests, randomisation_p, rank_sets
+from sandscore.ranking.pair_tests import ALPHA, PairTests, rank_sets
 from sandscore.ranking.power_planning import PowerPlan, patients_needed, simulated
 from sandscore.ranking.resampling import f1_replicates
 from sandscore.ranking.score_table import ScoreTable
+from sandscore.ranking.stepdown import stepdown
 
 Counts = NDArray[np.int64]
 MOST_NOTES = 5
@@ -112,7 +113,7 @@ def type_one_error(short: bool) -> Iterator[Row]:
     counts, _ = notes_of(stream, challenges, 100, systems=2)
     sides = np.concatenate(counts.sum(axis=3))
     pairs = [(i, challenges + i) for i in range(challenges)]
-    p = randomisation_p(sides, [slice(0, 100)], pairs, 3, 1_999)
+    p = stepdown(sides, [slice(0, 100)], pairs, 3, 1_999).p
     wrong = np.mean([value <= ALPHA for value in p.values()])
     spare = 3 * np.sqrt(0.05 * 0.95 / challenges) if short else 0.0
     yield Row("two equal systems separated (type I error)", f"{wrong:.1%}", "≤ 6 %", bool(wrong <= 0.06 + spare))
@@ -126,9 +127,10 @@ def ten_equals(short: bool) -> Iterator[Row]:
     for run in range(runs):
         counts, _ = notes_of(stream, 1, 100, systems=10)
         sides = counts[:, 0].sum(axis=2)
-        p = randomisation_p(sides, [slice(0, 100)], pairs, run, LEAST_DRAWS)
+        made = stepdown(sides, [slice(0, 100)], pairs, run)
+        p = made.p
         order = sorted(range(10), key=lambda s: -f1(sides[s]))
-        sets = rank_sets(order, PairTests.of(p))
+        sets = rank_sets(order, PairTests.of(p, made.adjusted))
         whole += all(places == (1, 10) for places in sets.values())
         crowned += p[min(order[0], order[-1]), max(order[0], order[-1])] <= ALPHA
     share = whole / runs
@@ -149,7 +151,7 @@ def planner(short: bool) -> Iterator[Row]:
         gold = stream.choice(sizes, (challenges, patients))
         sides = [np.stack([tp, den - 2 * tp, np.zeros_like(tp)], axis=-1) for tp, den in simulated(gold, plan, stream)]
         pairs = [(i, challenges + i) for i in range(challenges)]
-        p = randomisation_p(np.concatenate(sides), [slice(0, patients)], pairs, 4, 999)
+        p = stepdown(np.concatenate(sides), [slice(0, patients)], pairs, 4, 999).p
         separated = float(np.mean([value <= ALPHA for value in p.values()]))
         kept = separated >= plan.power - (0.05 if short else 0.02)
         yield Row(f"{gap} apart, {patients} patients as planned: separated", f"{separated:.1%}", "about 80 %", kept)

@@ -21,9 +21,9 @@ import numpy as np
 
 from sandscore.ranking.analysis import stand
 from sandscore.ranking.confidence_intervals import percentile_intervals
-from sandscore.ranking.pair_tests import draws_for, randomisation_p
 from sandscore.ranking.resampling import f1_replicates
 from sandscore.ranking.score_table import ScoreTable
+from sandscore.ranking.stepdown import stepdown
 from sandscore.records.challenge import RankingRules
 
 NOTES, MEASURES, RESAMPLES = 1_304, 5, 10_000
@@ -66,7 +66,7 @@ def plain_numpy(table: ScoreTable) -> None:
 def all_pairs(table: ScoreTable) -> None:
     pairs = list(combinations(range(len(table.systems)), 2))
     counts = table.counts[:, :, 0]
-    randomisation_p(counts, [slice(0, NOTES)], pairs, 1, draws_for(len(pairs)))
+    stepdown(counts, [slice(0, NOTES)], pairs, 1)
 
 
 def main() -> None:

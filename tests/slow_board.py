@@ -111,3 +111,62 @@ def _expected(y: list[float], rep: Rows, r: int) -> float:
         standing = sorted(((world[j] + e[j][b], e[j][b]) for j in range(k)), reverse=True)
         luck += [standing[p][1] for p in places]
     return y[r] - float(np.median(luck))
+
+
+def signs(seed: int, units: int, draws: int) -> list[list[int]]:
+    """Of PCG64 with the seed and 1, whole 64-bit words a draw, the lowest bit first."""
+    words = -(-units // 64)
+    raw = [int(word) for word in np.random.PCG64([seed, 1]).random_raw(draws * words)]
+    return [
+        [1 if raw[draw * words + unit // 64] >> (unit % 64) & 1 else -1 for unit in range(units)]
+        for draw in range(draws)
+    ]
+
+
+Pairwise = dict[tuple[int, int], float]
+
+
+def stepdown(
+    sites: Sequence[Sequence[tuple[Sequence[int], Sequence[int]]]], seed: int, draws: int
+) -> tuple[Pairwise, Pairwise]:
+    """p and adjusted p. ``sites[d][s]``: what system ``s`` has on a site's patients, 2 tp and 2 tp + fp + fn."""
+    systems = len(sites[0])
+    units = [len(site[0][0]) for site in sites]
+    thrown, first = signs(seed, sum(units), draws), [sum(units[:d]) for d in range(len(sites))]
+
+    def statistic(a: int, b: int, flips: Sequence[int] | None) -> float:
+        total = 0.0
+        for d, site in enumerate(sites):
+            (up_a, down_a), (up_b, down_b) = site[a], site[b]
+            whole_up, whole_down = sum(up_a) + sum(up_b), sum(down_a) + sum(down_b)
+            sign = flips[first[d] : first[d] + units[d]] if flips else [1] * units[d]
+            lead_up = sum(c * (x - y) for c, x, y in zip(sign, up_a, up_b, strict=True))
+            lead_down = sum(c * (x - y) for c, x, y in zip(sign, down_a, down_b, strict=True))
+            part = lead_up - whole_up / whole_down * lead_down
+            if len(sites) > 1:
+                part *= whole_down / (2 * sum(down_a) * sum(down_b))
+            total += part
+        return abs(total)
+
+    p: Pairwise = {}
+    t: Pairwise = {}
+    z: dict[tuple[int, int], list[float]] = {}
+    out: Pairwise = {}
+    for a in range(systems):
+        for b in range(a + 1, systems):
+            if any(not sum(site[s][1]) for site in sites for s in (a, b)):
+                continue
+            seen, flipped = statistic(a, b, None), [statistic(a, b, flips) for flips in thrown]
+            unit = quantile(flipped, 0.99)
+            p[a, b] = (1 + sum(value >= seen - 1e-12 * unit for value in flipped)) / (draws + 1)
+            out[a, b] = 1.0
+            if unit:
+                t[a, b], z[a, b] = seen / unit, [value / unit for value in flipped]
+    left, most = sorted(t, key=lambda pair: -t[pair]), 0.0
+    while left:
+        pair = left[0]
+        reached = sum(max(z[other][draw] for other in left) >= t[pair] - 1e-12 for draw in range(draws))
+        most = max(most, (1 + reached) / (draws + 1))
+        out[pair] = most
+        left = left[1:]
+    return p, out

@@ -54,7 +54,7 @@ def test_bars_are_as_long_as_there_are_errors() -> None:
 
 
 def test_heat_map_mirrors_every_pair() -> None:
-    pairs = (Pair(a="s1", b="s0", delta=0.1, p=0.01, p_holm=0.02, wins=0.9),)
+    pairs = (Pair(a="s1", b="s0", delta=0.1, p=0.01, p_adjusted=0.02, p_holm=None, wins=0.9),)
     made = heat_map(board(5, 8).model_copy(update={"pairwise": pairs}))
     assert made is not None
     assert list(made.names) == ["s1", "s0"]

@@ -16,6 +16,7 @@ from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.resampling import seed_of
+from sandscore.ranking.stepdown import stepdown
 from sandscore.records.board import Board, BoardRules, Row
 
 
@@ -274,3 +275,63 @@ def test_the_seed_may_follow_from_a_log() -> None:
     assert board.seed == "0x" + hashlib.sha256(text.encode()).hexdigest()[:16]
     assert (board.config.seed_rule, board.log_root) == ("names+log", root)
     assert (rank(cards(2)).config.seed_rule, rank(cards(2)).log_root) == ("names", None)
+
+
+def test_the_stepdown_decides_places_and_groups() -> None:
+    """Its numbers stand on the board as the stepdown makes them; every place follows from those at most 0.05."""
+    counts = [drawn_rows(0.9 - 0.05 * i, 80, i) for i in range(5)]
+    board = rank([entry(f"s{i}", rows) for i, rows in enumerate(counts)], BoardRules(resamples=100))
+    places = {one.submission: at for at, one in enumerate(board.rows)}
+    pairs = [(a, b) for a in range(5) for b in range(a + 1, 5)]
+    made = stepdown(np.array(counts), [slice(0, 80)], pairs, int(board.seed, 16))
+    assert board.adjustment == "stepdown"
+    for pair in board.pairwise:
+        a, b = sorted((int(pair.a[1:]), int(pair.b[1:])))
+        assert (pair.p, pair.p_adjusted, pair.p_holm) == (made.p[a, b], made.adjusted[a, b], None)
+        assert places[pair.a] < places[pair.b]
+    apart = [(pair.a, pair.b) for pair in board.pairwise if (pair.p_adjusted or 0) <= 0.05]
+    assert 0 < len(apart) < 10
+    for one in board.rows:
+        better = sum(b == one.submission for _, b in apart)
+        worse = sum(a == one.submission for a, _ in apart)
+        assert one.rank_set == (1 + better, 5 - worse)
+    leader = board.rows[0].submission
+    tied = [one.submission for one in board.rows if one.group == 1]
+    assert not any((leader, name) in apart for name in tied)
+    assert board.rows[1].p_vs_leader == board.pairwise[0].p_adjusted
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"aggregation": "borda", "measures": {"instance_strict": 1}},
+        {"aggregation": "mean_rank", "measures": {"instance_strict": 1}},
+        {"aggregation": "lexicographic", "measures": {"instance_strict": 1}},
+        {"sites": "mean_rank"},
+        {"test": "paired_bootstrap"},
+        {"tie_rule": "holm"},
+        {"tie_rule": "dream_k3"},
+    ],
+    ids=lambda changes: "-".join(map(str, changes.values())),
+)
+def test_what_stays_with_holm(changes: dict[str, Any]) -> None:
+    board = rank(cards(3), BoardRules(resamples=100, randomisations=199, **changes))
+    assert board.adjustment == "holm"
+    assert all(pair.p_adjusted == pair.p_holm for pair in board.pairwise)
+    said = any("adjusted by Holm" in warning for warning in board.warnings)
+    assert said == ("tie_rule" not in changes)
+
+
+@pytest.mark.parametrize("sites", ["pooled", "macro"])
+def test_several_sites_step_down_too(sites: Any) -> None:
+    """Pooled, the sites are one block of patients; under the macro mean each is a block of its own."""
+    sides = {(s, d): drawn_rows(0.9 - 0.08 * s, 40, 2 * s + d, hardness=d) for s in range(3) for d in range(2)}
+    entries = [entry(f"s{s}", rows, dataset=f"d{d}", gold=f"{d}" * 12) for (s, d), rows in sides.items()]
+    board = rank(entries, BoardRules(sites=sites, resamples=100))
+    counts = np.array([sides[s, 0] + sides[s, 1] for s in range(3)])
+    blocks = [slice(0, 80)] if sites == "pooled" else [slice(0, 40), slice(40, 80)]
+    made = stepdown(counts, blocks, [(0, 1), (0, 2), (1, 2)], int(board.seed, 16))
+    assert board.adjustment == "stepdown"
+    found = {tuple(sorted((int(pair.a[1:]), int(pair.b[1:])))): pair.p_adjusted for pair in board.pairwise}
+    assert found == made.adjusted
+    assert (board.rows[0].chosen_ci is None, board.rows[0].expected is None) == (False, False)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sandscore.base.errors import OrganiserFault, UsageFault
-from sandscore.ranking.pair_tests import randomisation_p
 from sandscore.ranking.power_planning import DRAWS, PowerPlan, patients_needed, power_at, randomisation_p_of, simulated
+from sandscore.ranking.stepdown import stepdown
 
 SIZES = np.array([3, 5, 0, 8, 2, 6, 4])
 
@@ -16,7 +16,7 @@ def test_its_p_is_the_boards_p() -> None:
     made = randomisation_p_of(better, worse, seed=12)
     for i, p in enumerate(made):
         both = [np.stack([s[0, i], s[1, i] - 2 * s[0, i], np.zeros(60, int)], axis=1) for s in (better, worse)]
-        assert randomisation_p(np.array(both), [slice(0, 60)], [(0, 1)], 12, DRAWS)[0, 1] == p
+        assert stepdown(np.array(both), [slice(0, 60)], [(0, 1)], 12, DRAWS).adjusted[0, 1] == p
 
 
 @pytest.mark.parametrize("overlap", [0.0, 0.5, 1.0])

@@ -74,13 +74,14 @@ def touched(path: Path, where: tuple[Any, ...], new: Any) -> Path:
     "rules",
     [
         {},
+        {"tie_rule": "holm", "interval": "percentile"},
         {"tie_rule": "dream_k3", "numbering": "dense"},
         {"tie_break": ("token", "instance_strict"), "numbering": "average"},
         {"aggregation": "borda", "measures": {"instance_strict": 2, "token": 1}},
         {"aggregation": "lexicographic", "measures": {"instance_strict": 1, "token": 1}},
         {"sites": ("north", "south")},
     ],
-    ids=["plain", "dream", "tie break", "borda", "lexicographic", "two sites"],
+    ids=["plain", "holm", "dream", "tie break", "borda", "lexicographic", "two sites"],
 )
 @pytest.mark.parametrize("cards", ["none", "totals"])
 def test_an_honest_board_passes_at_the_level_of_totals(tmp_path: Path, cards: CardRule, rules: dict[str, Any]) -> None:
@@ -115,6 +116,7 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, 
 
 
 COPIED = {
+    "p_adjusted",
     "units",
     "stability",
     "effective_patients",
@@ -159,7 +161,7 @@ def test_every_number_counts_but_those_that_are_named(tmp_path: Path) -> None:
         (("rows", 0, "signature"), "date|v0", "/rows/0/signature"),
         (("gold", "example"), "f" * 12, "/gold/example"),
         (("seed",), "0x0000000000000001", "/seed"),
-        (("pairwise", 0, "p"), 0.0125, "/rows/0/rank_set/1"),
+        (("pairwise", 0, "p"), 0.0125, "/pairwise/0/p_bh"),
         (("config", "numbering"), "dense", "/rows/2/rank is 3; its own numbers make 2"),
         (("withheld",), ["/rows/*/rank"], "/withheld names /rows/\\*/rank, which its policy does not keep back"),
         (

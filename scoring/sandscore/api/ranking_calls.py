@@ -18,7 +18,7 @@ from sandscore.ranking.board_building import rank as ranked
 from sandscore.ranking.board_exports import EXPORTS, as_json, as_text
 from sandscore.ranking.card_reading import RankedCard, card_entry, read_card, refuse_incomparable
 from sandscore.ranking.challenge_reading import read_challenge, rules_for
-from sandscore.ranking.pair_tests import draws_for
+from sandscore.ranking.pair_tests import draws_of
 from sandscore.ranking.resampling import seed_of
 from sandscore.records.board import Board, BoardRules
 from sandscore.records.challenge import Challenge
@@ -134,7 +134,7 @@ def _shown(
 def _tests(entries: Sequence[RankedCard], rules: BoardRules) -> tuple[int, int]:
     systems = len({entry.submission for entry in entries})
     pairs = systems * (systems - 1) // 2
-    return pairs, rules.randomisations or draws_for(pairs)
+    return pairs, draws_of(rules, pairs)
 
 
 def _entry(result: "Result | Scorecard | str | Path", number: int) -> RankedCard:

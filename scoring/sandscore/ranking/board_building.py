@@ -12,7 +12,7 @@ from sandscore.ranking.analysis import Standing, ranked_measure_names, stand
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.chosen_rows import FEW_EFFECTIVE
 from sandscore.ranking.confidence_intervals import Interval
-from sandscore.ranking.pair_tests import Progress
+from sandscore.ranking.pair_tests import Progress, adjustment_of
 from sandscore.ranking.rank_agreement import bayes_factor
 from sandscore.ranking.resampling import seed_of
 from sandscore.ranking.score_table import ScoreTable, tabulate
@@ -194,6 +194,7 @@ def board_of(
         gold=gold_of(table),
         units=table.units,
         effective_patients=standing.effective,
+        adjustment=adjustment_of(rules),
         warnings=warnings_of(table, rules, leaders, standing.effective),
         rows=tuple(row_of(table, rules, standing, s) for s in standing.order),
         pairwise=pairs_of(table, rules, standing),
@@ -229,7 +230,8 @@ def pairs_of(table: ScoreTable, rules: BoardRules, standing: Standing) -> tuple[
                     b=table.systems[b],
                     delta=None if np.isnan(delta) else delta,
                     p=standing.tested.p.get(key),
-                    p_holm=standing.tested.adjusted.get(key),
+                    p_adjusted=standing.tested.adjusted.get(key),
+                    p_holm=standing.tested.adjusted.get(key) if adjustment_of(rules) == "holm" else None,
                     p_bh=standing.tested.discoveries.get(key),
                     wins=float(standing.agreement.wins[a, b]),
                 )
@@ -265,6 +267,10 @@ def warnings_of(
     if len(table.datasets) > 1 and len(set(leaders.values())) > 1:
         ways = ", ".join(f"{rule}: {leader}" for rule, leader in leaders.items())
         said.append(f"the ways of joining the data sets disagree on the leader ({ways})")
+    if rules.tie_rule == "stepdown" and adjustment_of(rules) == "holm":
+        said.append(
+            "the pairs of this board are adjusted by Holm: the stepdown needs one measure and its randomisation"
+        )
     flagged = [s for s in range(len(table.systems)) if missing_cells(table, s, ranked_measure_names(rules))]
     if flagged:
         said.append(f"{len(flagged)} of {len(table.systems)} rows lack a score they are ranked by (see 'missing')")

@@ -110,7 +110,8 @@ EXPORTS: dict[str, Callable[[Board], str]] = {
 def provenance(board: Board) -> str:
     gold = ", ".join(f"{name} {hash_ or '?'}" for name, hash_ in board.gold.items())
     rules = board.config
-    return f"{board.units} units, {rules.resamples} resamples, seed {board.seed}, gold {gold}, ties by {rules.tie_rule}"
+    drawn = f"{board.units} units, {rules.resamples} resamples, seed {board.seed}"
+    return f"{drawn}, gold {gold}, ties by {rules.tie_rule}, p by {board.adjustment}"
 
 
 def _record(row: Row, names: list[str]) -> dict[str, object]:

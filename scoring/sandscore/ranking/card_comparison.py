@@ -10,9 +10,9 @@ from sandscore.ranking.analysis import all_intervals
 from sandscore.ranking.board_building import board_seed, gold_of
 from sandscore.ranking.card_reading import RankedCard, ranked_measures
 from sandscore.ranking.confidence_intervals import TAILS, Interval, quantile_interval
-from sandscore.ranking.pair_tests import draws_for, randomisation_p
 from sandscore.ranking.resampling import f1_replicates
 from sandscore.ranking.score_table import ScoreTable, tabulate
+from sandscore.ranking.stepdown import stepdown
 from sandscore.records.board import BoardRules
 from sandscore.records.counts import Counts
 from sandscore.records.scorecard import FormulaScore, Scorecard
@@ -60,8 +60,7 @@ def card_difference(cards: tuple[Scorecard, Scorecard], names: tuple[str, str], 
     rules = BoardRules(headline=measure)
     seed = board_seed(gold_of(table), rules)
     replicates = f1_replicates(table, [place], seed, rules.resamples)[:, 0]
-    blocks = [slice(0, table.units)]
-    p = randomisation_p(table.counts[:, :, place], blocks, [(0, 1)], seed, draws_for(1))
+    p = stepdown(table.counts[:, :, place], [slice(0, table.units)], [(0, 1)], seed).p
     interval = quantile_interval(replicates[0] - replicates[1], TAILS)
     return CardDifference(f1[0] - f1[1], interval, p[0, 1], table.units)
 

@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 from sandscore.ranking.rank_agreement import bayes_factor
 from sandscore.ranking.resampling import Floats, coins, exact_dtype, rows_for
 from sandscore.ranking.score_table import ScoreTable
+from sandscore.ranking.stepdown import DRAWS, stepdown
+from sandscore.records.board import Adjustment
 from sandscore.records.challenge import RankingRules, TieRule
 
 
@@ -47,14 +49,13 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
 
 
 TOLERANCE = 1e-12
-LEAST_DRAWS = 9_999
 ROWS = 2_048
 Pair = tuple[int, int]
 
 
 def draws_for(pairs: int) -> int:
     """Enough draws for Holm to separate that many pairs."""
-    return max(LEAST_DRAWS, 200 * pairs - 1)
+    return max(DRAWS, 200 * pairs - 1)
 
 
 def randomisation_p(
@@ -150,12 +151,12 @@ class PairTests(Struct, frozen=True):
     discoveries: dict[Pair, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, p: dict[Pair, float]) -> "PairTests":
-        """Adjusted over all these pairs: by Holm, and by Benjamini and Hochberg."""
+    def of(cls, p: dict[Pair, float], adjusted: dict[Pair, float] | None = None) -> "PairTests":
+        """Adjusted over all these pairs: as given or by Holm, and by Benjamini and Hochberg."""
         values = list(p.values())
         return cls(
             p,
-            dict(zip(p, holm(values), strict=True)),
+            dict(zip(p, holm(values), strict=True)) if adjusted is None else adjusted,
             dict(zip(p, benjamini_hochberg(values), strict=True)),
         )
 
@@ -167,6 +168,17 @@ def chosen_test(rules: RankingRules) -> str:
     """Rank aggregations depend on everybody, so that swapping two systems is no test of them."""
     by_ranks = rules.aggregation in {"borda", "mean_rank"} or rules.sites == "mean_rank"
     return "paired_bootstrap" if by_ranks else rules.test
+
+
+def adjustment_of(rules: RankingRules) -> Adjustment:
+    """The stepdown, where the tie rule names it and the score is one measure's, which coins can be thrown over."""
+    coins_apply = chosen_test(rules) == "randomisation" and rules.aggregation == "headline"
+    return "stepdown" if rules.tie_rule == "stepdown" and coins_apply else "holm"
+
+
+def draws_of(rules: RankingRules, pairs: int) -> int:
+    """How many draws the board's test takes."""
+    return rules.randomisations or (DRAWS if adjustment_of(rules) == "stepdown" else draws_for(pairs))
 
 
 def testable_pairs(table: ScoreTable, rules: RankingRules, scored: Sequence[bool]) -> list[Pair]:
@@ -196,8 +208,11 @@ def run_tests(
     else:
         measure = rules.headline if rules.aggregation == "headline" else next(iter(rules.measures))
         blocks = table.blocks if rules.sites == "macro" else [slice(0, table.units)]
-        draws = rules.randomisations or draws_for(len(pairs))
+        draws = draws_of(rules, len(pairs))
         counts = table.counts[:, :, table.measures.index(measure)]
+        if adjustment_of(rules) == "stepdown":
+            found = stepdown(counts, blocks, pairs, seed, draws, progress)
+            return PairTests.of(found.p, found.adjusted)
         p = randomisation_p(counts, blocks, pairs, seed, draws, progress)
     return PairTests.of(p)
 
@@ -241,7 +256,7 @@ def tie_groups(
 def _separated(head: int, system: int, rule: TieRule, tested: PairTests, wins: Floats, resamples: int) -> bool:
     if head == system:
         return False
-    if rule == "holm":
+    if rule in {"stepdown", "holm"}:
         p = tested.adjusted_of(head, system)
         return p is not None and p <= ALPHA
     return bayes_factor(float(wins[head, system]), resamples) > K_THRESHOLDS[rule]

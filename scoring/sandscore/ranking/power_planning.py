@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -17,8 +18,9 @@ from numpy.typing import NDArray
 
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base.errors import OrganiserFault, UsageFault
-from sandscore.ranking.pair_tests import ALPHA, TOLERANCE
+from sandscore.ranking.pair_tests import ALPHA
 from sandscore.ranking.resampling import Floats, coins, exact_dtype, rows_for
+from sandscore.ranking.stepdown import TOLERANCE
 from sandscore.task_table.task import Task
 
 DRAWS = 999
@@ -127,24 +129,27 @@ def simulated(
 
 
 def randomisation_p_of(better: NDArray[np.int64], worse: NDArray[np.int64], seed: int) -> Floats:
-    """p of each simulated challenge (middle axis), all with the same coins; see ``randomisation``."""
+    """p of each simulated challenge (middle axis), all with the same coins; see ``stepdown``."""
     _, challenges, patients = better.shape
-    centre = (better + worse).sum(axis=2) / 2
+    with np.errstate(invalid="ignore"):
+        share = 2 * np.divide(*(better + worse).sum(axis=2))
     lead = (better - worse).astype(np.float64)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        scores = [2 * np.divide(*system.sum(axis=2)) for system in (better, worse)]
-    observed = np.abs(scores[0] - scores[1])
-    dtype = exact_dtype(patients, int(np.abs(lead).max(initial=0)))
-    halves, lead = lead.sum(axis=2)[..., None] / 2, lead.astype(dtype)
-    tp, den = centre[0][:, None], centre[1][:, None]
+    observed = _distance(lead.sum(axis=2)[..., None], share)
+    dtype = exact_dtype(patients, 2 * int(np.abs(lead).max(initial=0)))
+    exact: NDArray[Any] = lead.astype(dtype)
     reached = np.zeros(challenges, np.int64)
     for thrown in coins(seed, patients, DRAWS, rows_for(patients, DRAWS)):
-        x, y = halves - lead @ thrown.T.astype(dtype)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            shuffled = np.abs(4 * (x * den - y * tp) / (den * den - y * y))
-        reached += np.count_nonzero(~(shuffled < observed[:, None] - TOLERANCE), axis=1)
+        flipped = exact @ (2 * thrown.T.astype(dtype) - 1)
+        shuffled = _distance(flipped.astype(np.float64), share)
+        reached += np.count_nonzero(~(shuffled < observed * (1 - TOLERANCE)), axis=1)
     p: Floats = (1 + reached).astype(np.float64) / (DRAWS + 1)
     return p
+
+
+def _distance(lead: Floats, share: Floats) -> Floats:
+    """How far apart the two are, from what one has more of tp and of 2 tp + fp + fn."""
+    apart: Floats = np.abs(2 * lead[0] - share[:, None] * lead[1])
+    return apart
 
 
 def _guess(sizes: NDArray[np.int64], plan: PowerPlan) -> int:

@@ -16,7 +16,8 @@ from sandscore.ranking.analysis import Standing, arranged, estimates_of, refuse_
 from sandscore.ranking.board_building import board_of, board_seed
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.feedback import in_seen_order
-from sandscore.ranking.pair_tests import PairTests, rank_sets, tie_groups
+from sandscore.ranking.pair_tests import Pair as Systems
+from sandscore.ranking.pair_tests import PairTests, adjustment_of, rank_sets, tie_groups
 from sandscore.ranking.rank_agreement import Agreement
 from sandscore.ranking.resampling import Floats
 from sandscore.ranking.score_table import ScoreTable, tabulate
@@ -41,6 +42,8 @@ FROM_NOTES = (
     "/rows/*/p_first",
 )
 """What only the counts of single notes make."""
+FROM_DRAWS = "/pairwise/*/p_adjusted"
+"""Adjusted by the same draws as the tests; Holm's adjustment follows from the printed p."""
 FROM_CARDS = ("/rows/*/image", "/rows/*/created", "/rows/*/run", "/rows/*/shown")
 """What only the exact cards say."""
 FROM_SCORES = ("/rows/*/measures/*/f1", "/rows/*/measures/*/score")
@@ -65,7 +68,8 @@ def made_of_totals(board: Board, policy: DisclosurePolicy) -> TotalsMade:
         refuse_unknown_measures(table, rules)
         made = board_of(table, rules, board.phase, seed, _standing(table, board), board.log_root)
         made = made.model_copy(update={name: getattr(board, name) for name in ("gold", "policy", "withheld")})
-        return TotalsMade(made, (*FROM_NOTES, *FROM_CARDS))
+        drawn = (FROM_DRAWS,) if adjustment_of(rules) == "stepdown" else ()
+        return TotalsMade(made, (*FROM_NOTES, *drawn, *FROM_CARDS))
     if not board.rows:
         nothing = {"pairwise": (), "stability": None, "site_leaders": None, "effective_patients": None, "warnings": ()}
         return TotalsMade(board.model_copy(update={"seed": f"0x{seed:016x}", **nothing}), ("/units",))
@@ -141,16 +145,18 @@ def _standing(table: ScoreTable, board: Board) -> Standing:
 
 def _printed_tests(table: ScoreTable, board: Board) -> tuple[PairTests, Floats]:
     places = {name: at for at, name in enumerate(table.systems)}
-    p, wins = dict[tuple[int, int], float](), np.full((len(places), len(places)), 0.5)
+    p, adjusted, wins = dict[Systems, float](), dict[Systems, float](), np.full((len(places), len(places)), 0.5)
     for pair in board.pairwise:
         if pair.a not in places or pair.b not in places:
             continue  # a pair of rows that are not there is named where pairs are compared
         a, b = places[pair.a], places[pair.b]
         if pair.p is not None:
             p[min(a, b), max(a, b)] = pair.p
+        if pair.p_adjusted is not None:
+            adjusted[min(a, b), max(a, b)] = pair.p_adjusted
         if pair.wins is not None:
             wins[a, b], wins[b, a] = pair.wins, 1 - pair.wins
-    return PairTests.of(p), wins
+    return PairTests.of(p, adjusted if adjustment_of(board.config) == "stepdown" else None), wins
 
 
 Side = tuple[str, object, object]

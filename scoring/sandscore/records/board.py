@@ -12,6 +12,7 @@ Ratio = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Natural = Annotated[int, Field(ge=0)]
 Place = Annotated[int, Field(ge=1)]
+Adjustment = Literal["stepdown", "holm"]
 SeedRule = Literal["names", "names+log"]
 Root = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Twelve = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
@@ -122,15 +123,22 @@ class Row(StrictRecord):
 
 class Pair(StrictRecord):
     """Two rows compared on the score the board ranks by: ``delta`` = a − b, ``wins`` the share of resamples
-    in which a is ahead, ties half. Rank sets and groups rest on ``p_holm``; ``p_bh`` is Benjamini-Hochberg's."""
+    in which a is ahead, ties half. Rank sets and groups rest on ``p_adjusted``, which is ``p_holm`` where the board
+    adjusts by Holm; ``p_bh`` is Benjamini-Hochberg's."""
 
     a: str
     b: str
     delta: Number | None
     p: Ratio | None
+    p_adjusted: Ratio | None = None
     p_holm: Ratio | None
     p_bh: Ratio | None = None
     wins: Ratio | None = None
+
+    @property
+    def adjusted(self) -> float | None:
+        """The adjusted p; older boards call it ``p_holm``."""
+        return self.p_holm if self.p_adjusted is None else self.p_adjusted
 
 
 class KendallTau(StrictRecord):
@@ -177,6 +185,9 @@ class Board(StrictRecord):
     units: Natural = Field(description="How many patients (or notes) were resampled.")
     effective_patients: Annotated[Number, Field(ge=2)] | None = Field(
         default=None, description="How many they are worth: fewer where a few have most of the annotations."
+    )
+    adjustment: Adjustment = Field(
+        default="holm", description="How p is adjusted for the number of pairs; scores made of ranks stay with Holm."
     )
     warnings: tuple[str, ...] = ()
     rows: tuple[Row, ...]

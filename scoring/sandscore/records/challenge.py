@@ -7,7 +7,7 @@ from pydantic import AwareDatetime, Field, model_validator
 from sandscore.records.strict_record import StrictRecord
 from sandscore.records.task_definition import TaskDefinition, TaskFacts, TaskId
 
-TieRule = Literal["holm", "dream_k3", "dream_k19"]
+TieRule = Literal["stepdown", "holm", "dream_k3", "dream_k19"]
 Numbering = Literal["competition", "dense", "average"]
 Aggregation = Literal["headline", "lexicographic", "borda", "mean_rank"]
 SiteRule = Literal["pooled", "macro", "mean_rank"]
@@ -28,7 +28,7 @@ class RankingRules(StrictRecord):
     """How scores become ranks. Every field may stand in challenge.toml, for all or for one task or phase."""
 
     headline: Name = "instance_strict"
-    tie_rule: TieRule = "holm"
+    tie_rule: TieRule = "stepdown"
     numbering: Numbering = "competition"
     tie_break: tuple[Name, ...] = ()
     aggregation: Aggregation = "headline"
@@ -41,7 +41,7 @@ class RankingRules(StrictRecord):
     interval: IntervalKind = "percentile_t"
     resamples: Annotated[int, Field(ge=100, le=1_000_000)] = 10_000
     randomisations: Annotated[int, Field(ge=99, le=100_000_000)] | None = Field(
-        default=None, description="Draws of the test; null is max(9999, 200 * pairs - 1)."
+        default=None, description="Draws of the test; null is 9999, and under Holm max(9999, 200 * pairs - 1)."
     )
     feedback: FeedbackMode = "full"
 

@@ -19,8 +19,9 @@ _Record = TypeVar("_Record", bound=BaseModel)
 CHOSEN_COLUMNS = ("image", "created", "run")
 """What a row says about its maker: shown where the organiser's list of columns names it."""
 CARD_FIELDS = frozenset({"/rows/*/card", "/rows/*/sites/*/card"})
-_MADE_OF = {"sandscore", "task", "definition", "profile", "phase", "headline", "config", "seed", "gold", "units"}
-_SHOWN = frozenset({*_MADE_OF, "rows", "policy", "withheld", "log_root"})
+_MADE_OF = {"sandscore", "task", "definition", "profile", "phase", "headline", "config"}
+_MADE_BY = {"seed", "gold", "units", "adjustment"}
+_SHOWN = frozenset({*_MADE_OF, *_MADE_BY, "rows", "policy", "withheld", "log_root"})
 _SHOWN_OF_ROW = frozenset({"rank", "team", "submission", "image", "created", "measures"})
 _SHOWN_OF_MEASURE = frozenset({"f1", "score", "formula", "direction", "plugin"})
 _SCORES = frozenset({"rank", "measures"})

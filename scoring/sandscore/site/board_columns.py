@@ -78,7 +78,7 @@ def _others(board: Board) -> list[Column]:
 def _certainty() -> list[Column]:
     return [
         Column("K", "DREAM's Bayes factor against the leader: 3 or less is a tie", _bayes_factor),
-        Column("p", "Holm-adjusted p-value of the difference to the leader", _p_value),
+        Column("p", "p-value of the difference to the leader, adjusted for the number of pairs", _p_value),
         Column("P(first)", "How often this row leads when patients are drawn again", _first, open=False),
     ]
 

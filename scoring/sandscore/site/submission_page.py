@@ -64,7 +64,7 @@ class NeighbourComparison(Struct, frozen=True):
 
     other: Line
     delta: float | None
-    p_holm: float | None
+    p: float | None
     wins: float | None
 
 
@@ -113,9 +113,9 @@ def _comparison(row: Row, other: Line, pairs: Mapping[tuple[str, str], Pair]) ->
     if pair is None:
         return None
     if ours:
-        return NeighbourComparison(other, pair.delta, pair.p_holm, pair.wins)
+        return NeighbourComparison(other, pair.delta, pair.adjusted, pair.wins)
     delta = None if pair.delta is None else -pair.delta
-    return NeighbourComparison(other, delta, pair.p_holm, None if pair.wins is None else 1 - pair.wins)
+    return NeighbourComparison(other, delta, pair.adjusted, None if pair.wins is None else 1 - pair.wins)
 
 
 def _detail(name: str, facts: CardFacts, headline: str) -> Detail:

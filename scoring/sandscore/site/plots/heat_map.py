@@ -25,7 +25,7 @@ class HeatCell(Struct, frozen=True):
     """``wins`` is the share of resamples the row is ahead in; ``shade`` −5 … 5 is how blue or orange that is."""
 
     wins: float
-    p_holm: float | None
+    p: float | None
 
     @property
     def shade(self) -> int:
@@ -34,7 +34,7 @@ class HeatCell(Struct, frozen=True):
     @property
     def apart(self) -> bool:
         """Whether the test tells the two apart."""
-        return self.p_holm is not None and self.p_holm < ALPHA
+        return self.p is not None and self.p <= ALPHA
 
 
 class HeatMap(Struct, frozen=True):
@@ -81,7 +81,7 @@ def _cell(known: Mapping[tuple[str, str], Pair], a: str, b: str) -> HeatCell | N
     pair = known.get((a, b)) or known.get((b, a))
     if pair is None or pair.wins is None:
         return None
-    return HeatCell(pair.wins if pair.a == a else 1 - pair.wins, pair.p_holm)
+    return HeatCell(pair.wins if pair.a == a else 1 - pair.wins, pair.adjusted)
 
 
 def _drawn(form: PlotForm, heat: HeatMap) -> Canvas:
@@ -134,5 +134,5 @@ def _colour(one: HeatCell) -> tuple[str, float]:
 
 
 def _said(row: int, column: int, one: HeatCell) -> str:
-    p = "" if one.p_holm is None else f", p {p_value(one.p_holm)}"
+    p = "" if one.p is None else f", p {p_value(one.p)}"
     return f"{row + 1} ahead of {column + 1}: {percent(one.wins)}{p}"
