@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from queue_samples import GOLD, HALF, annotations, hand_in, opened, queue
+from released_samples import packed, released
 from struct_values import changeable
 
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, ParticipantFault, UsageFault
@@ -294,16 +295,20 @@ def ended(
     )
 
 
-SCORED = ScoreAnswer({"m": 0.5}, "sig", {"measures": {"m": {"f1": 0.5}}})
+SCORED = ScoreAnswer({"m": 0.5}, "sig", packed({"measures": {"m": {"f1": 0.5}}}))
 
 
 def test_a_score_is_committed_and_told(workspace: Workspace) -> None:
     home = Home()
     assert ended(workspace, home, Hands(scored=SCORED)) == ("SCORED", None, [PREDICTIONS])
     (verdict,) = home.asked
-    assert (verdict.scores, verdict.signature, verdict.feedback) == ({"m": 0.5}, "sig", SCORED.feedback)
+    assert (verdict.scores, verdict.signature, verdict.feedback.view) == (
+        {"m": 0.5},
+        "sig",
+        {"measures": {"m": {"f1": 0.5}}},
+    )
     assert [notice.event for notice in home.told] == [Event.STARTED, Event.SCORED]
-    assert home.told[1].text == "m: F1 0.5000"
+    assert home.told[1].words.view.text == "m: F1 0.5000"
     later = Home()
     ended(queue(workspace.root.parent / "other"), later, Hands(scored=ScoreAnswer({}, "s", None)))
     assert [notice.event for notice in later.told] == [Event.STARTED]
@@ -341,7 +346,7 @@ def test_the_last_failure_asks_for_the_organiser(workspace: Workspace) -> None:
     told = ended(workspace, home, Hands(scored=fault), submission("s1", failures=before))
     assert told[:2] == ("needs_organiser", "no disk")
     assert (home.told[1].event, home.told[1].detail) == (Event.NEEDS_ORGANISER, "no disk")
-    assert "no disk" not in home.told[1].text
+    assert "no disk" not in home.told[1].words.view.text
 
 
 @pytest.mark.parametrize(
@@ -391,15 +396,15 @@ def test_what_died_without_a_run_is_swept(tmp_path: Path) -> None:
 def test_notices() -> None:
     held = claim(submission("s1"), 3)
     begun = notice_text.started(held)
-    assert (begun.subject, begun.attempt) == ("Your submission s1 for the task date is being evaluated", 3)
-    invalid = notice_text.ended(held, Verdict(Status.INVALID, "why"))
-    assert (invalid.event, invalid.text) == (Event.INVALID, "why")
-    assert notice_text.ended(held, Verdict(Status.REJECTED, CANCELLED)).event is Event.CANCELLED
-    assert notice_text.scored(held.submission, 1, {}).text == "The score is not shown yet."
+    assert (begun.words.view.subject, begun.attempt) == ("Your submission s1 for the task date is being evaluated", 3)
+    invalid = notice_text.ended(held, Verdict(Status.INVALID, released("why")))
+    assert (invalid.event, invalid.words.view.text) == (Event.INVALID, "why")
+    assert notice_text.ended(held, Verdict(Status.REJECTED, released(CANCELLED))).event is Event.CANCELLED
+    assert notice_text.scored(held.submission, 1, released({})).words.view.text == "The score is not shown yet."
     told = {"measures": {"a": {"f1": 0.25}, "b": {"f1": None}, "c": 7}}
-    assert notice_text.scored(held.submission, 1, told).text == "a: F1 0.2500\nb: F1 –\nc: F1 –"
+    assert notice_text.scored(held.submission, 1, released(told)).words.view.text == "a: F1 0.2500\nb: F1 –\nc: F1 –"
     again = notice_text.failed(held, "why", False)
-    assert (again.event, again.detail, again.text[-23:]) == (Event.FAILED, "why", "It will be tried again.")
+    assert (again.event, again.detail, again.words.view.text[-23:]) == (Event.FAILED, "why", "It will be tried again.")
 
 
 # Children
@@ -552,7 +557,7 @@ def test_versions_count_from_one(workspace: Workspace) -> None:
         )
         for one, verdict in (
             (key, Verdict(Status.SCORED, scores={"m": 0.5})),
-            (invalid, Verdict(Status.INVALID, "no")),
+            (invalid, Verdict(Status.INVALID, released("no"))),
         ):
             held = taken(database, claims, admin, one)
             with database.writing() as connection:
@@ -572,7 +577,7 @@ def test_versions_count_from_one(workspace: Workspace) -> None:
         again = admin.find(key)
         assert again is not None
         assert (again.version, again.scores) == (2, {"m": 0.75})
-        admin.publish_feedback(again, {"rank": 1})
+        admin.publish_feedback(again, released({"rank": 1}))
         assert [row.feedback for row in admin.versions(key)] == [None, '{"rank":1}']
         assert (admin.find("x"), admin.file_of("x"), admin.folder_of("x"), admin.folder_of(key)) == (None,) * 4
         assert len(admin.file_of(key) or "") == 64

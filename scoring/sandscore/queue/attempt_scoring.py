@@ -15,15 +15,19 @@ from msgspec import Struct
 from sandscore.annotations.input_files import Reference
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.whole_files import Drafts, write_synced
-from sandscore.disclosure.feedback_view import view_of
-from sandscore.disclosure.team_reasons import PublicProblems, public_problems, reason_of
+from sandscore.disclosure.gate import release
+from sandscore.disclosure.outcome_views import ScoreItem
+from sandscore.disclosure.problem_view import LISTED, ShownProblems, reason_of
+from sandscore.disclosure.released import pack
 from sandscore.measures.hipaa_map import HipaaMap, load_hipaa_map
 from sandscore.queue.attempt_files import PREDICTIONS, PROBLEMS, RUN, card_name
 from sandscore.queue.children.child_messages import Blame, FaultAnswer, ScoreAnswer, SubmissionScoreRequest
+from sandscore.queue.shared_data import policy_in
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.records.record_reading import file_content
+from sandscore.records.released_view import Audience, PackedView
 from sandscore.scoring.card_building import Identity, Question, dumped
 from sandscore.scoring.scoring_flow import InvalidPredictions, score_beside
 from sandscore.task_table.task import Task
@@ -104,25 +108,27 @@ class Scorer:
         try:
             scored = score_beside(question, reference, folder / PREDICTIONS, complete=complete)
         except InvalidPredictions as fault:
-            return FaultAnswer(Blame.PARTICIPANT, reason_of(_told(fault.found, folder, drafts)))
+            _keep(fault.found, folder, drafts)
+            return FaultAnswer(Blame.PARTICIPANT, reason_of(fault.found), dict(fault.found.counts))
         if (found := scored.loaded.findings["predictions"]).counts:
-            _told(found, folder, drafts)
+            _keep(found, folder, drafts)
         self._keep_gold(gold, task.id, scored.loaded.sha256["gold"])
         card = scored.card
         drafts.write(folder / card_name(job.version), dumped(card))
         scores = {name: one.f1 for name, one in card.measures.items()}
         return ScoreAnswer(scores, card.signature, self._feedback(card, job.phase))
 
-    def _feedback(self, card: "Scorecard", phase: str | None) -> dict[str, object] | None:
+    def _feedback(self, card: "Scorecard", phase: str | None) -> PackedView | None:
         key = card.task, phase
+        policy = policy_in(self._workspace, *key)
+        if policy.feedback == "ladder" and not policy.ended:
+            return None
         if key not in self._rules:
             self._rules[key], _ = rules_for(self._workspace.challenge, *key)
-        rules = self._rules[key]
-        if rules.feedback == "ladder" and not rules.ended:
-            return None
         name = str(card.submission)
-        view, _ = view_of(RankedCard(card, name, "", name, name), rules)
-        return view
+        entry = RankedCard(card, name, "", name, name)
+        item = ScoreItem(card=entry, rules=self._rules[key], team=card.team, submission=name)
+        return pack(release(item, Audience.TEAM, policy))
 
     def _map(self) -> HipaaMap:
         self._hipaa = self._hipaa or load_hipaa_map(self._workspace.settings.hipaa_map)
@@ -134,11 +140,10 @@ class Scorer:
             write_synced(copy, file_content(gold))
 
 
-def _told(found: ProblemCollector, folder: Path, drafts: Drafts) -> PublicProblems:
-    """What the team may know of the problems, written beside its predictions."""
-    problems = public_problems(found)
+def _keep(found: ProblemCollector, folder: Path, drafts: Drafts) -> None:
+    """The problems beside their predictions, for the organiser."""
+    problems = ShownProblems(found.problems[:LISTED], dict(sorted(found.counts.items())))
     drafts.write(folder / PROBLEMS, json.dumps(msgspec.to_builtins(problems), indent=1).encode())
-    return problems
 
 
 def _identity(job: SubmissionScoreRequest, folder: Path, dataset: str) -> Identity:

@@ -14,7 +14,9 @@ from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.whole_files import write_file
 from sandscore.disclosure.board_release import release_board
 from sandscore.disclosure.card_view import card_content
-from sandscore.disclosure.feedback_view import view_of
+from sandscore.disclosure.gate import release
+from sandscore.disclosure.outcome_views import ScoreItem, ladder_after
+from sandscore.disclosure.released import pack
 from sandscore.queue.children.child_messages import BoardsAnswer, ScoredSubmission
 from sandscore.queue.queue_layout import OWNER_FILE, OWNER_FOLDER
 from sandscore.queue.shared_data import policy_in
@@ -27,6 +29,7 @@ from sandscore.ranking.ladder import LadderState
 from sandscore.records.board import Board, BoardRules
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import read_record
+from sandscore.records.released_view import Audience, PackedView
 from sandscore.site.board_files import references
 from sandscore.site.publication import PublicationSettings, publish
 from sandscore.site.site_folder import file_name, write_page, writing
@@ -50,10 +53,10 @@ class BoardGroup(Struct, frozen=True):
 
 def rebuild(workspace: Workspace, submissions: Sequence[ScoredSubmission]) -> BoardsAnswer:
     """Boards whose cards changed, then the site. Says what teams may now be told, and what went wrong."""
-    feedback: dict[str, dict[str, object]] = {}
+    feedback: dict[str, PackedView] = {}
     warnings: list[str] = []
     for group in groups(workspace, submissions):
-        feedback |= waiting_views(group)
+        feedback |= waiting_views(workspace, group)
         try:
             _board(workspace, group)
         except ParticipantFault as fault:
@@ -76,17 +79,21 @@ def groups(workspace: Workspace, submissions: Sequence[ScoredSubmission]) -> Ite
         yield BoardGroup(task, phase, rules, members)
 
 
-def waiting_views(group: BoardGroup) -> dict[str, dict[str, object]]:
+def waiting_views(workspace: Workspace, group: BoardGroup) -> dict[str, PackedView]:
     """What teams are told that wait: for the Ladder, from all of a team's submissions in the order they came."""
-    told: dict[str, dict[str, object]] = {}
+    told: dict[str, PackedView] = {}
+    policy = policy_in(workspace, group.task, group.phase)
+    climbs = policy.feedback == "ladder" and not policy.ended
     waiting = {one.team for one in group.members if one.waiting}
     for team in sorted(waiting):
         state: LadderState | None = None
         mine = [one for one in group.members if one.team == team]
         for one in sorted(mine, key=lambda one: (one.created, one.id)):
-            view, state = view_of(read_card(Path(one.card)), group.rules, state)
+            card = read_card(Path(one.card))
+            state = ladder_after(card, group.rules, state) if climbs else None
             if one.waiting:
-                told[one.id] = view
+                item = ScoreItem(card=card, rules=group.rules, ladder=state, team=one.team, submission=one.id)
+                told[one.id] = pack(release(item, Audience.TEAM, policy))
     return told
 
 

@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
 from sandscore.ranking.aggregation import number
-from sandscore.ranking.card_reading import RankedCard, formula_of
-from sandscore.ranking.ladder import LadderState, climb, f1_of, leave_one_out, replay, standard_error
-from sandscore.ranking.score_table import ScoreTable, tabulate
+from sandscore.ranking.card_reading import formula_of
+from sandscore.ranking.ladder import f1_of, leave_one_out, replay, standard_error
+from sandscore.ranking.score_table import ScoreTable
 from sandscore.records.board import AnyMeasure, Board, FormulaMeasure, RankedMeasure, Row
 from sandscore.records.challenge import FeedbackMode, Numbering, RankingRules
 
@@ -23,8 +23,10 @@ class _Seen(Struct, frozen=True):
 
 
 def as_public(board: Board, table: ScoreTable, rules: RankingRules) -> Board:
-    """The board without what the phase's feedback hides."""
-    _refuse_sums(table, rules)
+    """The board without what the phase's feedback hides. Where a ``full`` phase is only shown as ``rounded``, a sum,
+    which no grid can tell, has no score."""
+    if board.config.feedback == rules.feedback:
+        refuse_sums(table, rules.feedback)
     rows = _ranked(BOARDS[rules.feedback](board, table), rules.feedback, rules.numbering)
     hidden = {"rows": rows, "pairwise": (), "stability": None, "site_leaders": None, "warnings": ()}
     hidden |= {"effective_patients": None}
@@ -45,36 +47,16 @@ def _ranked(seen: Sequence[_Seen], mode: FeedbackMode, numbering: Numbering) -> 
     return tuple(one.row.model_copy(update={"rank": rank}) for one, rank in zip(ordered, ranks, strict=True))
 
 
-def participant_view(
-    entry: RankedCard, rules: RankingRules, state: LadderState | None = None, *, ended: bool = False
-) -> tuple[dict[str, object], LadderState | None]:
-    """What the team is told of one card, and the team's Ladder state afterwards (only the Ladder has one)."""
-    card = entry.card
-    if ended or rules.feedback == "full":
-        return card.model_dump(mode="json"), state
-    told: dict[str, object] = {
-        "task": card.task,
-        "team": card.team,
-        "submission": entry.submission,
-        "feedback": rules.feedback,
-    }
-    table = tabulate([entry])
-    _refuse_sums(table, rules)
-    if rules.feedback == "rounded":
-        told["measures"] = {name: {"f1": rounded_f1(table, 0, m)} for m, name in enumerate(table.measures)}
-    if rules.feedback == "ladder":
-        counts = table.counts[0, :, table.measures.index(rules.headline)]
-        state = climb(state or LadderState(), entry.submission, counts)
-        told["measures"] = {rules.headline: {"f1": state.released}}
-    return told, state
-
-
-def _refuse_sums(table: ScoreTable, rules: RankingRules) -> None:
+def refuse_sums(table: ScoreTable, mode: FeedbackMode) -> None:
     """A sum has no end, so there is no grid on which it could be told."""
+    if (sums := summed(table)) and mode in {"rounded", "ladder"}:
+        raise UsageFault(f"feedback '{mode}' cannot tell {sums[0]}, which is a sum; 'full' or 'blind' can")
+
+
+def summed(table: ScoreTable) -> list[str]:
+    """The measures that are sums."""
     card = next(iter(table.cards.values())).card
-    sums = [name for name in table.measures if (form := formula_of(card.measures.get(name))) and form.kind == "sum"]
-    if sums and rules.feedback in {"rounded", "ladder"}:
-        raise UsageFault(f"feedback '{rules.feedback}' cannot tell {sums[0]}, which is a sum; 'full' or 'blind' can")
+    return [name for name in table.measures if (form := formula_of(card.measures.get(name))) and form.kind == "sum"]
 
 
 def rounded_f1(table: ScoreTable, system: int, measure: int) -> float | None:
@@ -128,10 +110,13 @@ def _bare_measure(measure: AnyMeasure | None, score: float | None) -> AnyMeasure
 
 
 def _rounded(board: Board, table: ScoreTable) -> list[_Seen]:
-    out = []
+    out, sums = [], {*summed(table)}
     for row in board.rows:
         system = table.systems.index(row.submission)
-        scores = {name: rounded_f1(table, system, table.measures.index(name)) for name in row.measures}
+        scores = {
+            name: None if name in sums else rounded_f1(table, system, table.measures.index(name))
+            for name in row.measures
+        }
         out.append(_Seen(_bare(row, scores), scores[board.headline]))
     return out
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.json import Decoder
 from pydantic import BaseModel
 
+from sandscore.records.released_view import PackedView
 from sandscore.records.run_record import Outcome, Protocol, RunLimits
 from sandscore.records.submission import Submission
 from sandscore.task_table.task import Task
@@ -104,6 +105,8 @@ class FaultAnswer(_Message, frozen=True, tag="fault"):
 
     blame: Blame
     reason: str
+    counts: dict[str, int] = {}
+    """How often validation found each code, where that is the fault."""
 
 
 class RunAnswer(_Message, frozen=True, tag="ran"):
@@ -124,7 +127,7 @@ class ScoreAnswer(_Message, frozen=True, tag="scored"):
 
     scores: dict[str, float | None]
     signature: str
-    feedback: dict[str, object] | None = None
+    feedback: PackedView | None = None
 
 
 class GoldChange(Struct, frozen=True):
@@ -157,7 +160,7 @@ class BoardsAnswer(_Message, frozen=True, tag="published"):
     """Boards that are there; by submission what teams may now be told; and what went wrong."""
 
     boards: tuple[str, ...]
-    feedback: dict[str, dict[str, object]]
+    feedback: dict[str, PackedView]
     warnings: tuple[str, ...]
 
 

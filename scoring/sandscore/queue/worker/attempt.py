@@ -2,15 +2,15 @@
 
 import asyncio
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
-from sandscore.disclosure.team_reasons import without_clues
+from sandscore.disclosure.released import CALLED_BACK, unpack
 from sandscore.queue.attempt_files import PREDICTIONS, RUN
 from sandscore.queue.challenge_limits import limits_of
 from sandscore.queue.children.child_messages import (
@@ -23,12 +23,14 @@ from sandscore.queue.children.child_messages import (
     unfinished,
 )
 from sandscore.queue.home_protocol import QueueHome
+from sandscore.queue.team_release import TeamRelease
 from sandscore.queue.worker import notice_text
 from sandscore.queue.worker.executor import Hands
 from sandscore.queue.worker.lease_watch import HeldLeases, Interrupted
 from sandscore.queue.workspace import Workspace
+from sandscore.records.released_view import Released
 from sandscore.records.run_record import Outcome
-from sandscore.records.submission import CANCELLED, Claim, Committed, Notice, Signal, Status, SubmissionKind, Verdict
+from sandscore.records.submission import Claim, Committed, Notice, Signal, Status, SubmissionKind, Verdict
 
 _Done = TypeVar("_Done")
 _RETRY_SECONDS = 0.2
@@ -40,6 +42,14 @@ class Ending(Struct, frozen=True):
     claim: Claim
     status: str
     reason: str | None = None
+
+
+class _RunFailed(Exception):
+    """An image's own fault: how its run ended, and a sentence that may hold what it was told."""
+
+    def __init__(self, outcome: Outcome, reason: str) -> None:
+        super().__init__(reason)
+        self.outcome = outcome
 
 
 class Attempts:
@@ -56,8 +66,10 @@ class Attempts:
                 folder.mkdir()
                 await self._tell(notice_text.started(claim))
                 verdict = await self._verdict(claim, folder)
-        except ParticipantFault as fault:
-            verdict = Verdict(Status.INVALID, str(fault), folder=folder)
+        except ParticipantFault as fault:  # of what was handed in: no note was near
+            verdict = self._invalid(claim, folder, str(fault), about_notes=False)
+        except _RunFailed as failed:
+            verdict = self._invalid(claim, folder, f"{failed.outcome}: {failed}", outcome=str(failed.outcome))
         except Interrupted as interrupted:
             return await self._interrupted(claim, folder, interrupted.signal)
         except (SandscoreError, OSError) as fault:
@@ -75,10 +87,11 @@ class Attempts:
                 raise Interrupted(signal)
         answer = await self._hands.score(score_request(claim.submission, folder))
         if isinstance(answer, ScoreAnswer):
-            told, signed = answer.feedback, answer.signature
+            told: Released[Mapping[str, object]] | None = unpack(answer.feedback) if answer.feedback else None
+            signed = answer.signature
             return Verdict(Status.SCORED, scores=answer.scores, feedback=told, signature=signed, folder=folder)
         if isinstance(answer, FaultAnswer) and answer.blame is Blame.PARTICIPANT:
-            return Verdict(Status.INVALID, answer.reason, folder=folder)
+            return self._invalid(claim, folder, answer.reason, counts=answer.counts)
         raise InfrastructureFault(unfinished(answer))
 
     async def _run(self, claim: Claim, folder: Path) -> None:
@@ -88,7 +101,11 @@ class Attempts:
         if answer.outcome.ours:
             raise InfrastructureFault(str(answer.reason))
         if answer.outcome is not Outcome.FINISHED:
-            raise ParticipantFault(f"{answer.outcome}: {without_clues(str(answer.reason))}")
+            raise _RunFailed(answer.outcome, str(answer.reason))
+
+    def _invalid(self, claim: Claim, folder: Path, sentence: str, **facts: Any) -> Verdict:
+        reason = TeamRelease(self._workspace, claim.submission).reason(sentence, **facts)
+        return Verdict(Status.INVALID, reason, folder=folder)
 
     def _run_job(self, claim: Claim, folder: Path) -> SubmissionRunRequest:
         settings = self._workspace.settings
@@ -104,6 +121,7 @@ class Attempts:
         )
 
     async def _commit(self, claim: Claim, folder: Path, verdict: Verdict) -> Ending:
+        verdict = TeamRelease(self._workspace, claim.submission).with_files(verdict)
         committed = await self._insist(claim, lambda: self._home.commit(claim, verdict))
         if committed is None:
             return Ending(claim, "STALE", "the queue could not be reached to commit it")
@@ -111,15 +129,15 @@ class Attempts:
             shutil.rmtree(folder, ignore_errors=True)
             return Ending(claim, "STALE", "another worker has taken it over")
         if committed is Committed.CANCELLED:
-            verdict = Verdict(Status.REJECTED, CANCELLED)
+            verdict = Verdict(Status.REJECTED, CALLED_BACK)
         sweep(folder)
         if verdict.status is not Status.SCORED or verdict.feedback is not None:
             await self._tell(notice_text.ended(claim, verdict))
-        return Ending(claim, verdict.status, verdict.reason)
+        return Ending(claim, verdict.status, verdict.reason_text)
 
     async def _interrupted(self, claim: Claim, folder: Path, signal: Signal | None) -> Ending:
         if signal is Signal.CANCEL:
-            return await self._commit(claim, folder, Verdict(Status.REJECTED, CANCELLED))
+            return await self._commit(claim, folder, Verdict(Status.REJECTED, CALLED_BACK))
         shutil.rmtree(folder, ignore_errors=True)
         if signal is Signal.LOST:
             return Ending(claim, "STALE", "another worker has taken it over")

@@ -3,7 +3,7 @@
 import asyncio
 import fcntl
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +13,8 @@ from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault, SandscoreError
 from sandscore.base.process_identity import boot
 from sandscore.base.whole_files import write_file
-from sandscore.disclosure.feedback_view import outdated
+from sandscore.disclosure.outcome_views import outdated
+from sandscore.disclosure.released import unpack
 from sandscore.queue.attempt_files import card_name
 from sandscore.queue.children.child_messages import (
     BOARDS_ANSWERS,
@@ -25,10 +26,12 @@ from sandscore.queue.children.child_messages import (
 from sandscore.queue.children.child_process import Child, scorer_environment
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.queue_layout import private_path
+from sandscore.queue.shared_data import policy_in
 from sandscore.queue.worker import notice_text
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.records.board import BoardRules
+from sandscore.records.released_view import Released
 from sandscore.records.submission import Status, Submission
 
 _PATIENCE_SECONDS = 3600.0
@@ -72,10 +75,12 @@ class Follower:
         for warning in answer.warnings:
             warn(warning)
         by_id = {one.id: one for one in submissions}
-        for submission_id, view in answer.feedback.items():
+        for submission_id, packed in answer.feedback.items():
             one = by_id[submission_id]
-            await self._home.notify(notice_text.scored(one, one.attempt, view))
-            await self._home.publish_feedback(one, view)
+            told: Released[Mapping[str, object]] = unpack(packed)
+            await self._home.disclose([told.line])
+            await self._home.notify(notice_text.scored(one, one.attempt, told))
+            await self._home.publish_feedback(one, told)
         await self._home.publish([Path(board) for board in answer.boards], self._workspace.site)
         self._before = [(one.id, one.version, False) for one in submissions] if not answer.warnings else None
         if self._before is not None:
@@ -115,7 +120,7 @@ class Follower:
             version=one.version,
             created=one.created,
             score=one.scores.get(rules.headline),
-            waiting=outdated(one.feedback, rules),
+            waiting=outdated(one.feedback, policy_in(self._workspace, *asked)),
             card=str(folder / card_name(one.version)),
         )
 

@@ -8,9 +8,18 @@ from msgspec.structs import replace
 
 from sandscore.base.clock import uptime, utc_now, wait_after, written
 from sandscore.base.process_identity import boot
+from sandscore.disclosure.released import CALLED_BACK
 from sandscore.queue.fair_turns import Turns
-from sandscore.queue.homes.sqlite.sqlite_database import Database, Gone, as_json, seconds_left, submission_of
+from sandscore.queue.homes.sqlite.sqlite_database import (
+    Database,
+    Gone,
+    add_lines,
+    as_json,
+    seconds_left,
+    submission_of,
+)
 from sandscore.queue.settings import QueueSettings
+from sandscore.records.released_view import view_of
 from sandscore.records.submission import CANCELLED, Claim, Committed, Signal, Status, Submission, Verdict
 
 _OPEN = """
@@ -60,7 +69,7 @@ class SqliteClaims:
         if row["status"] != Status.RECEIVED and self._lost(connection, row):
             return None
         if row["cancel_requested"]:
-            _finish(connection, row, Verdict(Status.REJECTED, CANCELLED))
+            _finish(connection, row, Verdict(Status.REJECTED, CALLED_BACK))
             return None
         nonce, attempt = secrets.token_hex(16), row["attempt"] + 1
         lease = (uptime() + lease_seconds, boot(), submission.id)
@@ -94,15 +103,15 @@ class SqliteClaims:
         if not _held(row, claim):
             return Committed.STALE
         called_back = bool(row["cancel_requested"])
-        _finish(connection, row, Verdict(Status.REJECTED, CANCELLED) if called_back else verdict)
-        return Committed.CANCELLED if called_back or verdict.reason == CANCELLED else Committed.DONE
+        _finish(connection, row, Verdict(Status.REJECTED, CALLED_BACK) if called_back else verdict)
+        return Committed.CANCELLED if called_back or verdict.reason_text == CANCELLED else Committed.DONE
 
     def release(self, connection: sqlite3.Connection, claim: Claim, reason: str, our_fault: bool) -> bool:
         row = _row(connection, claim.submission.id)
         if row is None or not _held(row, claim):
             return False
         if row["cancel_requested"]:
-            _finish(connection, row, Verdict(Status.REJECTED, CANCELLED))
+            _finish(connection, row, Verdict(Status.REJECTED, CALLED_BACK))
             return True
         failures = row["failures"] + our_fault
         wait = wait_after(failures, self._settings.first_wait_seconds) if our_fault else 0.0
@@ -138,13 +147,14 @@ def _held(row: sqlite3.Row, claim: Claim) -> bool:
 def _finish(connection: sqlite3.Connection, row: sqlite3.Row, verdict: Verdict) -> None:
     now = written(utc_now())
     scored = verdict.status is Status.SCORED
-    scores, feedback = as_json(dict(verdict.scores)), as_json(verdict.feedback)
+    scores, feedback = as_json(dict(verdict.scores)), as_json(view_of(verdict.feedback))
+    add_lines(connection, verdict.lines, team=row["team"], submission=row["id"])
     connection.execute(
         "UPDATE submission SET status=?, reason=?, finished=?, scores=?, feedback=?, version=?, folder=?, "
         "until=NULL, failures=0, losses=0 WHERE id=?",
         (
             verdict.status,
-            verdict.reason,
+            verdict.reason_text,
             now,
             scores,
             feedback,
@@ -158,7 +168,7 @@ def _finish(connection: sqlite3.Connection, row: sqlite3.Row, verdict: Verdict) 
             "INSERT INTO version VALUES (?, ?, ?, ?, ?, 'scored', ?)",
             (row["id"], row["version"] + 1, scores, feedback, verdict.signature, now),
         )
-    _end_attempt(connection, row, str(verdict.status), verdict.reason)
+    _end_attempt(connection, row, str(verdict.status), verdict.reason_text)
 
 
 def _put_back(connection: sqlite3.Connection, row: sqlite3.Row, reason: str, outcome: str) -> None:

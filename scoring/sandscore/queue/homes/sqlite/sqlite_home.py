@@ -23,6 +23,7 @@ from sandscore.queue.homes.sqlite.sqlite_database import Database
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
 from sandscore.queue.notices import NoticeLedger, send
 from sandscore.queue.workspace import Workspace
+from sandscore.records.released_view import LedgerLine, Released
 from sandscore.records.submission import Claim, Committed, Notice, Signal, Status, Submission, Verdict, Version
 
 _Done = TypeVar("_Done")
@@ -141,8 +142,14 @@ class EmbeddedHome:
         folder = self._orders.folder_of(submission.id)
         return folder if folder is None else self._workspace.attempts.parent / folder
 
-    async def publish_feedback(self, submission: Submission, feedback: Mapping[str, object]) -> None:
+    async def publish_feedback(self, submission: Submission, feedback: Released[Mapping[str, object]]) -> None:
         self._orders.publish_feedback(submission, feedback)
+
+    async def disclose(self, lines: Sequence[LedgerLine]) -> None:
+        self._orders.disclose(lines)
+
+    async def disclosed(self) -> Sequence[LedgerLine]:
+        return self._orders.disclosed()
 
     async def notify(self, notice: Notice) -> bool:
         settings = self._workspace.settings.notices
