@@ -28,6 +28,7 @@ from sandscore.queue.workspace import Workspace
 from sandscore.records.released_view import LedgerLine, Released, lines_of, view_of
 from sandscore.records.submission import (
     CANCELLED,
+    REHEARSED,
     Claim,
     Committed,
     Notice,
@@ -191,6 +192,13 @@ class JsonFileHome:
             one["not_before"] = written(utc_now()) if wait else None
             entry.update(FREE | {"until": uptime() + wait, "losses": 0, "day": None})
             return True
+
+    async def rehearsed(self, claim: Claim, folder: Path) -> bool:
+        with _changing(self._root) as entries:
+            if not self.holds(entries[claim.submission.id], claim):
+                return False
+            entries[claim.submission.id]["submission"]["rehearsed"] = True
+        return await self.release(claim, REHEARSED, our_fault=False)
 
     async def cancel(self, submission_id: str) -> bool:
         with _changing(self._root) as entries:

@@ -2,10 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from queue_samples import HIDDEN, OPEN, hand_in, queue, with_home
 
+from sandscore.base import clock
 from sandscore.cli.main import run
 from sandscore.containers.answers import Answers, RefusedAnswer
 from sandscore.containers.sent_notes import SentNote
@@ -68,12 +70,13 @@ def test_a_fault_of_ours_is_no_business_of_the_teams(tmp_path: Path, capsys: pyt
     ],
 )
 def test_a_refused_answer_of_an_image_tells_its_team_nothing_of_the_note(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], span: tuple[int, int], clue: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any, span: tuple[int, int], clue: str
 ) -> None:
     """The words are those of a real refusal; they reach the team by the status, the team's view and the notices."""
     answer = {"textDateAnnotations": [{"start": span[0], "length": span[1], "text": "10/26/2020"}]}
     with pytest.raises(RefusedAnswer) as refused:
         Answers(find_task("date"), RunLimits()).accepted(SentNote("n1", "n1", SECRET), json.dumps(answer).encode())
+    monkeypatch.setattr(clock, "TICK_SECONDS", 3.0)
     workspace = queue(tmp_path, HIDDEN)
     submission_id = hand_in(workspace, image="sha256:" + "0" * 64)
 
@@ -81,7 +84,10 @@ def test_a_refused_answer_of_an_image_tells_its_team_nothing_of_the_note(
         async def run(self, job: RunnerRequest) -> RunnerAnswer:
             if isinstance(job, SweepRequest):
                 return SweepAnswer(0)
-            return RunAnswer(Outcome.INVALID_OUTPUT, str(refused.value))
+            if job.practice is not None:
+                (Path(job.folder) / "run.json").touch()
+                return RunAnswer(Outcome.FINISHED)
+            return RunAnswer(Outcome.INVALID_OUTPUT, str(refused.value), "validate", refused.value.code)
 
     async def work(home: EmbeddedHome) -> None:
         await Worker(home, workspace, WorkPlan(once=True), lambda: Runs(workspace.root)).run()
@@ -90,7 +96,7 @@ def test_a_refused_answer_of_an_image_tells_its_team_nothing_of_the_note(
     assert run(["queue", "show", str(workspace.root), submission_id, "--team-view", "--format", "json"]) == 0
     notices = (workspace.private / "notices.jsonl").read_text(encoding="utf-8").splitlines()
     for said in (json.loads(capsys.readouterr().out)["reason"], json.loads(notices[-1])["text"]):
-        assert said == "the submission is not valid: invalid_output"
+        assert said == "the submission is not valid: invalid_output: validate: does-not-fit-notes"
     assert len(notices) == 2
 
 

@@ -44,7 +44,7 @@ from sandscore.queue.worker import notice_text, worker_job
 from sandscore.queue.worker.attempt import Attempts, Ending
 from sandscore.queue.worker.lease_watch import HeldLeases, Interrupted
 from sandscore.queue.worker.queue_worker import Worker, WorkPlan
-from sandscore.queue.worker.worker_job import Chooser, Reach, SharedWork, WorkerJob
+from sandscore.queue.worker.worker_job import Chooser, Reach, SharedWork, Slot, WorkerJob
 from sandscore.queue.workspace import Workspace
 from sandscore.records.challenge import Challenge, Limits, Phase
 from sandscore.records.run_record import Outcome, RunLimits, RunRecord, Seconds
@@ -155,27 +155,27 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def test_the_oldest_are_taken_as_far_as_there_is_room(workspace: Workspace) -> None:
-    async def taken(room: dict[SubmissionKind, int], home: Any) -> list[str]:
+    async def taken(room: dict[Slot, int], home: Any) -> list[str]:
         chooser = Chooser(home, workspace, once=True)
         return [one.submission.id for one in await chooser.take(room)]
 
     waiting = [submission("a", IMAGE), submission("b"), submission("c", IMAGE), submission("d"), submission("e")]
-    assert asyncio.run(taken({IMAGE: 1, FILES: 2}, Home(*waiting))) == ["a", "b", "d"]
-    assert asyncio.run(taken({FILES: 1}, Home(*waiting))) == ["b"]
-    assert asyncio.run(taken({IMAGE: 0, FILES: 0}, Home(*waiting))) == []
-    assert asyncio.run(taken({FILES: 1}, Home(*waiting, claim=[None]))) == ["d"]
+    assert asyncio.run(taken({Slot.IMAGE: 1, Slot.PREDICTIONS: 2}, Home(*waiting))) == ["a", "b", "d"]
+    assert asyncio.run(taken({Slot.PREDICTIONS: 1}, Home(*waiting))) == ["b"]
+    assert asyncio.run(taken({Slot.IMAGE: 0, Slot.PREDICTIONS: 0}, Home(*waiting))) == []
+    assert asyncio.run(taken({Slot.PREDICTIONS: 1}, Home(*waiting, claim=[None]))) == ["d"]
     lost: Any = InfrastructureFault("away")
-    assert asyncio.run(taken({FILES: 2}, Home(*waiting, claim=[lost]))) == ["d"]
+    assert asyncio.run(taken({Slot.PREDICTIONS: 2}, Home(*waiting, claim=[lost]))) == ["d"]
     with pytest.raises(InfrastructureFault, match="away"):
-        asyncio.run(taken({FILES: 1}, Home(*waiting, claim=[lost])))
+        asyncio.run(taken({Slot.PREDICTIONS: 1}, Home(*waiting, claim=[lost])))
 
 
 def test_candidates_are_handed_out_once(workspace: Workspace) -> None:
     async def twice() -> list[str]:
         home = Home(submission("a"), submission("b"))
         chooser = Chooser(home, workspace, once=True)  # type: ignore[arg-type]
-        first, second = await chooser.take({FILES: 1}), await chooser.take({FILES: 1})
-        return [one.submission.id for one in (*first, *second, *await chooser.take({FILES: 1}))]
+        first, second = await chooser.take({Slot.PREDICTIONS: 1}), await chooser.take({Slot.PREDICTIONS: 1})
+        return [one.submission.id for one in (*first, *second, *await chooser.take({Slot.PREDICTIONS: 1}))]
 
     assert asyncio.run(twice()) == ["a", "b"]
 
@@ -201,8 +201,8 @@ def working(home: Home, workspace: Workspace, carry: Any, once: bool = True) -> 
         def moved() -> None:
             jobs[0].moved.set()
 
-        shared = SharedWork(chooser, Reach(not once), stopping, moved, seen.append)
-        jobs.append(WorkerJob(SimpleNamespace(carry_out=carry), shared))  # type: ignore[arg-type]
+        shared = SharedWork(workspace, chooser, Reach(not once), stopping, moved, seen.append)
+        jobs.append(WorkerJob(SimpleNamespace(carry_out=carry, waiting_to_run=0), shared))  # type: ignore[arg-type]
         await asyncio.wait_for(jobs[0].work(), 5)
 
     asyncio.run(work())
@@ -476,11 +476,11 @@ def test_a_runner_runs_its_part_of_the_notes(
     part: Any, names: list[str], workspace: Workspace, monkeypatch: Any
 ) -> None:
     ran: list[Any] = []
-    record = SimpleNamespace(outcome=Outcome.CRASHED, reason="why")
+    record = SimpleNamespace(outcome=Outcome.CRASHED, reason="why", stage="notes", code=None)
 
     def run(job: Any) -> Any:
         ran.append(job)
-        return SimpleNamespace(record=record)
+        return SimpleNamespace(record=record, early="ready")
 
     monkeypatch.setattr(runner_process, "run", run)
     monkeypatch.setattr(runner_process, "write_run", lambda *given: ran.append(given))
@@ -488,8 +488,9 @@ def test_a_runner_runs_its_part_of_the_notes(
         task="date", image="i", notes=str(workspace.notes(None)), folder="f", protocol="batch", concurrency=2,
         limits=RunLimits(), part=part,
     )  # fmt: skip
-    assert runner_process.work(job) == RunAnswer(Outcome.CRASHED, "why")
-    asked, (folder, task, notes, _) = ran
+    assert runner_process.work(job) == RunAnswer(Outcome.CRASHED, "why", "notes")
+    asked, (folder, task, notes, _, beside) = ran
+    assert beside == {"early-log.txt": b"ready"}
     assert [note.identifier for note in asked.notes] == [note.identifier for note in notes] == names
     assert (asked.pinned, asked.concurrency, asked.annotator.kind, folder, task.id) == (
         True,

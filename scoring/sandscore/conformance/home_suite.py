@@ -475,6 +475,24 @@ async def handing_back_is_no_failure(bench: HomeBench) -> None:
         assert (one.failures, one.needs_organiser, one.status) == (0, False, Status.RECEIVED)
 
 
+async def a_rehearsal_that_went_well_is_remembered(bench: HomeBench) -> None:
+    queue = bench.queue(first_wait_seconds=60)
+    one = queue.hand_in()
+    async with queue.opened() as seat:
+        claim = await _claim(seat.home)
+        assert not claim.submission.rehearsed
+        assert await seat.home.rehearsed(claim, _folder(seat, claim))
+        assert not await seat.home.rehearsed(claim, _folder(seat, claim)), "its first answer was lost: handed back once"
+        found = await _one(seat, one)
+        assert (found.status, found.failures, found.attempt, found.rehearsed) == (Status.RECEIVED, 0, 1, True)
+    async with queue.opened() as seat:
+        claim = await _claim(seat.home)
+        assert (claim.attempt, claim.submission.rehearsed) == (2, True)
+        assert await seat.home.commit(claim, INVALID) is Committed.DONE
+        assert await seat.home.requeue(one)
+        assert (await _one(seat, one)).rehearsed, "once a submission"
+
+
 async def what_nobody_works_on_is_called_back_at_once(bench: HomeBench) -> None:
     queue = bench.queue()
     one = queue.hand_in()

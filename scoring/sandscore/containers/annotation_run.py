@@ -11,7 +11,7 @@ import random
 import re
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -41,6 +41,7 @@ from sandscore.records.run_record import (
     RunLimits,
     RunRecord,
     Seconds,
+    Stage,
 )
 from sandscore.task_table.task import Task
 
@@ -95,6 +96,8 @@ class RunJob(Struct, frozen=True):
     check_determinism: bool = False
     check_robustness: bool = False
     pinned: bool = False
+    masked: bool = True
+    """What the log shares with the notes is masked; not where the notes may be seen by whoever gets the log."""
     engine: str | None = None
     """The name of a row of the table of engines; None for the usual one."""
 
@@ -106,6 +109,10 @@ class FinishedRun(Struct, frozen=True):
     answers: list[bytes] | None
     log: str
     refused: bytes | None = None
+    refused_note: SentNote | None = None
+    """The note that the refused answer is about."""
+    early: str = ""
+    """Of the log, what had come before the annotator was handed a note."""
 
 
 def run(job: RunJob, progress: Progress = quiet) -> FinishedRun:
@@ -122,14 +129,17 @@ def run(job: RunJob, progress: Progress = quiet) -> FinishedRun:
             answers = _annotate(job, setting, seen, checks, progress)
     except RunFault as ended:
         fault, answers = ended, None
-    log, masked = redact(plain_lines(seen.log_tail), (note.text for note in job.notes))
+    log, masked = redact(plain_lines(seen.log_tail), (note.text for note in job.notes) if job.masked else ())
     measured = {
         "started": started,
         "seconds": _seconds(seen, time.monotonic() - begun),
         "log": LogTail(bytes=seen.log_bytes, kept_bytes=len(log.encode()), masked=masked),
     }
     record = _record(job, seen, setting.image, checks, fault).model_copy(update=measured)
-    return FinishedRun(record, answers, log, fault.body if isinstance(fault, RefusedAnswer) else None)
+    early = plain_lines(seen.log_early)
+    if isinstance(fault, RefusedAnswer):
+        return FinishedRun(record, answers, log, fault.body, fault.note, early)
+    return FinishedRun(record, answers, log, early=early)
 
 
 def _record(
@@ -156,10 +166,17 @@ def _record(
         exit_code=seen.exit_code,
         outcome=fault.outcome if fault else Outcome.FINISHED,
         reason=redact(fault.reason, (note.text for note in job.notes))[0] if fault else None,
+        stage=_stage(seen, fault) if fault else None,
+        code=fault.code if fault else None,
         determinism=checks.get("determinism"),
         robustness=checks.get("robustness"),
         warnings=seen.warnings,
     )
+
+
+def _stage(seen: Facts, fault: RunFault) -> Stage:
+    """A service's answers are judged while others are still asked for."""
+    return "validate" if seen.stage == "notes" and fault.code is not None else seen.stage
 
 
 @contextmanager
@@ -230,10 +247,14 @@ def clear(folder: Path) -> None:
             remove_parts(folder / name)
 
 
-def write_run(folder: Path, task: Task, notes: Sequence[SentNote], run: FinishedRun) -> None:
-    """Write what came of a run; run.json last, so that where it is everything is."""
+def write_run(
+    folder: Path, task: Task, notes: Sequence[SentNote], run: FinishedRun, beside: Mapping[str, bytes] | None = None
+) -> None:
+    """Write what came of a run, and files ``beside`` it; run.json last, so that where it is everything is."""
     clear(folder)
     with _writing(folder):
+        for name, content in (beside or {}).items():
+            write_file(folder / name, content, sync=True)
         write_file(folder / LOG, run.log.encode(), sync=True)
         if run.answers is not None:
             write_file(folder / PREDICTIONS, predictions(task, notes, run.answers), sync=True)

@@ -18,6 +18,7 @@ from sandscore.disclosure.outcome_views import (
     status_view,
 )
 from sandscore.disclosure.problem_view import ProblemsItem, problems_view
+from sandscore.disclosure.rehearsal_view import RehearsalItem, rehearsal_view
 from sandscore.disclosure.released import Audience, Item, Released
 from sandscore.disclosure.run_views import (
     IdentifierItem,
@@ -36,6 +37,7 @@ Viewer = Callable[[Any, Audience, DisclosurePolicy], Released[Any]]
 
 VIEWS: dict[type[Item[Any]], Viewer] = {
     LogItem: log_view,
+    RehearsalItem: rehearsal_view,
     NoticeItem: notice_view,
     ReasonItem: reason_view,
     ScoreItem: score_view,

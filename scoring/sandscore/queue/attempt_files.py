@@ -16,6 +16,14 @@ from sandscore.records.submission import Submission
 PREDICTIONS = "predictions.json"
 RUN = "run.json"
 LOG = "log.txt"
+EARLY_LOG = "early-log.txt"
+"""What had come of the log before the image was handed a note."""
+REFUSED = "refused.json"
+"""The answer that ended a run, as the image gave it."""
+REHEARSAL = "rehearsal"
+"""A folder: all of the image's run on practice notes."""
+NOTES = "notes.json"
+"""Of a rehearsal."""
 PROBLEMS = "problems.json"
 """What validation found: in the folder all of it, in ``team/`` what the policy leaves."""
 TEAM = "team"
@@ -35,8 +43,12 @@ def write_team_file(folder: Path, name: str, released: Released[object]) -> None
     write_synced(folder / TEAM / name, text.encode("utf-8", "replace"))
 
 
-def team_view(one: Submission, folder: Path | None) -> dict[str, Any]:
-    """Status, reason, feedback, and what was released of problems and log when the attempt ended."""
+_SELDOM_READ = ("notes", "predictions")
+"""Of a rehearsal's files those that a view leaves out: they are long."""
+
+
+def team_view(one: Submission, folder: Path | None, rehearsal: Path | None = None) -> dict[str, Any]:
+    """Status, reason, feedback, what was released of problems and log when the attempt ended, and the rehearsal."""
     seen: dict[str, Any] = {
         "id": one.id,
         "team": one.team,
@@ -49,7 +61,24 @@ def team_view(one: Submission, folder: Path | None) -> dict[str, Any]:
         "reason": one.reason if one.status.final else None,
         "feedback": None if one.feedback is None else dict(one.feedback),
     }
+    seen |= _team_files(folder)
+    rehearsed = _team_files(rehearsal or (folder / REHEARSAL if folder is not None else None))
+    if rehearsed:
+        seen["rehearsal"] = {name: value for name, value in rehearsed.items() if name not in _SELDOM_READ}
+    return seen
+
+
+def _team_files(folder: Path | None) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for path in sorted((folder / TEAM).iterdir()) if folder is not None and (folder / TEAM).is_dir() else ():
         text = path.read_text(encoding="utf-8", errors="replace")
-        seen[path.stem] = json.loads(text) if path.suffix == ".json" else text
-    return seen
+        found[path.stem] = _decoded(text) if path.suffix == ".json" else text
+    return found
+
+
+def _decoded(text: str) -> Any:
+    """An image's own answer need not be JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

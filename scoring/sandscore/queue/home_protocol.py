@@ -80,6 +80,12 @@ class QueueHome(Protocol):
         A cancel that was asked for meanwhile is honoured: REJECTED ``cancelled``. False if the claim was stale.
         """
 
+    async def rehearsed(self, claim: Claim, folder: Path) -> bool:
+        """Its image has done well on the practice notes, and all of that lies in the folder, for its team.
+
+        Handed back to RECEIVED as by ``release(our_fault=False)``, and ``rehearsed`` from now on, whatever happens.
+        """
+
     async def cancel(self, submission_id: str) -> bool:
         """Ask for it: REJECTED at once where nobody works on it, else at the worker's next heartbeat.
 

@@ -42,6 +42,10 @@ class QueueSettings(_Part):
     """``data`` names the folder of notes and gold; a phase may have a folder of its own."""
 
     data: dict[str, str] = Field(description='By phase; "" is for all phases that are not named.')
+    practice: dict[str, str] = Field(
+        default_factory=dict,
+        description="Folders of practice notes, by phase as data is; where there is none, the bundled example's.",
+    )
     hipaa_map: str | None = None
     protocol: Literal["service", "batch"] = "service"
     concurrency: Annotated[int, Field(ge=1, le=64)] = 4

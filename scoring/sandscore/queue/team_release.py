@@ -1,18 +1,33 @@
 """The releases that end an attempt: reason, problems, log and status, each as the policy lets the team have it."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
+from sandscore.base.whole_files import write_synced
 from sandscore.disclosure.gate import release
 from sandscore.disclosure.outcome_views import ReasonItem, StatusItem
 from sandscore.disclosure.policy_choice import policy_for
 from sandscore.disclosure.problem_view import ProblemsItem
+from sandscore.disclosure.rehearsal_view import RehearsalItem
 from sandscore.disclosure.released import Item
 from sandscore.disclosure.run_views import LogItem
-from sandscore.queue.attempt_files import LOG, PROBLEMS, write_team_file
+from sandscore.queue.attempt_files import (
+    EARLY_LOG,
+    LOG,
+    NOTES,
+    PREDICTIONS,
+    PROBLEMS,
+    REFUSED,
+    REHEARSAL,
+    RUN,
+    TEAM,
+    write_team_file,
+)
+from sandscore.queue.challenge_limits import limits_of
 from sandscore.queue.workspace import Workspace
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.problem import Problem
@@ -42,14 +57,27 @@ class TeamRelease:
         """The verdict with everything that becomes visible beside it; the team's files lie in its folder."""
         found: list[Released[object]] = [self._status(verdict)]
         if (folder := verdict.folder) is not None:
-            for name, released in (*self._problems(folder), *self._log(folder)):
+            for name, released in (*self._problems(folder), *self._logs(folder)):
                 write_team_file(folder, name, released)
                 found.append(released)
+            if (folder / REHEARSAL).is_dir():
+                found.append(self.rehearsal(folder / REHEARSAL))
         return replace(verdict, beside=(*verdict.beside, *found))
+
+    def rehearsal(self, folder: Path) -> Released[object]:
+        """All of a rehearsal, in ``team/`` of its folder."""
+        here = {name: folder / name for name in (RUN, NOTES, PREDICTIONS, REFUSED, PROBLEMS, LOG)}
+        found = {name: path.read_text("utf-8", "replace") for name, path in here.items() if path.exists()}
+        log = {name: found.pop(name) for name in (LOG,) if name in found}
+        released = self._release(RehearsalItem(files=found, log=log))
+        for name, text in (released.view or {}).items():
+            (folder / TEAM).mkdir(exist_ok=True)
+            write_synced(folder / TEAM / name, text.encode("utf-8", "replace"))
+        return released
 
     def _status(self, verdict: Verdict) -> Released[object]:
         image = self._one.kind is SubmissionKind.IMAGE
-        limit = self._workspace.challenge.limits.time_limit if image else None
+        limit = limits_of(self._workspace.challenge.limits).total_seconds if image else None
         return self._release(StatusItem(status=str(verdict.status), time_limit=limit))
 
     def _problems(self, folder: Path) -> list[tuple[str, Released[object]]]:
@@ -59,8 +87,9 @@ class TeamRelease:
         problems = [Problem(**one) for one in kept["problems"]]
         return [(PROBLEMS, self._release(ProblemsItem(problems=problems, counts=kept["counts"])))]
 
-    def _log(self, folder: Path) -> list[tuple[str, Released[object]]]:
-        if not (folder / LOG).exists():
-            return []
-        text = (folder / LOG).read_text(encoding="utf-8", errors="replace")
-        return [(LOG, self._release(LogItem(text=text)))]
+    def _logs(self, folder: Path) -> Iterator[tuple[str, Released[object]]]:
+        """Of an image on hidden notes what had come before it was handed one."""
+        for name, early in ((LOG, False), (EARLY_LOG, True)):
+            if (folder / name).exists() and (not early or self.policy.notes_hidden):
+                text = (folder / name).read_text(encoding="utf-8", errors="replace")
+                yield name, self._release(LogItem(text=text, before_notes=early))

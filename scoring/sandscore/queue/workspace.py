@@ -6,8 +6,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from sandscore.base.bundled_content import example_gold
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
 from sandscore.base.whole_files import write_file
+from sandscore.queue.attempt_files import REHEARSAL
 from sandscore.queue.queue_layout import (
     CHALLENGE,
     OWNER_FILE,
@@ -21,8 +23,9 @@ from sandscore.queue.queue_layout import (
     steady,
 )
 from sandscore.queue.settings import QueueSettings
-from sandscore.ranking.challenge_reading import own_tasks, read_challenge
+from sandscore.ranking.challenge_reading import chosen_phase, own_tasks, read_challenge
 from sandscore.records.challenge import Challenge
+from sandscore.records.disclosure_policy import resolved
 from sandscore.records.record_reading import read_record
 from sandscore.task_table.task import TASKS, Task, find_task
 
@@ -96,6 +99,19 @@ class Workspace(Struct, frozen=True):
                 f"{edited_path(self.root, SETTINGS)}: no folder of notes and gold for the phase '{phase}'"
             )
         return Path(chosen)
+
+    def rehearsal(self, submission_id: str) -> Path:
+        """Of the rehearsal that went well; once a submission, whatever becomes of its attempts."""
+        return self.attempts / submission_id / REHEARSAL
+
+    def notes_hidden(self, phase: str | None) -> bool:
+        """Whether images must not tell what they read there."""
+        return resolved(self.challenge, chosen_phase(self.challenge, phase)).notes_hidden
+
+    def practice(self, phase: str | None) -> Path:
+        """Notes a team may see everything about."""
+        chosen = self.settings.practice.get(phase or "", self.settings.practice.get(""))
+        return data_file(example_gold() if chosen is None else Path(chosen), "notes")
 
     def notes(self, phase: str | None) -> Path:
         return data_file(self.data(phase), "notes")

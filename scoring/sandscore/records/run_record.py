@@ -32,12 +32,17 @@ class Outcome(StrEnum):
         return (InfrastructureFault if self.ours else ParticipantFault).exit_code
 
 
-class RunFault(SandscoreError):
-    """Ends a run: its outcome and a reason that may be shown to the participant."""
+Stage = Literal["pull", "start", "notes", "collect", "validate"]
+"""How far a run had come: image fetched, container started, notes handed over, answers taken, answers judged."""
 
-    def __init__(self, outcome: Outcome, reason: str) -> None:
+
+class RunFault(SandscoreError):
+    """Ends a run: its outcome, a reason that may be shown to whoever may see the notes, and where an answer is not
+    valid the code of the problem."""
+
+    def __init__(self, outcome: Outcome, reason: str, code: str | None = None) -> None:
         super().__init__(reason)
-        self.outcome, self.reason = outcome, reason
+        self.outcome, self.reason, self.code = outcome, reason, code
         self.exit_code = outcome.exit_code
 
 
@@ -156,6 +161,8 @@ class RunRecord(StrictRecord):
     exit_code: int | None = None
     outcome: Outcome
     reason: str | None = None
+    stage: Stage | None = Field(default=None, description="Where a run that did not finish had come to.")
+    code: str | None = Field(default=None, description="Of the first problem of an answer that is not valid.")
     determinism: Check | None = None
     robustness: Check | None = None
     warnings: tuple[str, ...] = ()

@@ -33,6 +33,9 @@ class Status(StrEnum):
 CANCELLED = "cancelled"
 """The reason of a REJECTED submission that its team (or the organiser) called back."""
 
+REHEARSED = "rehearsed"
+"""The reason of a RECEIVED submission whose image has done well on the practice notes and waits to meet the others."""
+
 
 class SubmissionKind(StrEnum):
     """What was submitted."""

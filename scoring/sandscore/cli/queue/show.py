@@ -39,7 +39,7 @@ async def _found(place: Place, home: "QueueHome", submission_id: str, team_view:
     if one is None:
         raise UsageFault(f"there is no submission {submission_id} in this queue")
     folder = await home.kept(one)
-    seen = view(one, folder)
+    seen = view(one, folder, place.workspace.rehearsal(one.id) if one.rehearsed else None)
     if team_view:
         return seen
     history = place.row.history(place.workspace, submission_id)

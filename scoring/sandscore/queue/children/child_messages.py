@@ -13,7 +13,7 @@ from msgspec.json import Decoder
 from pydantic import BaseModel
 
 from sandscore.records.released_view import PackedView
-from sandscore.records.run_record import Outcome, Protocol, RunLimits
+from sandscore.records.run_record import Outcome, Protocol, RunLimits, Stage
 from sandscore.records.submission import Submission
 from sandscore.task_table.task import Task
 
@@ -35,6 +35,10 @@ class SubmissionRunRequest(_Message, frozen=True, tag="run"):
     part: tuple[int, int] | None = None
     own_task: Task | None = None
     """The task, where the challenge defines it."""
+    practice: str | None = None
+    """Rehearse: over these notes and the odd ones in place of ``notes``."""
+    masked: bool = True
+    """Whoever gets the log may not see the notes."""
 
 
 class SweepRequest(_Message, frozen=True, tag="sweep"):
@@ -114,6 +118,8 @@ class RunAnswer(_Message, frozen=True, tag="ran"):
 
     outcome: Outcome
     reason: str | None = None
+    stage: Stage | None = None
+    code: str | None = None
 
 
 class SweepAnswer(_Message, frozen=True, tag="swept"):

@@ -20,7 +20,7 @@ from sandscore.queue.homes.sqlite.sqlite_database import (
 )
 from sandscore.queue.settings import QueueSettings
 from sandscore.records.released_view import view_of
-from sandscore.records.submission import CANCELLED, Claim, Committed, Signal, Status, Submission, Verdict
+from sandscore.records.submission import CANCELLED, REHEARSED, Claim, Committed, Signal, Status, Submission, Verdict
 
 _OPEN = """
 SELECT id, team, status, owner, until, boot FROM submission
@@ -122,6 +122,13 @@ class SqliteClaims:
             (failures, helpless, uptime() + wait, boot(), row["id"]),
         )
         return True
+
+    def rehearsed(self, connection: sqlite3.Connection, claim: Claim) -> bool:
+        row = _row(connection, claim.submission.id)
+        if row is None or not _held(row, claim):
+            return False
+        connection.execute("UPDATE submission SET rehearsed=1 WHERE id=?", (row["id"],))
+        return self.release(connection, claim, REHEARSED, our_fault=False)
 
     def _lost(self, connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
         """The worker that had it is gone. Whether that happened once too often."""

@@ -129,6 +129,9 @@ class EmbeddedHome:
     async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
         return await self._writer.write(lambda to: self._claims.release(to, claim, reason, our_fault))
 
+    async def rehearsed(self, claim: Claim, folder: Path) -> bool:
+        return await self._writer.write(lambda to: self._claims.rehearsed(to, claim))
+
     async def cancel(self, submission_id: str) -> bool:
         return self._orders.cancel(submission_id)
 

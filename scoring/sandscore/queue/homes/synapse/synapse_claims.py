@@ -144,12 +144,13 @@ class SynapseClaims:
         reason = verdict.reason_text if stored and not now.cancel else CANCELLED if stored else _reason(now)
         return Committed.CANCELLED if reason == CANCELLED else Committed.DONE
 
-    async def release(self, claim: Claim, reason: str, *, our_fault: bool) -> bool:
+    async def release(self, claim: Claim, reason: str, *, our_fault: bool, rehearsed: bool = False) -> bool:
         def edit(now: Seen) -> Change | None:
             if not _held(now, claim):
                 return None
             if now.cancel:
                 return ended(now, Verdict(Status.REJECTED, CALLED_BACK))
+            now = replace(now, record=replace(now.record, rehearsed=now.record.rehearsed or rehearsed))
             failures = now.record.failures + our_fault
             wait = wait_after(failures, self._settings.first_wait_seconds) if our_fault else 0.0
             helpless = our_fault and failures >= self._settings.most_failures

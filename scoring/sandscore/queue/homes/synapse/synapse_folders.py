@@ -18,7 +18,7 @@ from msgspec.json import format as format_json
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault
 from sandscore.base.whole_files import write_file
-from sandscore.queue.attempt_files import LOG, PROBLEMS, RUN, TEAM
+from sandscore.queue.attempt_files import LOG, PROBLEMS, REHEARSAL, RUN, TEAM
 from sandscore.queue.homes.synapse.synapse_errors import Refused
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.records.disclosure_policy import DisclosurePolicy
@@ -164,9 +164,20 @@ class Logs:
         except (InfrastructureFault, OSError) as fault:
             warn(f"the log of {claim.submission.id} was not uploaded: {fault}")
 
-    async def _upload(self, claim: Claim, files: list[Path], parent: str) -> None:
+    async def send_rehearsal(self, claim: Claim, folder: Path) -> None:
+        """All of a run on practice notes to the submitter's folder."""
+        submitter = claim.submission.submitter or ""
+        if self._folders is None or not submitter.isdigit():
+            return
+        try:
+            files = _present(folder, sorted(path.name for path in folder.iterdir()))
+            await self._upload(claim, files, await self._folders.of(submitter), REHEARSAL)
+        except (InfrastructureFault, OSError) as fault:
+            warn(f"the rehearsal of {claim.submission.id} was not uploaded: {fault}")
+
+    async def _upload(self, claim: Claim, files: list[Path], parent: str, what: str | None = None) -> None:
         for path in files:
-            await self._store(path, f"{claim.submission.id}_attempt_{claim.attempt}_{path.name}", parent)
+            await self._store(path, f"{claim.submission.id}_{what or f'attempt_{claim.attempt}'}_{path.name}", parent)
 
     async def _store(self, path: Path, name: str, parent: str) -> None:
         from synapseclient.models import File
@@ -175,7 +186,7 @@ class Logs:
         await self._session.made(f"uploading {name}", partial(file.store_async, synapse_client=self._session.client))
 
 
-def _present(folder: Path, names: tuple[str, ...]) -> list[Path]:
+def _present(folder: Path, names: Sequence[str]) -> list[Path]:
     """Files of zero bytes are refused."""
     return [path for name in names if (path := folder / name).is_file() and path.stat().st_size]
 

@@ -8,14 +8,24 @@ from msgspec.structs import replace
 
 from sandscore.base.errors import InfrastructureFault
 from sandscore.disclosure.released import CALLED_BACK
-from sandscore.queue.attempt_files import card_name
+from sandscore.queue.attempt_files import REHEARSAL, TEAM, card_name
 from sandscore.queue.homes.synapse.synapse_ledger import PublicLines, lines_of_status
 from sandscore.queue.homes.synapse.synapse_options import read_options
 from sandscore.queue.homes.synapse.synapse_parts import SynapseParts, assemble, belongs
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.queue.workspace import Workspace
 from sandscore.records.released_view import LedgerLine, Released, view_of
-from sandscore.records.submission import Claim, Committed, Notice, Signal, Status, Submission, Verdict, Version
+from sandscore.records.submission import (
+    REHEARSED,
+    Claim,
+    Committed,
+    Notice,
+    Signal,
+    Status,
+    Submission,
+    Verdict,
+    Version,
+)
 
 
 class SynapseHome:
@@ -75,6 +85,7 @@ class SynapseHome:
     async def commit(self, claim: Claim, verdict: Verdict) -> Committed:
         """Logs first: they hold nothing of gold, and after the commit nobody would come back for them."""
         await self._on.logs.send(claim, verdict.folder)
+        await self._send_rehearsal(claim, verdict.folder and verdict.folder / REHEARSAL)
         if verdict.status == Status.SCORED:
             version = claim.submission.version + 1
             facts = {"nonce": claim.nonce}
@@ -93,6 +104,14 @@ class SynapseHome:
             with suppress(InfrastructureFault):  # a full disk must not keep the claim
                 self._on.results.explain(claim.submission.id, claim.attempt, reason)
         return await self._on.claims.release(claim, reason, our_fault=our_fault)
+
+    async def rehearsed(self, claim: Claim, folder: Path) -> bool:
+        await self._send_rehearsal(claim, folder)
+        return await self._on.claims.release(claim, REHEARSED, our_fault=False, rehearsed=True)
+
+    async def _send_rehearsal(self, claim: Claim, folder: Path | None) -> None:
+        if folder is not None and (folder / TEAM).is_dir():
+            await self._on.logs.send_rehearsal(claim, folder / TEAM)
 
     async def cancel(self, submission_id: str) -> bool:
         return await self._ours(submission_id) and await self._on.orders.cancel(submission_id)
