@@ -491,19 +491,24 @@ def test_what_was_published_and_verified() -> None:
     assert publish.FORMATS["text"](Path("i.html"), written) == "3 files, 2 written, 1 removed; open i.html"
     told = json.loads(publish.FORMATS["json"](Path("i.html"), written))
     assert told == {"page": "i.html", "files": 3, "changed": ["a", "b"], "removed": ["c"]}
+    nothing = api.Upheld(None, ())
     whole = Verified(values=5, cards=2)
     part = Verified(values=5, cards=2, not_recomputed=("x", "y\x1b"), withheld=("/rows/*/image",))
     said = "b: 5 values recomputed from 2 cards, all as printed\nlevel: recomputed"
-    assert verify.FORMATS["text"](Path("b"), whole) == said
-    assert verify.FORMATS["text"](Path("b"), part) == f"{said}\nnot recomputed: x, y\\x1b\nwithheld: /rows/*/image"
+    assert verify.FORMATS["text"](Path("b"), api.Checked(whole, nothing)) == said
+    assert (
+        verify.FORMATS["text"](Path("b"), api.Checked(part, nothing))
+        == f"{said}\nnot recomputed: x, y\\x1b\nwithheld: /rows/*/image"
+    )
     known = {"board": "b", "verified": True, "values": 5, "cards": 2, "level": "recomputed"}
-    assert json.loads(verify.FORMATS["json"](Path("b"), whole)) == known
+    assert json.loads(verify.FORMATS["json"](Path("b"), api.Checked(whole, nothing))) == known
     named = {"not_recomputed": ["x", "y\x1b"], "withheld": ["/rows/*/image"]}
-    assert json.loads(verify.FORMATS["json"](Path("b"), part)) == known | named
+    assert json.loads(verify.FORMATS["json"](Path("b"), api.Checked(part, nothing))) == known | named
     totals = Verified(values=5, cards=2, level="totals")
     said = "b: 5 values follow from its own counts and 2 cards of totals, all as printed\nlevel: totals"
-    assert verify.FORMATS["text"](Path("b"), totals) == said
-    assert verify.FORMATS["text"](Path("b"), replace(totals, cards=0)) == said.replace(" and 2 cards of totals", "")
+    assert verify.FORMATS["text"](Path("b"), api.Checked(totals, nothing)) == said
+    alone = api.Checked(replace(totals, cards=0), nothing)
+    assert verify.FORMATS["text"](Path("b"), alone) == said.replace(" and 2 cards of totals", "")
 
 
 def test_a_board_on_the_terminal_or_in_a_file(monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path) -> None:

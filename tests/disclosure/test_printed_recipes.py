@@ -79,7 +79,7 @@ def site_of(folder: Path, **policy: Any) -> Path:
     policy = {"notes": "hidden", "gold": "hidden", **policy}
     policy["ended"] = str(policy["ended"]).lower()
     workspace = queue(folder, RULES.format(**policy))
-    answer = rebuild(workspace, scored(workspace))
+    answer = rebuild(workspace, scored(workspace), ())
     assert answer.warnings == ()
     return workspace.root
 
@@ -140,7 +140,7 @@ def test_what_an_older_version_published_is_withdrawn(tmp_path: Path) -> None:
     from sandscore.queue.workspace import open_workspace
 
     workspace = open_workspace(root)
-    rebuild(workspace, scored(workspace))
+    rebuild(workspace, scored(workspace), ())
     assert not board.exists()
     assert not card.exists()
     assert {path.name for path in (root / "private" / "withdrawn").iterdir()} == {"address-final.json", "old.v1.json"}

@@ -188,7 +188,7 @@ def _policy(scoring: _Scoring, files: ScoreFiles) -> "DisclosurePolicy":
         raise OrganiserFault(f"{where}no score card may be published before every phase with these data has ended")
     if policy.cards == "none":
         raise OrganiserFault(f"{where}no score card may be published: cards = 'none'")
-    if policy.cards == "notes" and files.salt is None:
+    if files.salt is None:
         raise UsageFault("--publish needs the challenge's secret salt in the environment variable SANDSCORE_SALT")
     if policy.cards == "totals" and files.report:
         raise UsageFault("--html shows single notes, and --publish lets out totals only; score twice")
@@ -201,8 +201,10 @@ def _published(scored: Scored, policy: "DisclosurePolicy", files: ScoreFiles) ->
     from sandscore.disclosure.gate import release
     from sandscore.disclosure.released import Audience
     from sandscore.records.totals_card import TotalsCard
+    from sandscore.scoring.card_building import with_keyed_gold
 
-    view = release(CardItem(card=scored.card, salt=files.salt), Audience.PUBLIC, policy).view
+    card = scored.card if files.salt is None else with_keyed_gold(scored.card, files.salt)
+    view = release(CardItem(card=card, salt=files.salt), Audience.PUBLIC, policy).view
     return replace(scored, totals=view) if isinstance(view, TotalsCard) else replace(scored, card=view or scored.card)
 
 

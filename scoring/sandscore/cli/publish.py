@@ -23,8 +23,11 @@ from sandscore.cli.options import NearChoice, format_option
     type=NearChoice(["none", "totals", "notes"]),
     help="Let out less of the score cards than the boards' policy does.",
 )
+@click.option("--sign", metavar="KEY", type=click.Path(path_type=Path), help="Sign each board with this secret key.")
 @format_option
-def command(boards: tuple[Path, ...], site: Path, challenge: Path | None, cards: Any, output_format: str) -> None:
+def command(
+    boards: tuple[Path, ...], site: Path, challenge: Path | None, cards: Any, sign: Path | None, output_format: str
+) -> None:
     """Make a leaderboard of BOARDs: pages that need no server and no network, CSV, JSON and Markdown.
 
     Boards that differ in their age alone are versions of one board, oldest first. Publishing again replaces only what
@@ -36,7 +39,7 @@ def command(boards: tuple[Path, ...], site: Path, challenge: Path | None, cards:
     Example:
       sandscore publish leaderboard/date-final/board.json leaderboard/address-final/board.json -o site
     """
-    written = api.publish(boards, site, challenge=challenge, cards=cards)
+    written = api.publish(boards, site, challenge=challenge, cards=cards, sign=sign)
     click.echo(FORMATS[output_format](site / "index.html", written))
 
 

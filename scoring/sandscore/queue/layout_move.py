@@ -15,6 +15,8 @@ from sandscore.queue.queue_layout import (
     ALL_FILE,
     ALL_FOLDER,
     EDITED,
+    LOG,
+    LOGBOOK,
     OWNER_FILE,
     OWNER_FOLDER,
     PRIVATE,
@@ -36,7 +38,17 @@ if TYPE_CHECKING:
     from sandscore.queue.homes.home_row import HomeRow
 
 MOVED = "it now keeps private/ and public/ apart; only public/ is to be served"
-OURS = (SALT, "files", "attempts", "gold-seen", "notices.jsonl", "notices.sent", ".publishing.lock", ".published")
+OURS = (
+    SALT,
+    LOGBOOK,
+    "files",
+    "attempts",
+    "gold-seen",
+    "notices.jsonl",
+    "notices.sent",
+    ".publishing.lock",
+    ".published",
+)
 _LEFT = (".scratch-*", ".*.part")
 _STAMPS = ".*.stamp"
 _UNDER_WAY = ".moving"
@@ -73,7 +85,7 @@ def _older(root: Path, row: "HomeRow") -> bool:
     private = root / PRIVATE
     if not private.is_dir() or (private / _UNDER_WAY).exists():
         return True
-    return bool(lying(root, PRIVATE, _private_names(root, row)) or lying(root, PUBLIC, SHOWN))
+    return bool(lying(root, PRIVATE, _private_names(root, row)) or lying(root, PUBLIC, (*SHOWN, LOG)))
 
 
 def _private_names(root: Path, row: "HomeRow") -> list[str]:
@@ -92,7 +104,7 @@ def _move(root: Path, row: "HomeRow", passes: Passes) -> None:
         bring(root / name, private / name, public=False)
     for stamp in sorted((root / "boards").glob(_STAMPS)):
         bring(stamp, private / stamp.name, public=False)
-    for name in lying(root, PUBLIC, SHOWN):
+    for name in lying(root, PUBLIC, (*SHOWN, LOG)):
         bring(root / name, (public if passes(name) else private) / name, public=passes(name))
     _take_in(root, (*EDITED, *row.edited_files))
     close_others(root)

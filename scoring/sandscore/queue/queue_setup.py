@@ -14,6 +14,7 @@ from sandscore.containers.practice_notes import refuse_shared
 from sandscore.containers.sent_notes import read_notes
 from sandscore.disclosure.policy_choice import unsaid
 from sandscore.queue.layout_move import bring, close_others, make_folder
+from sandscore.queue.public_log import PublicLog
 from sandscore.queue.queue_layout import (
     ALL_FOLDER,
     CHALLENGE,
@@ -83,6 +84,9 @@ def found(
         if challenge.resolve() == workspace.root / CHALLENGE:
             challenge.unlink()
         make_links(root, (*EDITED, *edited))
+        log = PublicLog(workspace)
+        log.begin()
+        log.publish()
         sync_folders([private, root])
     except OSError as fault:
         raise InfrastructureFault(f"{root} cannot be made: {fault.strerror}") from None

@@ -10,6 +10,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.base.terminal_text import one_line
@@ -36,6 +37,13 @@ class RankedCard(Struct, frozen=True):
     @property
     def dataset(self) -> str:
         return self.card.dataset or ""
+
+    def with_gold(self, shown: str | None) -> "RankedCard":
+        """The same card, its gold named so; where that is not known, as it was."""
+        if shown is None:
+            return self
+        parts = [f"gold:{shown}" if part.startswith("gold:") else part for part in self.card.signature.split("|")]
+        return replace(self, card=self.card.model_copy(update={"signature": "|".join(parts)}))
 
     def signed(self, prefix: str) -> str | None:
         """The part of the signature that begins with ``prefix``, such as ``gold:``."""

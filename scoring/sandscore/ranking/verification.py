@@ -23,7 +23,7 @@ from sandscore.records.board import Board, BoardPolicy, BoardRules, CardReferenc
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import file_content, read_json, refusing
 from sandscore.records.totals_card import TotalsCard
-from sandscore.records.withheld_fields import covering, permitted_fields, policy_on
+from sandscore.records.withheld_fields import CARD_FIELDS, covering, permitted_fields, policy_on
 
 TOLERANCE = 1e-9
 FIRST_RULES = {"tie_rule": "holm", "interval": "percentile", "seed_rule": "names"}
@@ -62,6 +62,7 @@ class _Origin(BaseModel):
     config: BoardRules
     phase: str | None = None
     log_root: Root | None = None
+    gold: dict[str, str | None] = {}
     policy: BoardPolicy | None = None
     withheld: tuple[str, ...] = ()
     rows: tuple[_Cell, ...]
@@ -79,6 +80,8 @@ class Verified(Struct, frozen=True):
     not_recomputed: tuple[str, ...] = ()
     level: Level = "recomputed"
     withheld: tuple[str, ...] = ()
+    hashes: tuple[str, ...] = ()
+    """Of the cards, by which a witness names them."""
 
 
 def verify(
@@ -86,23 +89,39 @@ def verify(
     cards: Sequence[Path] = (),
     progress: Progress = lambda _: None,
     as_shown: Viewer = lambda board, _entries, _policy: board,
+    folder: Path | None = None,
 ) -> Verified:
-    """Recompute a board; ``cards`` are for one that does not name them, whose view ``as_shown`` then makes."""
+    """Recompute a board, from the cards that it names (they lie in ``folder``, or beside it), from ``cards`` where it
+    withholds which they are, whose view ``as_shown`` then makes, or else from its totals."""
     said = read_json(file_content(path), path, "a board", ParticipantFault)
     with refusing(path, "a board", ParticipantFault):
         origin = _Origin.model_validate(_meant(said))
     _refuse_wrong_silence(said, origin, path)
-    found = list(_cards_of(origin, path.parent))
+    policy = policy_on(origin.policy, origin.config)
+    whole = policy.exact and policy.cards == "notes"
+    found = [] if cards and not whole and origin.policy is not None else list(_cards_of(origin, folder or path.parent))
     totals = [one for one in found if isinstance(one.card, TotalsCard)]
-    entries = [one.card for one in found if isinstance(one.card, RankedCard)] or read_cards(cards)
+    entries = [one.card for one in found if isinstance(one.card, RankedCard)] or _in_hand(cards, origin)
     if totals or not entries:
         return _from_totals(said, totals, path)
     made = rank(entries, origin.config, origin.phase, progress, log_root=origin.log_root)
-    made = made if found else as_shown(made, entries, policy_on(origin.policy, origin.config))
+    made = made if found else as_shown(made, entries, policy)
     copied = dict.fromkeys(name for row in made.rows for name in row.shown)
     made = made.model_copy(update={"policy": origin.policy, "withheld": origin.withheld})
-    compared = _compared(said, made, covering(origin.withheld), path, "its cards make")
-    return Verified(compared, len(entries), tuple(copied), withheld=origin.withheld)
+    skipped = covering(origin.withheld if found else {*origin.withheld, *CARD_FIELDS})
+    compared = _compared(said, made, skipped, path, "its cards make")
+    hashes = tuple(entry.sha256 for entry in entries)
+    return Verified(compared, len(entries), tuple(copied), withheld=origin.withheld, hashes=hashes)
+
+
+def _in_hand(cards: Sequence[Path], origin: _Origin) -> list[RankedCard]:
+    """Cards that the board does not name. The organiser's own name gold by its hash, where the board may name it by a
+    hash that is keyed with a secret."""
+    entries = read_cards(cards)
+    if origin.policy is None:
+        return entries
+    known = dict(zip(sorted({entry.dataset for entry in entries}), origin.gold.values(), strict=False))
+    return [entry.with_gold(known.get(entry.dataset)) for entry in entries]
 
 
 def _from_totals(said: object, cards: Sequence[_Found], path: Path) -> Verified:

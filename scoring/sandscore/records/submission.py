@@ -56,6 +56,8 @@ class Submission(Struct, frozen=True):
     phase: str | None = None
     image: str | None = None
     """repository@sha256:… where ``kind`` is IMAGE."""
+    content: str | None = None
+    """A file that was handed in: as sha256:…, or by a name under which its home keeps it unchanged."""
     submitter: str | None = None
     """Whom to notify: an e-mail address, or a Synapse user or team id."""
     attempt: int = 0

@@ -1,10 +1,13 @@
 """``publish``: boards in, a folder of pages out."""
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
+from sandscore.attestation.board_statements import ENDING, signed_board
+from sandscore.attestation.signing_keys import SignerKey
 from sandscore.base.errors import UsageFault
 from sandscore.disclosure.policy_choice import policy_for
 from sandscore.ranking.board_exports import as_csv, as_json, as_markdown
@@ -19,10 +22,14 @@ from sandscore.site.site_pages import BoardPage, Overview, board_page, submissio
 
 
 class PublicationSettings(Struct, frozen=True):
-    """How a site is made. ``cards``: no more than these, where a board's policy would let more of them out."""
+    """How a site is made.
+
+    ``cards``: no more than these, where a board's policy would let more of them out. ``sign``: each board with it.
+    """
 
     challenge: Challenge | None = None
     cards: CardRule | None = None
+    sign: SignerKey | None = None
 
 
 def publish(boards: Sequence[Path], site: Path, settings: PublicationSettings | None = None) -> Written:
@@ -39,7 +46,7 @@ def publish(boards: Sequence[Path], site: Path, settings: PublicationSettings | 
     if len({*slugs}) < len(slugs):
         raise UsageFault("two boards have names that make the same folder; rename a phase")
     with as_it_comes():
-        files = dict(_files(Overview(pages, chosen.challenge)))
+        files = dict(_files(Overview(pages, chosen.challenge), chosen.sign))
     return write_site(site, files)
 
 
@@ -66,10 +73,10 @@ def _released(read: ReadBoard, settings: PublicationSettings) -> ShownBoard:
     return shown_board(read, lowered(policy, settings.cards), challenge.publication.columns if challenge else None)
 
 
-def _files(overview: Overview) -> Iterator[tuple[str, bytes]]:
+def _files(overview: Overview, signer: SignerKey | None) -> Iterator[tuple[str, bytes]]:
     """Leaves first: what a page links to comes before it."""
     for shown in overview.boards:
-        yield from _downloads(shown)
+        yield from _downloads(shown, signer)
         for name, content in submission_pages(shown, overview):
             yield f"{shown.slug}/{name}.html", content
     yield "how-to-read.html", page("how-to-read.html", overview=overview, home="", current="how")
@@ -78,9 +85,12 @@ def _files(overview: Overview) -> Iterator[tuple[str, bytes]]:
     yield "index.html", page("index.html", overview=overview, home="", current="index")
 
 
-def _downloads(shown: BoardPage) -> Iterator[tuple[str, bytes]]:
+def _downloads(shown: BoardPage, signer: SignerKey | None) -> Iterator[tuple[str, bytes]]:
     for row in shown.board.rows:
         for dataset, reference in references(row).items():
             yield f"{shown.slug}/{reference.path}", shown.cards[row.submission][dataset].content
     for ending, export in (("json", as_json), ("csv", as_csv), ("md", as_markdown)):
-        yield f"{shown.slug}/board.{ending}", export(shown.board).encode("utf-8", "replace")
+        content = export(shown.board).encode("utf-8", "replace")
+        yield f"{shown.slug}/board.{ending}", content
+        if signer is not None and ending == "json":
+            yield f"{shown.slug}/board{ENDING}", signed_board("board.json", content, json.loads(content), signer)

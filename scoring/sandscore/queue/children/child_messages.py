@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.json import Decoder
 from pydantic import BaseModel
 
+from sandscore.attestation.log_lines import HandedIn
 from sandscore.records.released_view import PackedView
 from sandscore.records.run_record import Outcome, Protocol, RunLimits, Stage
 from sandscore.records.submission import Submission
@@ -94,6 +95,8 @@ class BoardsRequest(_Message, frozen=True, tag="boards"):
     """Renew the boards of these submissions, then the site."""
 
     submissions: tuple[ScoredSubmission, ...]
+    accepted: tuple[HandedIn, ...] = ()
+    """All that was ever taken in, the oldest first: for the log."""
 
 
 class Blame(StrEnum):

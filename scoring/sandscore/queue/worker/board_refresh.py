@@ -25,6 +25,7 @@ from sandscore.queue.children.child_messages import (
 )
 from sandscore.queue.children.child_process import Child, scorer_environment
 from sandscore.queue.home_protocol import QueueHome
+from sandscore.queue.public_log import handed_in
 from sandscore.queue.queue_layout import private_path
 from sandscore.queue.shared_data import policy_in
 from sandscore.queue.worker import notice_text
@@ -60,14 +61,15 @@ class Follower:
         return True
 
     async def _rebuild(self) -> None:
-        submissions = [one for one in await self._home.submissions() if one.status is Status.SCORED]
-        state = [(one.id, one.version, one.feedback is None) for one in submissions]
-        if not submissions or state == self._before or self._published(state):
+        every = await self._home.submissions()
+        submissions = [one for one in every if one.status is Status.SCORED]
+        state = (len(every), [(one.id, one.version, one.feedback is None) for one in submissions])
+        if not every or state == self._before or self._published(state):
             return
         records = [record for one in submissions if (record := await self._record(one)) is not None]
         child = Child("publisher", (str(self._workspace.root),), scorer_environment(), BOARDS_ANSWERS)
         try:
-            answer = await child.ask(BoardsRequest(tuple(records)), _PATIENCE_SECONDS)
+            answer = await child.ask(BoardsRequest(tuple(records), tuple(map(handed_in, every))), _PATIENCE_SECONDS)
         finally:
             await child.stop()
         if not isinstance(answer, BoardsAnswer):
@@ -82,7 +84,8 @@ class Follower:
             await self._home.notify(notice_text.scored(one, one.attempt, told))
             await self._home.publish_feedback(one, told)
         await self._home.publish([Path(board) for board in answer.boards], self._workspace.site)
-        self._before = [(one.id, one.version, False) for one in submissions] if not answer.warnings else None
+        settled = [(one.id, one.version, False) for one in submissions]
+        self._before = (len(every), settled) if not answer.warnings else None
         if self._before is not None:
             published = f"{self._digest(self._before)} {uptime()}"
             write_file(private_path(self._workspace.root, _PUBLISHED), published.encode())

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from sandscore.attestation.log_lines import HandedIn
 from sandscore.base.clock import read, stamped, utc_now, written
 from sandscore.base.errors import ParticipantFault
 from sandscore.queue.homes.sqlite.sqlite_database import (
@@ -20,6 +21,7 @@ from sandscore.queue.homes.sqlite.sqlite_database import (
 )
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal, SubmittedRow
 from sandscore.queue.new_submission import NewSubmission, checked, keep_file, quota_of, refusal
+from sandscore.queue.public_log import PublicLog
 from sandscore.queue.workspace import Workspace
 from sandscore.records.released_view import LedgerLine, Released, lines_of, view_of
 from sandscore.records.submission import CANCELLED, Status, Submission, SubmissionKind, Version
@@ -53,6 +55,8 @@ def submit(database: Database, journal: SubmissionJournal, workspace: Workspace,
             created=stamped(now),
         )
         journal.submitted(connection, row)
+    content = str(entry.image) if kept is None else f"sha256:{kept}"
+    PublicLog(workspace).accept(HandedIn(row.id, entry.task, phase, content))
     return row.id
 
 

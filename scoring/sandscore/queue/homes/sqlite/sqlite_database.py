@@ -284,6 +284,7 @@ def submission_of(row: sqlite3.Row) -> Submission:
         created=row["created"],
         phase=row["phase"],
         image=row["image"],
+        content=None if row["file"] is None else f"sha256:{row['file']}",
         submitter=row["submitter"],
         attempt=row["attempt"],
         failures=row["failures"],
