@@ -323,6 +323,8 @@ def test_runs_of_notes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert runs.rows(1, 2) == slice(0, 0)
     assert runs.rows(0, 1) == slice(2, 3)
     assert not list(runs_of(rows[:0]).parts(2))
+    backwards = runs_of(placed((2, 0, 1, 0), (1, 5, 1, 0), (0, 9, 1, 0)))
+    assert backwards.take(0, 3).start.tolist() == [9, 5, 0]
     assert borders(np.array([3, 3, 3, 3]), 5) == [0, 1, 3, 4]
     assert borders(np.zeros(0, np.int64), 5) == [0, 0]
 
