@@ -63,6 +63,7 @@ from sandscore.records.submission import (
 )
 
 IMAGE, FILES = SubmissionKind.IMAGE, SubmissionKind.PREDICTIONS
+LOCAL = "sha256:" + "0" * 64
 
 
 def submission(name: str, kind: SubmissionKind = FILES, **more: Any) -> Submission:
@@ -364,12 +365,12 @@ def test_interruptions(workspace: Workspace, signal: Signal | None, ending: Any)
 
 
 def test_an_image_is_run_then_scored(workspace: Workspace) -> None:
-    image = submission("s1", IMAGE, image="r@sha256:0")
+    image = submission("s1", IMAGE, image=LOCAL)
     hands = Hands(RunAnswer(Outcome.FINISHED), SCORED)
     assert ended(workspace, Home(), hands, image)[0] == "SCORED"
     job = hands.jobs[0]
     assert (job.image, job.task, job.protocol, job.concurrency, job.own_task) == (
-        "r@sha256:0",
+        LOCAL,
         "date",
         "service",
         4,

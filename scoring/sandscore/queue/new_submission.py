@@ -14,6 +14,8 @@ from sandscore.base.byte_sources import opened
 from sandscore.base.clock import DAY, written
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.whole_files import told, write_file
+from sandscore.containers.registries.registry_list import require_allowed
+from sandscore.queue.homes.home_registry import home_of
 from sandscore.queue.queue_layout import OWNER_FILE, OWNER_FOLDER
 from sandscore.queue.workspace import Workspace
 from sandscore.records.challenge import Challenge, Quota
@@ -85,6 +87,9 @@ def checked(workspace: Workspace, entry: NewSubmission) -> str | None:
         raise UsageFault("an image is submitted by digest, as repository@sha256:…: a tag could change behind our back")
     if not entry.team.strip() or not entry.team.isprintable() or len(entry.team) > 200:
         raise UsageFault("a team's name has 1 to 200 printable characters")
+    if entry.image is not None:
+        listed, home = workspace.challenge.images.registries, home_of(workspace, {}).registries
+        require_allowed(entry.image, listed, home, entry.team)
     workspace.task(entry.task)
     phase = open_phase(workspace.challenge, entry.phase)
     if entry.task not in (offered := workspace.tasks(phase)):

@@ -14,6 +14,8 @@ from sandscore.base.byte_sources import opened
 from sandscore.base.clock import uptime
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
 from sandscore.base.whole_files import sync_folders, write_synced
+from sandscore.containers.registries.image_pull import REGISTRY_FAILED
+from sandscore.containers.registries.registry_list import for_team, require_allowed
 from sandscore.disclosure.released import CALLED_BACK, unpack
 from sandscore.queue.attempt_files import EARLY_LOG, LOG, PREDICTIONS, REFUSED, REHEARSAL, RUN
 from sandscore.queue.challenge_limits import limits_of
@@ -28,6 +30,7 @@ from sandscore.queue.children.child_messages import (
     unfinished,
 )
 from sandscore.queue.home_protocol import QueueHome
+from sandscore.queue.homes.home_registry import home_of
 from sandscore.queue.team_release import TeamRelease
 from sandscore.queue.worker import notice_text
 from sandscore.queue.worker.executor import Hands
@@ -226,7 +229,9 @@ class Attempts:
         return Verdict(Status.INVALID, reason, folder=folder)
 
     def _run_job(self, claim: Claim, folder: Path) -> SubmissionRunRequest:
-        settings = self._workspace.settings
+        settings, listed = self._workspace.settings, self._workspace.challenge.images.registries
+        home, team = home_of(self._workspace, {}).registries, claim.submission.team
+        require_allowed(claim.submission.image or "", listed, home, team)
         return SubmissionRunRequest(
             task=claim.submission.task,
             image=claim.submission.image or "",
@@ -235,6 +240,8 @@ class Attempts:
             protocol=settings.protocol,
             concurrency=settings.concurrency,
             limits=limits_of(self._workspace.challenge.limits),
+            registries=for_team(home if listed is None else listed, team),
+            registry_failed=(claim.submission.reason or "").startswith(REGISTRY_FAILED),
             own_task=self._workspace.own_tasks.get(claim.submission.task),
         )
 
