@@ -23,7 +23,6 @@ from sandscore.queue.children.child_messages import (
     Blame,
     FaultAnswer,
     RunAnswer,
-    RunnerAnswer,
     ScoreAnswer,
     SubmissionRunRequest,
     score_request,
@@ -80,6 +79,7 @@ class Attempts:
     def __init__(self, home: QueueHome, workspace: Workspace, hands: Hands, leases: HeldLeases) -> None:
         self._home, self._workspace, self._hands, self._leases = home, workspace, hands, leases
         self._container = asyncio.Semaphore()
+        self._seconds: dict[str, float] = {}
         self.waiting_to_run = 0
         """Images that have not come to the end of their run."""
 
@@ -142,9 +142,10 @@ class Attempts:
 
     async def _verdict(self, claim: Claim, folder: Path) -> Verdict | None:
         """None where a rehearsal went well."""
-        submission, settings = claim.submission, self._workspace.settings
+        submission = claim.submission
         if submission.kind is SubmissionKind.PREDICTIONS:
-            await self._home.fetch_predictions(claim, folder / PREDICTIONS, settings.most_bytes)
+            most = self._workspace.most_bytes(submission.phase)
+            await self._home.fetch_predictions(claim, folder / PREDICTIONS, most)
         elif self._rehearses(submission):
             await self._rehearse(claim, folder)
             return None
@@ -173,7 +174,7 @@ class Attempts:
         own = folder / REHEARSAL
         own.mkdir()
         job = replace(self._run_job(claim, own), practice=str(self._workspace.practice(claim.submission.phase)))
-        answer = _ran(await self._hands.run(job))
+        answer = await self._ran(claim, job)
         if answer.outcome is not Outcome.FINISHED:
             raise _RunFailed(answer, rehearsal=True)
         released = await asyncio.to_thread(TeamRelease(self._workspace, claim.submission).rehearsal, own)
@@ -183,6 +184,7 @@ class Attempts:
         sync_folders([place.parent])
 
     async def _rehearsed(self, claim: Claim, folder: Path) -> Ending:
+        self._seconds.pop(claim.nonce, None)
         shutil.rmtree(folder, ignore_errors=True)
         place = self._workspace.rehearsal(claim.submission.id)
         held = await self._insist(claim, lambda: self._home.rehearsed(claim, place))
@@ -191,7 +193,7 @@ class Attempts:
     async def _run(self, claim: Claim, folder: Path) -> None:
         job = replace(self._run_job(claim, folder), masked=False)
         async with self._turn():
-            answer = _ran(await self._hands.run(job))
+            answer = await self._ran(claim, job)
         if answer.outcome is not Outcome.FINISHED:
             raise _RunFailed(answer)
 
@@ -200,9 +202,22 @@ class Attempts:
         job = self._run_job(claim, folder)
         async with self._turn():
             record = await self._earlier(claim, job, folder)
-            answer = _ran(await self._hands.run(job)) if record is None else _answer_of(record)
+            answer = await self._ran(claim, job) if record is None else _answer_of(record)
         if answer.outcome is not Outcome.FINISHED:
             raise _RunFailed(answer)
+
+    async def _ran(self, claim: Claim, job: SubmissionRunRequest) -> RunAnswer:
+        """How a run ended, if that was not because of us, and timed however it ends."""
+        begun = uptime()
+        try:
+            answer = await self._hands.run(job)
+        finally:
+            self._seconds[claim.nonce] = uptime() - begun
+        if not isinstance(answer, RunAnswer):
+            raise InfrastructureFault(unfinished(answer))
+        if answer.outcome.ours:
+            raise InfrastructureFault(str(answer.reason))
+        return answer
 
     async def _earlier(self, claim: Claim, job: SubmissionRunRequest, folder: Path) -> RunRecord | None:
         """A run that ended while its worker waited for the tick, and whose worker then died: nobody has seen it yet."""
@@ -246,6 +261,7 @@ class Attempts:
         )
 
     async def _commit(self, claim: Claim, folder: Path, verdict: Verdict) -> Ending:
+        verdict = replace(verdict, seconds=self._seconds.pop(claim.nonce, 0.0))
         verdict = TeamRelease(self._workspace, claim.submission).with_files(verdict)
         committed = await self._insist(claim, lambda: self._home.commit(claim, verdict))
         if committed is None:
@@ -265,6 +281,7 @@ class Attempts:
             return await self._commit(claim, folder, Verdict(Status.REJECTED, CALLED_BACK))
         if signal is not None or not self._hidden(claim.submission) or not (folder / RUN).exists():
             shutil.rmtree(folder, ignore_errors=True)
+        self._seconds.pop(claim.nonce, None)
         if signal is Signal.LOST:
             return Ending(claim, "STALE", _TAKEN_OVER)
         await self._insist(claim, lambda: self._home.release(claim, "the worker was stopped", our_fault=False))
@@ -273,6 +290,7 @@ class Attempts:
     async def _failed(self, claim: Claim, folder: Path, reason: str) -> Ending:
         if not (folder / RUN).exists():
             shutil.rmtree(folder, ignore_errors=True)
+        self._seconds.pop(claim.nonce, None)
         held = await self._insist(claim, lambda: self._home.release(claim, reason))
         helpless = claim.submission.failures + 1 >= self._workspace.settings.most_failures
         if held:
@@ -295,15 +313,6 @@ class Attempts:
                     return None
                 await asyncio.sleep(pause)
                 waited, pause = waited + pause, 2 * pause
-
-
-def _ran(answer: RunnerAnswer) -> RunAnswer:
-    """How a run ended, if that was not because of us."""
-    if not isinstance(answer, RunAnswer):
-        raise InfrastructureFault(unfinished(answer))
-    if answer.outcome.ours:
-        raise InfrastructureFault(str(answer.reason))
-    return answer
 
 
 def _answer_of(record: RunRecord) -> RunAnswer:
