@@ -2,7 +2,7 @@
 """``make lock``: constraints.txt as it should be for what is installed in .venv, each file by its SHA-256.
 
 Run it after a dependency has been added to pyproject.toml and installed with pip. Listed are the source and every wheel
-that Python 3.11 to 3.13 may choose on Linux or macOS: an index can offer another file of a version, but nobody takes it.
+that Python 3.11 to 3.13 may choose on Linux or macOS. An index may offer other files of a version; nobody takes them.
 """
 
 import json
