@@ -66,7 +66,7 @@ class JsonFileRow(HomeRow):
 
     def submit(self, workspace: Workspace, handed_in: NewSubmission) -> str:
         phase = checked(workspace, handed_in)
-        kept = None if handed_in.predictions is None else keep_file(workspace, handed_in.predictions)
+        kept = None if handed_in.predictions is None else keep_file(workspace, handed_in.predictions, phase)
         kind = SubmissionKind.IMAGE if handed_in.image else SubmissionKind.PREDICTIONS
         with _changing(workspace.private) as entries:
             quota, within = quota_of(workspace.challenge, phase)

@@ -65,7 +65,7 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path, capsys: pytest.Capt
     given = tmp_path / "given.json"
     given.write_bytes(annotations(RIGHT))
     words = ["submit", str(workspace.root), "--task", "date", "--team", "A", "--predictions", str(given)]
-    assert "more than the 10 allowed" in said(capsys, *words, code=65)
+    assert "more than the 10 bytes allowed" in said(capsys, *words, code=65)
     assert list(workspace.files.glob("*")) == []
 
 

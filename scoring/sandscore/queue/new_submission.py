@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sandscore.base.byte_sources import opened
+from sandscore.base.byte_sources import opened_regular
 from sandscore.base.clock import DAY, written
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.whole_files import told, write_file
@@ -68,16 +68,13 @@ class NewSubmission(Struct, frozen=True):
     submitter: str | None = None
 
 
-def keep_file(workspace: Workspace, given: Path) -> str:
+def keep_file(workspace: Workspace, given: Path, phase: str | None) -> str:
     """A copy, unpacked, under the SHA-256 of its bytes."""
-    most = workspace.settings.most_bytes
-    with opened(given) as source, memoryview(source.data) as content:
-        if len(content) > most:
-            raise ParticipantFault(f"{given.name} has {len(content):,} bytes, more than the {most:,} allowed")
-        with told(workspace.files):
-            workspace.files.mkdir(mode=OWNER_FOLDER, exist_ok=True)
-            digest = source.sha256()
-            write_file(workspace.files / digest, content, sync=True, mode=OWNER_FILE)
+    most = workspace.most_bytes(phase)
+    with opened_regular(given, most) as source, memoryview(source.data) as content, told(workspace.files):
+        workspace.files.mkdir(mode=OWNER_FOLDER, exist_ok=True)
+        digest = source.sha256()
+        write_file(workspace.files / digest, content, sync=True, mode=OWNER_FILE)
     return digest
 
 

@@ -142,9 +142,10 @@ class Attempts:
 
     async def _verdict(self, claim: Claim, folder: Path) -> Verdict | None:
         """None where a rehearsal went well."""
-        submission, settings = claim.submission, self._workspace.settings
+        submission = claim.submission
         if submission.kind is SubmissionKind.PREDICTIONS:
-            await self._home.fetch_predictions(claim, folder / PREDICTIONS, settings.most_bytes)
+            most = self._workspace.most_bytes(submission.phase)
+            await self._home.fetch_predictions(claim, folder / PREDICTIONS, most)
         elif self._rehearses(submission):
             await self._rehearse(claim, folder)
             return None

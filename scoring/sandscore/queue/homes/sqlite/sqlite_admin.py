@@ -32,7 +32,7 @@ from sandscore.records.submission import CANCELLED, Status, Submission, Submissi
 def submit(database: Database, journal: SubmissionJournal, workspace: Workspace, entry: NewSubmission) -> str:
     """The id of the new submission, once it is on disk."""
     phase = checked(workspace, entry)
-    kept = None if entry.predictions is None else keep_file(workspace, entry.predictions)
+    kept = None if entry.predictions is None else keep_file(workspace, entry.predictions, phase)
     kind = SubmissionKind.PREDICTIONS if entry.image is None else SubmissionKind.IMAGE
     with database.writing() as connection:
         now = utc_now()
