@@ -10,8 +10,6 @@ import click
 from sandscore import api
 from sandscore.base.bundled_content import example_gold, submissions
 from sandscore.base.errors import UsageFault
-from sandscore.cli.queue.queue_place import queue_in
-from sandscore.queue.hidden_demo import make_hidden_demo
 
 MARK = ".sandscore-demo"
 
@@ -48,6 +46,9 @@ def command(output: str, images: bool) -> None:
 
 def _hidden(folder: Path, practice: Path) -> None:
     """A challenge whose notes nobody may see: what a team gets there, and what that tells of them."""
+    from sandscore.cli.queue.queue_place import queue_in
+    from sandscore.queue.hidden_demo import make_hidden_demo
+
     click.echo("\nThe same with hidden notes: what a team is told of a good file, and of one that does not fit them.")
     made, queue = make_hidden_demo(folder / "hidden", practice), folder / "hidden-queue"
     _say("queue", "init", queue, "--challenge", made.challenge)
