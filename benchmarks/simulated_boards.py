@@ -1,6 +1,6 @@
 """Boards whose truth is known: how often do the leader's interval and the places of all rows hold it?
 
-    python benchmarks/simulated_boards.py [--only PATIENTS] [--until SECONDS]
+    python benchmarks/simulated_boards.py [--until SECONDS] [CELL ...]
 
 Two kinds of patients: ordinary ones, with one to five notes of some four annotations; and uneven ones, of whom five
 in a hundred have half of all annotations. Four kinds of fields: equal systems, systems spread evenly over fifteen
@@ -18,7 +18,6 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
@@ -42,7 +41,7 @@ Floats = NDArray[np.float64]
 KEPT = Path(__file__).with_name("simulated_boards.json")
 SEED = 2026
 PATIENTS = (118, 300, 60)
-SYSTEMS = {1: 600, 2: 600, 3: 600, 10: 400, 30: 150, 100: 40}
+SYSTEMS = {1: 600, 2: 600, 3: 600, 10: 400, 30: 100, 100: 40}
 """How many systems, and on how many boards of 118 patients; on half as many of the others."""
 FIELDS = ("equal", "spread", "clumped", "correlated")
 KINDS = ("ordinary", "uneven")
@@ -155,28 +154,56 @@ def cell(kind: str, field: str, systems: int, patients: int, boards: int) -> dic
     return {"boards": boards} | {key: round(float(np.mean([one[key] for one in found])), 5) for key in found[0]}
 
 
-def cells(only: int | None) -> Iterator[tuple[str, str, int, int]]:
-    """Every cell once; one system is in no field, and two cannot be clumped."""
-    for patients in PATIENTS if only is None else (only,):
+def cells(first: list[str]) -> list[str]:
+    """Every cell's name once, those first; one system is in no field, and two cannot be clumped."""
+    found = dict.fromkeys(first)
+    for patients in PATIENTS:
         for systems in SYSTEMS:
             for kind in KINDS:
                 for field in FIELDS if systems > 2 else FIELDS[: systems**2]:
                     if not (systems == 2 and field == "clumped"):
-                        yield kind, field, systems, patients
+                        found[f"{kind} {field} {systems} {patients}"] = None
+    return list(found)
+
+
+HEAD = (
+    "| patients | field | systems | boards | interval of the leader | not allowing for the choice | percentile "
+    "| width | too high by | expected too high by | places |",
+    "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+)
+
+
+def table(kept: dict[str, dict[str, float]]) -> list[str]:
+    """The cells as docs/ranking.md prints them."""
+    lines = list(HEAD)
+    for name in sorted(kept, key=lambda name: (int(name.split()[3]), name.split()[0], int(name.split()[2]), name)):
+        kind, field, systems, patients = name.split()
+        of = kept[name]
+        shares = " | ".join(f"{of[key]:.3f}".removeprefix("0") for key in ("chosen", "own", "percentile"))
+        points = " | ".join(f"{100 * of[key]:+.2f}" for key in ("optimism", "expected"))
+        places = f"{of['places']:.3f}".removeprefix("0")
+        row = f"{patients} {kind} | {field} | {systems} | {of['boards']:.0f} | {shares} | {of['width']:.2f} | {points}"
+        lines.append(f"| {row} | {places} |")
+    return lines
 
 
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--only", type=int, help="so many patients alone")
+    options.add_argument("first", nargs="*", help='cells to begin with, such as "ordinary equal 10 118"')
     options.add_argument("--until", type=float, default=float("inf"), help="begin no cell after so many seconds")
+    options.add_argument("--table", action="store_true", help="only print what is kept, as docs/ranking.md does")
     given = options.parse_args()
     started = time.monotonic()
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    for kind, field, systems, patients in cells(given.only):
-        name = f"{kind} {field} {systems} {patients}"
+    if given.table:
+        print("\n".join(table(kept)))
+        return 0
+    for name in cells(given.first):
         if name in kept or time.monotonic() - started > given.until:
             continue
-        kept[name] = cell(kind, field, systems, patients, SYSTEMS[systems] // (1 if patients == PATIENTS[0] else 2))
+        kind, field, systems, patients = name.split()
+        boards = SYSTEMS[int(systems)] // (1 if int(patients) == PATIENTS[0] else 2)
+        kept[name] = cell(kind, field, int(systems), int(patients), boards)
         print(name, kept[name], flush=True)
         KEPT.write_text(json.dumps(dict(sorted(kept.items())), indent=0) + "\n")
     return 0

@@ -50,11 +50,14 @@ def participant_view(
     table = tabulate([entry])
     _refuse_sums(table, rules)
     if rules.feedback == "rounded":
-        told["measures"] = {name: {"f1": rounded_f1(table, 0, m)} for m, name in enumerate(table.measures)}
+        told["measures"] = {
+            name: {told_as(table, m): rounded_score(table, 0, m)} for m, name in enumerate(table.measures)
+        }
     if rules.feedback == "ladder":
         counts = table.counts[0, :, table.measures.index(rules.headline)]
         state = climb(state or LadderState(), entry.submission, counts)
-        told["measures"] = {rules.headline: {"f1": state.released}}
+        place = table.measures.index(rules.headline)
+        told["measures"] = {rules.headline: {told_as(table, place): _shown(table, place, state.released)}}
     return told, state
 
 
@@ -66,8 +69,19 @@ def _refuse_sums(table: ScoreTable, rules: RankingRules) -> None:
         raise UsageFault(f"feedback '{rules.feedback}' cannot tell {sums[0]}, which is a sum; 'full' or 'blind' can")
 
 
-def rounded_f1(table: ScoreTable, system: int, measure: int) -> float | None:
-    """Pooled F1 on the coarsest grid that still says what the data can: steps not below the standard error."""
+def told_as(table: ScoreTable, measure: int) -> str:
+    """What a measure's score is called."""
+    return "value" if table.measures[measure] in table.scales else "f1"
+
+
+def _shown(table: ScoreTable, measure: int, score: float | None) -> float | None:
+    """In the measure's own direction."""
+    scale = table.scale(measure)
+    return round(scale.shown(score), 12) if score is not None and scale.lower else score
+
+
+def rounded_score(table: ScoreTable, system: int, measure: int) -> float | None:
+    """The pooled score on the coarsest grid that still says what the data can: steps not below the standard error."""
     if not table.scored[system, :, measure].any():
         return None
     counts = table.counts[system, :, measure]
@@ -75,7 +89,7 @@ def rounded_f1(table: ScoreTable, system: int, measure: int) -> float | None:
     if math.isnan(score):
         return None
     step = grid(standard_error(leave_one_out(counts)))
-    return min(1.0, round(round(score / step) * step, 12))
+    return _shown(table, measure, min(1.0, round(round(score / step) * step, 12)))
 
 
 def grid(error: float) -> float:
@@ -87,6 +101,11 @@ def grid(error: float) -> float:
 
 def _order(seen: _Seen) -> tuple[bool, float, str, str]:
     return (seen.score is None, -(seen.score or 0), seen.row.team or "", seen.row.submission)
+
+
+def _goodness(table: ScoreTable, headline: str, shown: float | None) -> float | None:
+    """More is better."""
+    return None if shown is None else -shown if table.scale(table.measures.index(headline)).lower else shown
 
 
 def _bare(row: Row, measures: dict[str, float | None]) -> Row:
@@ -113,15 +132,17 @@ def _bare(row: Row, measures: dict[str, float | None]) -> Row:
 def _bare_measure(measure: AnyMeasure | None, score: float | None) -> AnyMeasure:
     if isinstance(measure, FormulaMeasure):
         return measure.model_copy(update={"score": score, "score_ci": None, "components": None})
-    return RankedMeasure(tp=None, fp=None, fn=None, precision=None, recall=None, f1=score)
+    formula = measure.formula if measure else None
+    bare = RankedMeasure(tp=None, fp=None, fn=None, precision=None, recall=None, f1=None if formula else score)
+    return bare.model_copy(update={"value": score, "formula": formula, "direction": "higher"}) if formula else bare
 
 
 def _rounded(board: Board, table: ScoreTable) -> list[_Seen]:
     out = []
     for row in board.rows:
         system = table.systems.index(row.submission)
-        scores = {name: rounded_f1(table, system, table.measures.index(name)) for name in row.measures}
-        out.append(_Seen(_bare(row, scores), scores[board.headline]))
+        scores = {name: rounded_score(table, system, table.measures.index(name)) for name in row.measures}
+        out.append(_Seen(_bare(row, scores), _goodness(table, board.headline, scores[board.headline])))
     return out
 
 
@@ -135,7 +156,7 @@ def _ladder(board: Board, table: ScoreTable) -> list[_Seen]:
     for rows in teams.values():
         state = replay([(r.submission, table.counts[table.systems.index(r.submission), :, measure]) for r in rows])
         row = next((row for row in rows if row.submission == state.submission), rows[0])
-        out.append(_Seen(_bare(row, {board.headline: state.released}), state.released))
+        out.append(_Seen(_bare(row, {board.headline: _shown(table, measure, state.released)}), state.released))
     return out
 
 
