@@ -34,18 +34,20 @@ from sandscore.ranking.confidence_intervals import Interval, percentile_interval
 from sandscore.ranking.pair_tests import PairTests, rank_sets
 from sandscore.ranking.resampling import f1_replicates
 from sandscore.ranking.score_table import ScoreTable
-from sandscore.ranking.stepdown import stepdown
+from sandscore.ranking.stepdown import DRAWS, stepdown
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 KEPT = Path(__file__).with_name("simulated_boards.json")
 SEED = 2026
 PATIENTS = (118, 300, 60)
-SYSTEMS = {1: 600, 2: 600, 3: 600, 10: 400, 30: 100, 100: 40}
+SYSTEMS = {1: 600, 2: 600, 3: 600, 10: 400, 30: 60, 100: 12}
 """How many systems, and on how many boards of 118 patients; on half as many of the others."""
 FIELDS = ("equal", "spread", "clumped", "correlated")
 KINDS = ("ordinary", "uneven")
-RESAMPLES, DRAWS = 1_000, 499
+RESAMPLES = 1_000
+FEW, FEWER_DRAWS = 10, 499
+"""Up to so many systems as many draws do; of more the 99 % quantiles of all pairs want the board's own number."""
 EASE = (8.0, 2.0)
 SHARED = 2 / 3
 SPURIOUS = 0.2
@@ -136,7 +138,8 @@ def places_held(counts: Counts, y: Floats, truth: Floats, seed: int) -> float:
     """Whether the places of every row hold all those that it may truly have."""
     systems = len(y)
     pairs = list(combinations(range(systems), 2))
-    made = stepdown(counts, [slice(0, counts.shape[1])], pairs, seed, DRAWS) if pairs else None
+    draws = FEWER_DRAWS if systems <= FEW else DRAWS
+    made = stepdown(counts, [slice(0, counts.shape[1])], pairs, seed, draws) if pairs else None
     sets = rank_sets(
         np.argsort(-y, kind="stable").tolist(), PairTests.of(made.p, made.adjusted) if made else PairTests()
     )
