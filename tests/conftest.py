@@ -1,7 +1,15 @@
 """What holds for every test: a machine may be slow, which is no fault of an example."""
 
+import gc
+
 from hypothesis import settings
 
 settings.register_profile("patient", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=20)
 settings.load_profile("patient")
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests are no garbage: no collection looks through them again, in this process and in its forks."""
+    gc.collect()
+    gc.freeze()

@@ -25,7 +25,10 @@ HALF = {"n1": [(8, "10/26/2020")], "n2": [(11, "01/02/2021")], "n3": []}
 """2 of 3 gold annotations and no false positive: precision 1, recall 2/3, F1 4/5, by hand."""
 WRONG_PLACE = {"n1": [(9, "10/26/2020")], "n2": [], "n3": []}
 """One character too far to the right: the text does not stand there."""
-CHALLENGE = 'challenge = "siege"\nresamples = 100\nrandomisations = 99\n'
+OPEN = 'data = {notes = "public", gold = "public"}\n'
+"""Everybody may see everything of the data."""
+HIDDEN = 'challenge = "siege"\nresamples = 100\nrandomisations = 99\ndata = {notes = "hidden", gold = "hidden"}\n'
+CHALLENGE = f'challenge = "siege"\nresamples = 100\nrandomisations = 99\n{OPEN}'
 
 Spans = dict[str, list[tuple[int, str]]]
 

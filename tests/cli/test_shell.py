@@ -157,6 +157,21 @@ def test_words(line: str, expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ('[tasks.medication]\narray = "textMedicationAnnotations"\n[tasks.date]\ntie_rule = "none"', ["medication"]),
+        ("[tasks", []),
+        ("tasks = 3", []),
+        ("[tasks]\nmedication = 3", []),
+    ],
+)
+def test_tasks_of_a_file_on_the_line(written: str, expected: list[str], tmp_path: Path) -> None:
+    (tmp_path / "tasks.toml").write_text(written)
+    assert completed(f"sandscore validate --task-file {tmp_path}/tasks.toml med") == [("plain", w) for w in expected]
+    assert completed(f"sandscore validate --task-file {tmp_path}/none.toml dat") == [("plain", "date")]
+
+
+@pytest.mark.parametrize(
     ("line", "kind"),
     [
         ("sandscore validate date ", "file"),

@@ -27,6 +27,7 @@ def test_a_remark_stands_beside_its_row_where_there_is_room() -> None:
 def test_a_demo_takes_an_empty_folder_or_its_own(tmp_path: Path) -> None:
     made = _fresh(tmp_path)
     assert (made / MARK).exists()
+    assert (_fresh(tmp_path / "no" / "such") / MARK).exists()
     (made / "left").touch()
     assert not (_fresh(tmp_path) / "left").exists()
     (tmp_path / MARK).unlink()
@@ -37,6 +38,24 @@ def test_a_demo_takes_an_empty_folder_or_its_own(tmp_path: Path) -> None:
 
 def test_own_tasks_of_a_context_that_is_given() -> None:
     assert own_tasks(click.Context(click.Command("any"))) == {}
+
+
+def test_a_task_file_is_read_but_not_while_a_shell_completes(tmp_path: Path) -> None:
+    table = '[tasks.drug]\narray = "textDrugAnnotations"\n'
+    (tmp_path / "tasks.toml").write_text(table)
+    (tmp_path / "challenge.toml").write_text(f'challenge = "c"\nheadline = "token"\n{table}')
+    for option, file in (("--task-file", "tasks.toml"), ("--challenge", "challenge.toml")):
+        for completing in (False, True):
+            words = ["drug", option, str(tmp_path / file), "--format", "json"]
+            context = command.make_context("tasks", words[1:], resilient_parsing=completing)
+            assert list(own_tasks(context)) == ([] if completing else ["drug"]), option
+
+
+def test_a_schema_ends_with_one_line_feed(capsys: pytest.CaptureFixture[str]) -> None:
+    command.main(["date", "--schema"], standalone_mode=False)
+    assert capsys.readouterr().out.endswith("}\n")
+    command.main(["date", "--schema"], standalone_mode=False)
+    assert not capsys.readouterr().out.endswith("\n\n")
 
 
 def test_a_schema_is_of_one_task() -> None:

@@ -43,6 +43,7 @@ from sandscore.containers.engines.docker import (
 from sandscore.containers.engines.docker.container_limits import container_arguments
 from sandscore.containers.engines.docker.docker_folders import _check, _content, folders, take_file
 from sandscore.containers.engines.engine_protocol import EXPIRES, OWNER, RUN, abandoned, labels
+from sandscore.containers.engines.sandbox import Sandbox, State, Usage
 from sandscore.containers.http_exchange import BadReply, ConnectionDied, DeadlinePassed, Reply
 from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.python_annotator import run_in_python
@@ -297,6 +298,87 @@ def test_a_container_is_given_nothing_more() -> None:
     assert preset("strict") == RunLimits()
 
 
+# A sandbox, whatever its engine
+
+
+class Told(Sandbox):
+    """Says one state after another, the last one for ever, and what was asked of it."""
+
+    def __init__(self, *states: State, exit_code: int | None = None, by_itself: bool = True) -> None:
+        super().__init__(RunLimits(), LogWatch(10))
+        self.states, self.by_itself, self.asked = list(states), by_itself, list[str]()
+        self.exit_code = exit_code
+
+    def start(self) -> None:
+        raise AssertionError
+
+    def state(self) -> State:
+        self.asked.append("state")
+        return self.states.pop(0) if len(self.states) > 1 else self.states[0]
+
+    def measure(self) -> None:
+        self.asked.append("measure")
+
+    def kill(self) -> None:
+        self.asked.append("kill")
+        self.exit_code = 137
+
+    def ended_by_itself(self) -> bool:
+        return self.by_itself
+
+
+GOING, GONE, KILLED = State(True, False, None), State(False, False, 3), State(False, True, 137)
+
+
+@pytest.fixture
+def passing(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """A clock that only sleeping moves."""
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    monkeypatch.setattr("time.sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    return now
+
+
+def test_the_end_is_waited_for_ten_seconds_at_most(passing: list[float]) -> None:
+    short = Told(GOING, GOING, GONE, exit_code=5)
+    assert short.end() == GONE
+    assert short.asked == ["measure", "kill", "state", "state", "state"]
+    assert short.exit_code == 5, "what killing it says is not the program's"
+    assert passing[0] == pytest.approx(100.04)
+    assert Told(GOING).end() == GOING
+    assert passing[0] == pytest.approx(110.04, abs=0.021)
+
+
+def test_a_fault_is_explained_by_what_the_container_died_of(passing: list[float]) -> None:
+    fault = RunFault(Outcome.CRASHED, "no answer")
+    crashed = Told(GOING, GOING, GONE).explain(fault)
+    assert (crashed.outcome, str(crashed)) == (Outcome.CRASHED, "the container ended by itself with exit code 3")
+    assert passing[0] == pytest.approx(100.1)
+    assert Told(GOING, KILLED).explain(fault).outcome is Outcome.OUT_OF_MEMORY
+    assert Told(GONE, by_itself=False).explain(fault).outcome is Outcome.INFRASTRUCTURE
+
+
+def test_what_runs_on_keeps_its_fault_after_a_second(passing: list[float]) -> None:
+    fault = RunFault(Outcome.INVALID_OUTPUT, "not JSON")
+    assert Told(*[GOING] * 100, GONE).explain(fault) is fault
+    assert passing[0] == pytest.approx(101.0 + 79 * 0.02, abs=0.1)  # 21 states while it settles, 79 while it ends
+
+
+def test_a_timeout_needs_no_explanation(passing: list[float]) -> None:
+    fault = RunFault(Outcome.TIMED_OUT, "too long")
+    late = Told(GOING, GONE)
+    assert late.explain(fault) is fault
+    assert passing[0] == 100.0
+    assert late.asked == ["state", "measure", "kill", "state"]
+
+
+def test_the_last_figures_that_were_told_and_the_higher_peak_stay() -> None:
+    assert Usage(1.0, 50) | Usage(2.0, 20) == Usage(2.0, 50)
+    assert Usage(1.0, None) | Usage(None, 7) == Usage(1.0, 7)
+    assert Usage() | Usage() == Usage(None, None)
+    assert (Facts().retried, Facts().log_bytes, Facts().exit_code) == (0, 0, None)
+
+
 # Leftovers
 
 
@@ -312,7 +394,7 @@ def test_whose_maker_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert abandoned({})
     marks = labels("r", 60)
     assert marks[RUN] == "r"
-    assert int(marks[EXPIRES]) >= 1060
+    assert int(marks[EXPIRES]) == 1000 + 60 + 600  # ten minutes more than the run may take
 
 
 def test_leftovers_go_in_several_tries(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,6 @@ LOOSE = {
     "base/strict_json.py": "the JSON reader itself",
     "conformance/": "settings of homes that we do not know",
     "containers/": "answers of annotators and of engines",
-    "disclosure/feedback_view.py": "views of cards and boards with parts left out",
     "formats/": "foreign files",
     "measures/": "rows of a card, which every measure makes its own",
     "profiles/": "decoded files and rows of the original scorers, each of its own form",

@@ -12,6 +12,7 @@ WRITER = "whole_files"
 APPENDING = {
     "submission_journal": "a line is added to what is there",
     "notices": "a line is added to what is there",
+    "public_log": "a line is added to what is there",
     "board_refresh": "a lock is held on the file",
 }
 STREAMED = {"synapse_files": "bytes from the network, into a part of the writer's"}

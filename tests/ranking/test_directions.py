@@ -13,11 +13,11 @@ from ranking_cards import as_entry, card_content, drawn_rows
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.cli.main import run
+from sandscore.disclosure.outcome_views import SCORES, ScoreItem
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_csv, as_json, as_markdown, as_text
 from sandscore.ranking.card_comparison import card_difference
 from sandscore.ranking.card_reading import RankedCard
-from sandscore.ranking.feedback import participant_view
 from sandscore.ranking.verification import verify
 from sandscore.records.board import Board, BoardRules
 from sandscore.records.formula import f_beta
@@ -124,8 +124,9 @@ def test_feedback_says_less_and_keeps_the_direction(feedback: Any) -> None:
     assert (made.rows[0].chosen_ci, made.rows[0].expected, made.effective_patients) == (None, None, None)
     truth = sum(n for n, _ in leaks()[0]) / sum(of for _, of in leaks()[0])
     assert scores[0] == pytest.approx(truth, abs=0.03)
-    told, _ = participant_view(cards[0], LEAK.model_copy(update={"feedback": feedback}))
-    assert told["measures"] == {"leak": {"value": pytest.approx(truth, abs=0.03)}}
+    rules = LEAK.model_copy(update={"feedback": feedback})
+    told: Any = SCORES[feedback](ScoreItem(card=cards[0], rules=rules))
+    assert told == {"leak": {"value": pytest.approx(truth, abs=0.03)}}
 
 
 def test_two_cards_apart_in_a_rate() -> None:

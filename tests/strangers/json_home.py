@@ -17,6 +17,8 @@ import msgspec
 from sandscore.base.clock import read, stamped, uptime, utc_now, wait_after, written
 from sandscore.base.errors import InfrastructureFault, ParticipantFault
 from sandscore.base.whole_files import write_synced
+from sandscore.disclosure.released import CALLED_BACK, OVER_QUOTA
+from sandscore.queue.failure_quota import Failure, failure_refusal, is_failure
 from sandscore.queue.fair_turns import Turns
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.homes.home_row import Chosen, HomeRow
@@ -24,8 +26,10 @@ from sandscore.queue.new_submission import NewSubmission, checked, keep_file, qu
 from sandscore.queue.notices import NoticeLedger, send
 from sandscore.queue.queue_setup import NewQueue, QueueMade, found
 from sandscore.queue.workspace import Workspace
+from sandscore.records.released_view import LedgerLine, Released, lines_of, view_of
 from sandscore.records.submission import (
     CANCELLED,
+    REHEARSED,
     Claim,
     Committed,
     Notice,
@@ -37,7 +41,7 @@ from sandscore.records.submission import (
     Version,
 )
 
-FILE = "queue.json"
+FILE, PUBLIC = "queue.json", "public.json"
 HELD = ("EVALUATION_IN_PROGRESS", "VALIDATED")
 FREE = {"nonce": None, "owner": None, "until": 0.0}
 
@@ -62,7 +66,7 @@ class JsonFileRow(HomeRow):
 
     def submit(self, workspace: Workspace, handed_in: NewSubmission) -> str:
         phase = checked(workspace, handed_in)
-        kept = None if handed_in.predictions is None else keep_file(workspace, handed_in.predictions)
+        kept = None if handed_in.predictions is None else keep_file(workspace, handed_in.predictions, phase)
         kind = SubmissionKind.IMAGE if handed_in.image else SubmissionKind.PREDICTIONS
         with _changing(workspace.private) as entries:
             quota, within = quota_of(workspace.challenge, phase)
@@ -71,7 +75,10 @@ class JsonFileRow(HomeRow):
                 for one in (entry["submission"] for entry in entries.values())
                 if one["team"] == handed_in.team and within in (None, one["phase"]) and Status(one["status"]).counts
             ]
-            if (refused := refusal(quota, counted, utc_now())) is not None:
+            failed = _failures(entries, handed_in.team, within)
+            refused = refusal(quota, counted, utc_now())
+            refused = refused or failure_refusal(workspace.challenge, phase, failed, utc_now())
+            if refused is not None:
                 raise ParticipantFault(refused)
             new = Submission(
                 id=secrets.token_hex(6),
@@ -124,7 +131,12 @@ class JsonFileHome:
             if _wait(entry) != 0:
                 return None
             if one["cancel_requested"]:
-                _end(entry, Verdict(Status.REJECTED, CANCELLED))
+                _end(entry, Verdict(Status.REJECTED, CALLED_BACK))
+                return None
+            challenge, phase = self._workspace.challenge, one["phase"]
+            failed = _failures(entries, one["team"], quota_of(challenge, phase)[1])
+            if failure_refusal(challenge, phase, failed, utc_now()) is not None:
+                _end(entry, Verdict(Status.REJECTED, OVER_QUOTA))
                 return None
             if one["status"] in HELD:
                 entry["losses"] += 1
@@ -169,8 +181,8 @@ class JsonFileHome:
             if not self.holds(entry, claim):
                 return Committed.STALE
             called_back = entry["submission"]["cancel_requested"]
-            _end(entry, Verdict(Status.REJECTED, CANCELLED) if called_back else verdict)
-            return Committed.CANCELLED if called_back or verdict.reason == CANCELLED else Committed.DONE
+            _end(entry, Verdict(Status.REJECTED, CALLED_BACK) if called_back else verdict)
+            return Committed.CANCELLED if called_back or verdict.reason_text == CANCELLED else Committed.DONE
 
     async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
         with _changing(self._root) as entries:
@@ -179,7 +191,7 @@ class JsonFileHome:
             if not self.holds(entry, claim):
                 return False
             if one["cancel_requested"]:
-                _end(entry, Verdict(Status.REJECTED, CANCELLED))
+                _end(entry, Verdict(Status.REJECTED, CALLED_BACK))
                 return True
             settings = self._workspace.settings
             failures = one["failures"] + our_fault
@@ -190,6 +202,13 @@ class JsonFileHome:
             entry.update(FREE | {"until": uptime() + wait, "losses": 0, "day": None})
             return True
 
+    async def rehearsed(self, claim: Claim, folder: Path) -> bool:
+        with _changing(self._root) as entries:
+            if not self.holds(entries[claim.submission.id], claim):
+                return False
+            entries[claim.submission.id]["submission"]["rehearsed"] = True
+        return await self.release(claim, REHEARSED, our_fault=False)
+
     async def cancel(self, submission_id: str) -> bool:
         with _changing(self._root) as entries:
             entry = entries.get(submission_id)
@@ -197,7 +216,7 @@ class JsonFileHome:
                 return False
             entry["submission"]["cancel_requested"] = True
             if entry["submission"]["status"] == Status.RECEIVED:
-                _end(entry, Verdict(Status.REJECTED, CANCELLED))
+                _end(entry, Verdict(Status.REJECTED, CALLED_BACK))
             return True
 
     async def requeue(self, submission_id: str) -> bool:
@@ -215,16 +234,34 @@ class JsonFileHome:
             one = entries[submission.id]["submission"]
             if one["version"] != version.number - 1:
                 return False
-            one.update(version=version.number, scores=dict(version.scores), feedback=version.feedback)
+            one.update(version=version.number, scores=dict(version.scores), feedback=view_of(version.feedback))
+            _note(entries[submission.id], lines_of([version.feedback]))
             return True
 
     async def kept(self, submission: Submission) -> Path | None:
         folder = self._entries()[submission.id]["folder"]
         return None if folder is None else Path(folder)
 
-    async def publish_feedback(self, submission: Submission, feedback: Mapping[str, object]) -> None:
+    async def publish_feedback(self, submission: Submission, feedback: Released[Mapping[str, object]]) -> None:
         with _changing(self._root) as entries:
-            entries[submission.id]["submission"]["feedback"] = dict(feedback)
+            entries[submission.id]["submission"]["feedback"] = dict(feedback.view)
+            _note(entries[submission.id], [feedback.line])
+
+    async def disclose(self, lines: Sequence[LedgerLine]) -> None:
+        with _changing(self._root) as entries:
+            for line in lines:
+                if line.submission is not None:
+                    _note(entries[line.submission], [line])
+        public = [line for line in lines if line.submission is None]
+        with _changing(self._root, PUBLIC) as ledger:
+            _note(ledger, public)
+
+    async def disclosed(self) -> Sequence[LedgerLine]:
+        with _changing(self._root, PUBLIC) as ledger:
+            found = list(ledger.get("ledger", {}).values())
+        for entry in self._entries().values():
+            found += entry.get("ledger", {}).values()
+        return msgspec.convert(found, list[LedgerLine])
 
     async def notify(self, notice: Notice) -> bool:
         loop = asyncio.get_running_loop()
@@ -242,13 +279,29 @@ class JsonFileHome:
 
 
 @contextmanager
-def _changing(root: Path) -> Iterator[dict[str, Entry]]:
+def _changing(root: Path, file: str = FILE) -> Iterator[dict[str, Entry]]:
     """All entries, for one who may change them; written whole."""
     with (root / f".{FILE}.lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        entries: dict[str, Entry] = json.loads((root / FILE).read_bytes())
+        there = (root / file).exists() or file == FILE
+        entries: dict[str, Entry] = json.loads((root / file).read_bytes()) if there else {}
         yield entries
-        write_synced(root / FILE, json.dumps(entries).encode())
+        write_synced(root / file, json.dumps(entries).encode())
+
+
+def _note(entry: Entry, lines: Sequence[LedgerLine]) -> None:
+    """Into the ledger, each line once."""
+    whose, ledger = entry.get("submission", {}), entry.setdefault("ledger", {})
+    for line in lines:
+        own = {"team": whose.get("team"), "submission": whose.get("id"), "when": written(utc_now())}
+        ledger.setdefault(f"{line.what} {line.mark}", msgspec.to_builtins(line) | own)
+
+
+def _failures(entries: dict[str, Entry], team: str, phase: str | None) -> list[Failure]:
+    mine = [one for one in map(_submission, entries.values()) if one.team == team and phase in (None, one.phase)]
+    return [
+        Failure(read(str(one.finished)), one.spent) for one in mine if is_failure(one.status, one.reason, one.attempt)
+    ]
 
 
 def _submission(entry: Entry) -> Submission:
@@ -269,6 +322,8 @@ def _is(entry: Entry, claim: Claim) -> bool:
 
 def _end(entry: Entry, verdict: Verdict) -> None:
     one, scored = entry["submission"], verdict.status is Status.SCORED
-    one.update(status=verdict.status, reason=verdict.reason, scores=dict(verdict.scores), feedback=verdict.feedback)
-    one.update(finished=written(utc_now()), version=one["version"] + scored, failures=0)
+    told = {"reason": verdict.reason_text, "feedback": view_of(verdict.feedback)}
+    one.update(status=verdict.status, scores=dict(verdict.scores), **told)
+    _note(entry, verdict.lines)
+    one.update(spent=verdict.seconds, finished=written(utc_now()), version=one["version"] + scored, failures=0)
     entry.update(folder=None if verdict.folder is None else str(verdict.folder), until=0.0, losses=0)

@@ -9,6 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
+from queue_samples import OPEN
+from released_samples import released
 from submission_queue.synapse_standin import Queue, synapse
 
 from sandscore.base.bundled_content import example_gold
@@ -29,7 +31,7 @@ def state(folder: Path, options: dict[str, Any] | None = None, **settings: Any) 
     private = folder / "private"
     private.mkdir(parents=True, exist_ok=True)
     (folder / "public").mkdir(exist_ok=True)
-    (private / "challenge.toml").write_text('challenge = "example"\n', encoding="utf-8")
+    (private / "challenge.toml").write_text(f'challenge = "example"\n{OPEN}', encoding="utf-8")
     (private / "settings.json").write_text(json.dumps({"data": {"": str(example_gold())}} | settings), encoding="utf-8")
     (private / "salt").write_text("salt", encoding="utf-8")
     (private / FILE).write_text(json.dumps(QUICK | (options or {})), encoding="utf-8")
@@ -79,7 +81,11 @@ async def claimed(home: QueueHome, owner: str = "w1", seconds: float = LEASE) ->
 def scored(**given: Any) -> Verdict:
     """A verdict with exact scores for the organiser and coarser ones for the team."""
     told = {"measures": {"instance_strict": {"f1": 0.5, "precision": 1, "recall": None}, "token (o/w)": {"f1": 1}}}
-    facts: dict[str, Any] = {"scores": {"instance_strict": 0.512345}, "feedback": told, "signature": "date|x|v0.1.0"}
+    facts: dict[str, Any] = {
+        "scores": {"instance_strict": 0.512345},
+        "feedback": released(told),
+        "signature": "date|x|v0.1.0",
+    }
     return Verdict(**({"status": Status.SCORED} | facts | given))
 
 

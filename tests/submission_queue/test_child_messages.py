@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from released_samples import packed
 
 from sandscore.base.errors import InfrastructureFault
 from sandscore.queue.children import child_messages
@@ -40,7 +41,7 @@ from sandscore.records.run_record import Outcome, RunLimits
 
 SCORE = SubmissionScoreRequest("date", "final", "s1", "Team", None, "2026-01-01T00:00:00Z", 2, "/a")
 GOLD = GoldRequest("date", None, "0" * 12, {"s1": "/a"})
-SCORED = ScoreAnswer({"instance_strict": 0.5, "token": None}, "v1|x", {"measures": {"token": {"f1": 0.25}}})
+SCORED = ScoreAnswer({"instance_strict": 0.5, "token": None}, "v1|x", packed({"measures": {"token": {"f1": 0.25}}}))
 COMPARED = GoldAnswer((GoldChange("added", "n1", 0, 4, None),), {"s1": (0,)})
 FAULT = FaultAnswer(Blame.ORGANISER, "gold not valid")
 ON_A_BOARD = ScoredSubmission("s1", "Team", "date", None, 1, "2026-01-01T00:00:00Z", 0.5, True, "/card.json")
@@ -53,7 +54,7 @@ MESSAGES: list[tuple[Any, "msgspec.json.Decoder[Any]"]] = [
     (RunAnswer(Outcome.TIMED_OUT, "it took too long"), RUNNER_ANSWERS),
     (SweepAnswer(3), RUNNER_ANSWERS),
     (BatchAnswer((SCORED, COMPARED, FAULT)), BATCH_ANSWERS),
-    (BoardsAnswer(("/b.json",), {"s1": {"rank": 1}}, ("w",)), BOARDS_ANSWERS),
+    (BoardsAnswer(("/b.json",), {"s1": packed({"rank": 1})}, ("w",)), BOARDS_ANSWERS),
     (FAULT, RUNNER_ANSWERS),
     (FAULT, BATCH_ANSWERS),
     (FAULT, BOARDS_ANSWERS),

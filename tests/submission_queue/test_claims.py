@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from queue_samples import hand_in, opened, queue
+from released_samples import released
 
 from sandscore.queue.homes.sqlite import sqlite_claims as claims_module
 from sandscore.queue.homes.sqlite import sqlite_database
@@ -14,8 +15,8 @@ from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
 from sandscore.queue.workspace import Workspace
 from sandscore.records.submission import Claim, Committed, Signal, Status, Submission, Verdict
 
-INVALID = Verdict(Status.INVALID, "text-mismatch 1")
-SCORED = Verdict(Status.SCORED, scores={"instance_strict": 1.0}, feedback={}, signature="s")
+INVALID = Verdict(Status.INVALID, released("text-mismatch 1"))
+SCORED = Verdict(Status.SCORED, scores={"instance_strict": 1.0}, feedback=released({}), signature="s")
 ALIVE, DEAD = "elsewhere/1@1", "gone"
 
 

@@ -2,80 +2,24 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
-import msgspec
 import pytest
-from queue_samples import annotations, hand_in, queue, with_home
+from queue_samples import HIDDEN, OPEN, hand_in, queue, with_home
 
-from sandscore.annotations.input_files import Inputs, load_files
-from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.base import clock
 from sandscore.cli.main import run
 from sandscore.containers.answers import Answers, RefusedAnswer
 from sandscore.containers.sent_notes import SentNote
-from sandscore.disclosure.team_reasons import LISTED, public_problems, reason_of, told, without_clues
 from sandscore.queue.children.child_messages import RunAnswer, RunnerAnswer, RunnerRequest, SweepAnswer, SweepRequest
 from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
 from sandscore.queue.worker.executor import LocalHands
 from sandscore.queue.worker.queue_worker import Worker, WorkPlan
-from sandscore.records.problem import Problem
 from sandscore.records.run_record import Outcome, RunLimits
 from sandscore.task_table.task import find_task
 
 SECRET = "Zo\u00eb Vandermeulen was seen in the Brackwater clinic on 10/26/2020 by Dr. Ngo."
 DATE = SECRET.index("10/26/2020")
-
-
-def findings(folder: Path, spans: list[tuple[int, str]]) -> ProblemCollector:
-    (folder / "notes.json").write_text(json.dumps([{"identifier": "n1", "text": SECRET}]), encoding="utf-8")
-    (folder / "predictions.json").write_bytes(annotations({"n1": spans}))
-    inputs = Inputs(predictions=folder / "predictions.json", notes=folder / "notes.json")
-    return load_files(find_task("date"), inputs).findings["predictions"]
-
-
-@pytest.mark.parametrize(
-    ("spans", "clue"),
-    [
-        pytest.param([(DATE + 3, "10/26/2020")], f"at {DATE}", id="where it stands"),
-        pytest.param([(DATE + 1, "10/26/2020")], "UTF-8 bytes", id="how it was miscounted"),
-        pytest.param([(len(SECRET) + 5, "10/26/2020")], str(len(SECRET)), id="how long the note is"),
-    ],
-)
-def test_clues_about_the_note_are_cut_off(tmp_path: Path, spans: list[tuple[int, str]], clue: str) -> None:
-    found = findings(tmp_path, spans)
-    [full] = [problem.message for problem in found.problems]
-    assert clue in full, "the validator itself says it; else this test shows nothing"
-    written = msgspec.json.encode(public_problems(found)).decode() + reason_of(public_problems(found))
-    assert clue not in written
-    assert not any(word in written for word in ("Vandermeulen", "Brackwater", "Ngo"))
-    assert "/0/textDateAnnotations/0" in written
-
-
-def test_a_teams_own_value_is_quoted(tmp_path: Path) -> None:
-    [problem] = public_problems(findings(tmp_path, [(0, "31/12/1999")])).problems
-    assert "31/12/1999" in problem.message
-
-
-def test_a_text_that_looks_like_a_clue_hides_only_itself() -> None:
-    problem = Problem("text-mismatch", "error", "/0", "n1", 'the text "x; it stands y" does not stand; it stands at 7')
-    record = told(problem)
-    assert record is not None
-    assert "7" not in record.message
-
-
-def test_names_of_hidden_notes_are_not_listed_but_counted(tmp_path: Path) -> None:
-    (tmp_path / "notes.json").write_text(json.dumps([{"identifier": "hidden-note-1", "text": "x"}]), encoding="utf-8")
-    (tmp_path / "predictions.json").write_bytes(b"[]")
-    inputs = Inputs(predictions=tmp_path / "predictions.json", notes=tmp_path / "notes.json")
-    problems = public_problems(load_files(find_task("date"), inputs).findings["predictions"])
-    assert problems.counts["missing-note"] == 1
-    assert "hidden-note-1" not in msgspec.json.encode(problems).decode()
-
-
-def test_the_list_is_short_and_errors_come_first(tmp_path: Path) -> None:
-    spans = [(DATE, "10/26/2020")] * 150 + [(n, "x") for n in range(150, 150 + LISTED)]
-    problems = public_problems(findings(tmp_path, spans))
-    assert len(problems.problems) == LISTED
-    assert {problem.severity for problem in problems.problems} == {"error"}
 
 
 @pytest.mark.parametrize(
@@ -89,7 +33,7 @@ def test_the_list_is_short_and_errors_come_first(tmp_path: Path) -> None:
 def test_the_team_view_holds_no_more_than_the_feedback_mode_allows(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], mode: str, shown: list[str]
 ) -> None:
-    configuration = f'challenge = "hidden"\nresamples = 100\nfeedback = "{mode}"\n'
+    configuration = f'challenge = "hidden"\nresamples = 100\nfeedback = "{mode}"\n{OPEN}'
     workspace = queue(tmp_path, configuration)
     submission_id = hand_in(workspace, {"n1": [(8, "10/26/2020")], "n2": [], "n3": []})
     assert run(["queue", "work", str(workspace.root), "--once"]) == 0
@@ -118,11 +62,6 @@ def test_a_fault_of_ours_is_no_business_of_the_teams(tmp_path: Path, capsys: pyt
     assert told == [("failed", False, True), ("needs_organiser", False, True)], "the detail is for organisers alone"
 
 
-def test_how_long_a_hidden_note_is_stays_hidden_when_a_run_fails() -> None:
-    said = "note n1: /textDateAnnotations/0 ends at 99, past the end of the note, which has 80 characters"
-    assert without_clues(said).endswith("past the end of the note")
-
-
 @pytest.mark.parametrize(
     ("span", "clue"),
     [
@@ -131,20 +70,24 @@ def test_how_long_a_hidden_note_is_stays_hidden_when_a_run_fails() -> None:
     ],
 )
 def test_a_refused_answer_of_an_image_tells_its_team_nothing_of_the_note(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], span: tuple[int, int], clue: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any, span: tuple[int, int], clue: str
 ) -> None:
     """The words are those of a real refusal; they reach the team by the status, the team's view and the notices."""
     answer = {"textDateAnnotations": [{"start": span[0], "length": span[1], "text": "10/26/2020"}]}
     with pytest.raises(RefusedAnswer) as refused:
         Answers(find_task("date"), RunLimits()).accepted(SentNote("n1", "n1", SECRET), json.dumps(answer).encode())
-    workspace = queue(tmp_path)
+    monkeypatch.setattr(clock, "TICK_SECONDS", 3.0)
+    workspace = queue(tmp_path, HIDDEN)
     submission_id = hand_in(workspace, image="sha256:" + "0" * 64)
 
     class Runs(LocalHands):
         async def run(self, job: RunnerRequest) -> RunnerAnswer:
             if isinstance(job, SweepRequest):
                 return SweepAnswer(0)
-            return RunAnswer(Outcome.INVALID_OUTPUT, str(refused.value))
+            if job.practice is not None:
+                (Path(job.folder) / "run.json").touch()
+                return RunAnswer(Outcome.FINISHED)
+            return RunAnswer(Outcome.INVALID_OUTPUT, str(refused.value), "validate", refused.value.code)
 
     async def work(home: EmbeddedHome) -> None:
         await Worker(home, workspace, WorkPlan(once=True), lambda: Runs(workspace.root)).run()
@@ -153,9 +96,7 @@ def test_a_refused_answer_of_an_image_tells_its_team_nothing_of_the_note(
     assert run(["queue", "show", str(workspace.root), submission_id, "--team-view", "--format", "json"]) == 0
     notices = (workspace.private / "notices.jsonl").read_text(encoding="utf-8").splitlines()
     for said in (json.loads(capsys.readouterr().out)["reason"], json.loads(notices[-1])["text"]):
-        assert "/textDateAnnotations/0" in said, "the reason is told"
-        assert clue not in said
-        assert not any(word in said for word in ("Vandermeulen", "Brackwater", "Ngo", "10/26/2020"))
+        assert said == "the submission is not valid: invalid_output: validate: does-not-fit-notes"
     assert len(notices) == 2
 
 

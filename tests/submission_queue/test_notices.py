@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from released_samples import words
 
 from sandscore.queue.notices import NoticeLedger, send
 from sandscore.queue.settings import ALL_EVENTS, Notices, Smtp
@@ -22,7 +23,7 @@ def notice(event: Event = Event.INVALID, submitter: str | None = "team@example.o
     one = Submission(
         "abc", "Team", "date", SubmissionKind.PREDICTIONS, Status.INVALID, "2026-01-01T00:00:00Z", submitter=submitter
     )
-    return Notice(one, attempt, event, "Subject\u00e9", "Text with \u00fcmlaut")
+    return Notice(one, attempt, event, words("Subject\u00e9", "Text with \u00fcmlaut"))
 
 
 class Mailbox(socketserver.StreamRequestHandler):

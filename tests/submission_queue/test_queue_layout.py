@@ -99,7 +99,7 @@ def older(worked: Path, tmp_path: Path) -> Path:
 def test_new_queues_have_two_halves(worked: Path) -> None:
     assert {path.name for path in worked.iterdir()} == {"private", "public", *LINKS}
     assert links(worked) == LINKS
-    assert {path.name for path in (worked / "public").iterdir()} == {"site", "boards", "cards"}
+    assert {path.name for path in (worked / "public").iterdir()} == {"site", "boards", "cards", "log"}
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])

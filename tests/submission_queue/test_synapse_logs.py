@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from released_samples import released
 from submission_queue.standin.world import ORGANISER, OTHER, PARTICIPANT
 from submission_queue.synapse_homes import claimed, opened, run, scored
 from submission_queue.synapse_standin import LOST, Fault, Queue
 
+from sandscore.queue.attempt_files import write_team_file
 from sandscore.records.submission import Committed
 
 
@@ -17,6 +19,7 @@ def attempt(folder: Path) -> Path:
     (folder / "run.json").write_text("{}", encoding="utf-8")
     (folder / "card.v1.json").write_text('{"per_note": "of gold"}', encoding="utf-8")
     (folder / "problems.json").write_bytes(b"")
+    write_team_file(folder, "log.txt", released("what the annotator said"))
     return folder
 
 
@@ -33,7 +36,7 @@ def test_the_log_goes_to_the_submitter_and_the_rest_behind_a_lock(tmp_path: Path
         folders = children(queue, queue.project)
         assert set(folders) == {"2001", "2001_LOCKED"}
         open_folder, locked = folders["2001"]["id"], folders["2001_LOCKED"]["id"]
-        assert set(children(queue, open_folder)) == {f"{key}_attempt_1_log.txt"}
+        assert set(children(queue, open_folder)) == {f"{key}_attempt_1_log.txt", f"{key}_status.json"}
         assert set(children(queue, locked)) == {f"{key}_attempt_1_log.txt", f"{key}_attempt_1_run.json"}
         may = {
             who: (queue.world.allowed(who, open_folder, "DOWNLOAD"), queue.world.allowed(who, locked, "READ"))
@@ -102,7 +105,7 @@ def test_an_upload_that_has_to_be_repeated_leaves_one_file(tmp_path: Path, kind:
         folders = children(queue, queue.project)
         held = [len(children(queue, folders[name]["id"])) for name in ("2001", "2001_LOCKED")]
         stored = [one for one in queue.world.entities.values() if "_attempt_1_" in one["name"]]
-        assert (held, len(stored)) == ([1, 2], 3)
+        assert (held, len(stored)) == ([2, 2], 3)
 
     run(tmp_path, test)
 

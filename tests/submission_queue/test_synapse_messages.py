@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from released_samples import words
 from submission_queue.standin.world import ORGANISER, PARTICIPANT
 from submission_queue.synapse_homes import claimed, opened, run, scored
 from submission_queue.synapse_standin import LOST, LOST_503, Fault, Queue
@@ -14,7 +15,7 @@ MESSAGE = "/message$"
 
 
 def notice(claim: Claim, event: Event = Event.SCORED) -> Notice:
-    return Notice(claim.submission, claim.attempt, event, "Your submission was scored", "F1 <b>0.5</b>")
+    return Notice(claim.submission, claim.attempt, event, words("Your submission was scored", "F1 <b>0.5</b>"))
 
 
 def test_the_team_is_told_once(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from released_samples import released
 from submission_queue.synapse_homes import STATUS, claimed, opened, run, scored
 from submission_queue.synapse_standin import Queue
 
@@ -30,7 +31,7 @@ def test_a_new_version_stands_beside_the_old_and_is_counted(tmp_path: Path) -> N
             await home.commit(await claimed(home), scored())
             (old,) = await home.submissions()
             told = {"measures": {"instance_strict": {"f1": 0.75, "precision": None}}}
-            new = Version(2, {"instance_strict": 0.7501}, told, "date|y|v0.1.0", "gold")
+            new = Version(2, {"instance_strict": 0.7501}, released(told), "date|y|v0.1.0", "gold")
             assert await home.add_version(old, new)
             assert not await home.add_version(old, new), "it is there already"
             (kept,) = await home.submissions()
@@ -48,9 +49,9 @@ def test_feedback_of_the_ladder_comes_from_the_boards_writer(tmp_path: Path) -> 
             await home.commit(await claimed(home), scored(feedback=None))
             (waiting,) = await home.submissions()
             assert (waiting.feedback, "instance_strict_f1" in queue.annotations(key)) == (None, False)
-            await home.publish_feedback(waiting, {"measures": {"instance_strict": {"f1": 0.5}}})
+            await home.publish_feedback(waiting, released({"measures": {"instance_strict": {"f1": 0.5}}}))
             puts = queue.standin.count("PUT", STATUS)
-            await home.publish_feedback(waiting, {"measures": {"instance_strict": {"f1": 0.5}}})
+            await home.publish_feedback(waiting, released({"measures": {"instance_strict": {"f1": 0.5}}}))
             (told,) = await home.submissions()
         assert told.feedback == {"measures": {"instance_strict": {"f1": 0.5}}}
         assert (queue.annotations(key)["instance_strict_f1"], queue.standin.count("PUT", STATUS)) == (0.5, puts)

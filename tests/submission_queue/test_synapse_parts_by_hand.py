@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from released_samples import released
 
 from sandscore.base.errors import InfrastructureFault, UsageFault
 from sandscore.queue.homes.synapse import synapse_claims, synapse_listing, synapse_session
@@ -286,7 +287,7 @@ def test_heartbeats() -> None:
     assert beat(status(IN_PROGRESS, replace(HELD, nonce="x")))[0] is Signal.LOST
 
 
-SCORED = Verdict(Status.SCORED, None, {}, {"measures": {"m": {"f1": 0.5}}}, "sig")
+SCORED = Verdict(Status.SCORED, None, {}, released({"measures": {"m": {"f1": 0.5}}}), "sig")
 
 
 def test_verdicts() -> None:
@@ -302,13 +303,13 @@ def test_verdicts() -> None:
     assert (record.version, record.fed, record.failures, record.losses, record.after) == (2, True, 0, 0, "")
     assert (record.attempt, record.nonce) == (2, "n")
     assert commit(status(IN_PROGRESS, cancel=True))[0] is Committed.CANCELLED
-    assert commit(status(IN_PROGRESS), Verdict(Status.REJECTED, CANCELLED))[0] is Committed.CANCELLED
+    assert commit(status(IN_PROGRESS), Verdict(Status.REJECTED, released(CANCELLED)))[0] is Committed.CANCELLED
     assert commit(status(Status.SCORED))[0] is Committed.DONE
     assert commit(status(Status.REJECTED, reason=[CANCELLED]))[0] is Committed.CANCELLED
     assert commit(status(Status.RECEIVED))[0] is Committed.STALE
     assert commit(status(Status.SCORED, replace(HELD, attempt=3)))[0] is Committed.STALE
     assert commit(status(None))[0] is Committed.STALE
-    invalid = ended(status(IN_PROGRESS), Verdict(Status.INVALID, "bad"), scores=True)
+    invalid = ended(status(IN_PROGRESS), Verdict(Status.INVALID, released("bad")), scores=True)
     assert (invalid.record.version, invalid.record.fed, invalid.annotations["reason"]) == (0, False, ["bad"])
     assert not ended(status(IN_PROGRESS), Verdict(Status.SCORED)).record.fed
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli.running import sandscore
+from released_samples import words
 from submission_queue.synapse_homes import claimed, open_synapse_home, opened, run, scored, state
 from submission_queue.synapse_standin import TOKEN, Fault, Queue
 
@@ -109,7 +110,7 @@ def test_no_token_in_any_output_file_or_error(tmp_path: Path) -> None:
         async with opened(queue) as home:
             claim = await claimed(home)
             await home.fetch_predictions(claim, tmp_path / "out.json", 10)
-            await home.notify(Notice(claim.submission, 1, Event.SCORED, "subject", "text"))
+            await home.notify(Notice(claim.submission, 1, Event.SCORED, words("subject", "text")))
             assert await home.commit(claim, scored()) is Committed.DONE
             queue.standin.faults.append(Fault("GET", "bundle/all", 401))
             with pytest.raises(InfrastructureFault) as caught:

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from released_samples import released
 from submission_queue.synapse_homes import STATUS, claimed, finals, opened, run, scored
 from submission_queue.synapse_standin import LOST, LOST_503, Fault, Queue
 
@@ -51,7 +52,10 @@ def test_at_most_a_hundred_keys_and_our_own_record_among_them(tmp_path: Path) ->
         key = queue.submit_file(b"{}")
         measures = {f"measure {n}": {"f1": 0.5, "precision": 0.5, "recall": 0.5} for n in range(60)}
         async with opened(queue) as home:
-            assert await home.commit(await claimed(home), scored(feedback={"measures": measures})) is Committed.DONE
+            assert (
+                await home.commit(await claimed(home), scored(feedback=released({"measures": measures})))
+                is Committed.DONE
+            )
         shown = queue.annotations(key)
         assert len(shown) == 100
         assert {"private_queue", "finished", "signature", "measure_59_f1"} <= shown.keys()
@@ -66,7 +70,10 @@ def test_a_score_that_is_not_a_number_is_left_out(tmp_path: Path) -> None:
         key = queue.submit_file(b"{}")
         measures = {"a": {"f1": float("nan")}, "b": {"f1": True}, "c": {"f1": 1}}
         async with opened(queue) as home:
-            assert await home.commit(await claimed(home), scored(feedback={"measures": measures})) is Committed.DONE
+            assert (
+                await home.commit(await claimed(home), scored(feedback=released({"measures": measures})))
+                is Committed.DONE
+            )
         assert {name for name in queue.annotations(key) if name.endswith("_f1")} == {"c_f1"}
 
     run(tmp_path, test)
@@ -90,7 +97,7 @@ def test_invalid_says_why_and_does_not_score(tmp_path: Path) -> None:
     async def test(queue: Queue) -> None:
         key = queue.submit_file(b"{}")
         async with opened(queue) as home:
-            verdict = Verdict(Status.INVALID, "3 annotations lie outside their note " + "x" * 600)
+            verdict = Verdict(Status.INVALID, released("3 annotations lie outside their note " + "x" * 600))
             assert await home.commit(await claimed(home), verdict) is Committed.DONE
             (kept,) = await home.submissions()
         assert (queue.status(key), kept.version) == ("INVALID", 0)

@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 from queue_samples import GOLD, HALF, annotations, hand_in, opened, queue
+from released_samples import packed, released
 from struct_values import changeable
 
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, ParticipantFault, UsageFault
 from sandscore.containers.sent_notes import read_notes
 from sandscore.queue.attempt_files import PREDICTIONS, RUN
+from sandscore.queue.attempt_scoring import Scorer
+from sandscore.queue.cell.reading_cell import ReadingCells
 from sandscore.queue.challenge_limits import limits_of
 from sandscore.queue.children import child_answers, runner_process, scorer_process
 from sandscore.queue.children.batching import Together, _Asked
@@ -43,7 +46,7 @@ from sandscore.queue.worker import notice_text, worker_job
 from sandscore.queue.worker.attempt import Attempts, Ending
 from sandscore.queue.worker.lease_watch import HeldLeases, Interrupted
 from sandscore.queue.worker.queue_worker import Worker, WorkPlan
-from sandscore.queue.worker.worker_job import Chooser, Reach, SharedWork, WorkerJob
+from sandscore.queue.worker.worker_job import Chooser, Reach, SharedWork, Slot, WorkerJob
 from sandscore.queue.workspace import Workspace
 from sandscore.records.challenge import Challenge, Limits, Phase
 from sandscore.records.run_record import Outcome, RunLimits, RunRecord, Seconds
@@ -62,6 +65,7 @@ from sandscore.records.submission import (
 )
 
 IMAGE, FILES = SubmissionKind.IMAGE, SubmissionKind.PREDICTIONS
+LOCAL = "sha256:" + "0" * 64
 
 
 def submission(name: str, kind: SubmissionKind = FILES, **more: Any) -> Submission:
@@ -154,27 +158,27 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def test_the_oldest_are_taken_as_far_as_there_is_room(workspace: Workspace) -> None:
-    async def taken(room: dict[SubmissionKind, int], home: Any) -> list[str]:
+    async def taken(room: dict[Slot, int], home: Any) -> list[str]:
         chooser = Chooser(home, workspace, once=True)
         return [one.submission.id for one in await chooser.take(room)]
 
     waiting = [submission("a", IMAGE), submission("b"), submission("c", IMAGE), submission("d"), submission("e")]
-    assert asyncio.run(taken({IMAGE: 1, FILES: 2}, Home(*waiting))) == ["a", "b", "d"]
-    assert asyncio.run(taken({FILES: 1}, Home(*waiting))) == ["b"]
-    assert asyncio.run(taken({IMAGE: 0, FILES: 0}, Home(*waiting))) == []
-    assert asyncio.run(taken({FILES: 1}, Home(*waiting, claim=[None]))) == ["d"]
+    assert asyncio.run(taken({Slot.IMAGE: 1, Slot.PREDICTIONS: 2}, Home(*waiting))) == ["a", "b", "d"]
+    assert asyncio.run(taken({Slot.PREDICTIONS: 1}, Home(*waiting))) == ["b"]
+    assert asyncio.run(taken({Slot.IMAGE: 0, Slot.PREDICTIONS: 0}, Home(*waiting))) == []
+    assert asyncio.run(taken({Slot.PREDICTIONS: 1}, Home(*waiting, claim=[None]))) == ["d"]
     lost: Any = InfrastructureFault("away")
-    assert asyncio.run(taken({FILES: 2}, Home(*waiting, claim=[lost]))) == ["d"]
+    assert asyncio.run(taken({Slot.PREDICTIONS: 2}, Home(*waiting, claim=[lost]))) == ["d"]
     with pytest.raises(InfrastructureFault, match="away"):
-        asyncio.run(taken({FILES: 1}, Home(*waiting, claim=[lost])))
+        asyncio.run(taken({Slot.PREDICTIONS: 1}, Home(*waiting, claim=[lost])))
 
 
 def test_candidates_are_handed_out_once(workspace: Workspace) -> None:
     async def twice() -> list[str]:
         home = Home(submission("a"), submission("b"))
         chooser = Chooser(home, workspace, once=True)  # type: ignore[arg-type]
-        first, second = await chooser.take({FILES: 1}), await chooser.take({FILES: 1})
-        return [one.submission.id for one in (*first, *second, *await chooser.take({FILES: 1}))]
+        first, second = await chooser.take({Slot.PREDICTIONS: 1}), await chooser.take({Slot.PREDICTIONS: 1})
+        return [one.submission.id for one in (*first, *second, *await chooser.take({Slot.PREDICTIONS: 1}))]
 
     assert asyncio.run(twice()) == ["a", "b"]
 
@@ -200,8 +204,8 @@ def working(home: Home, workspace: Workspace, carry: Any, once: bool = True) -> 
         def moved() -> None:
             jobs[0].moved.set()
 
-        shared = SharedWork(chooser, Reach(not once), stopping, moved, seen.append)
-        jobs.append(WorkerJob(SimpleNamespace(carry_out=carry), shared))  # type: ignore[arg-type]
+        shared = SharedWork(workspace, chooser, Reach(not once), stopping, moved, seen.append)
+        jobs.append(WorkerJob(SimpleNamespace(carry_out=carry, waiting_to_run=0), shared))  # type: ignore[arg-type]
         await asyncio.wait_for(jobs[0].work(), 5)
 
     asyncio.run(work())
@@ -294,16 +298,20 @@ def ended(
     )
 
 
-SCORED = ScoreAnswer({"m": 0.5}, "sig", {"measures": {"m": {"f1": 0.5}}})
+SCORED = ScoreAnswer({"m": 0.5}, "sig", packed({"measures": {"m": {"f1": 0.5}}}))
 
 
 def test_a_score_is_committed_and_told(workspace: Workspace) -> None:
     home = Home()
     assert ended(workspace, home, Hands(scored=SCORED)) == ("SCORED", None, [PREDICTIONS])
     (verdict,) = home.asked
-    assert (verdict.scores, verdict.signature, verdict.feedback) == ({"m": 0.5}, "sig", SCORED.feedback)
+    assert (verdict.scores, verdict.signature, verdict.feedback.view) == (
+        {"m": 0.5},
+        "sig",
+        {"measures": {"m": {"f1": 0.5}}},
+    )
     assert [notice.event for notice in home.told] == [Event.STARTED, Event.SCORED]
-    assert home.told[1].text == "m: F1 0.5000"
+    assert home.told[1].words.view.text == "m: F1 0.5000"
     later = Home()
     ended(queue(workspace.root.parent / "other"), later, Hands(scored=ScoreAnswer({}, "s", None)))
     assert [notice.event for notice in later.told] == [Event.STARTED]
@@ -341,7 +349,7 @@ def test_the_last_failure_asks_for_the_organiser(workspace: Workspace) -> None:
     told = ended(workspace, home, Hands(scored=fault), submission("s1", failures=before))
     assert told[:2] == ("needs_organiser", "no disk")
     assert (home.told[1].event, home.told[1].detail) == (Event.NEEDS_ORGANISER, "no disk")
-    assert "no disk" not in home.told[1].text
+    assert "no disk" not in home.told[1].words.view.text
 
 
 @pytest.mark.parametrize(
@@ -359,12 +367,12 @@ def test_interruptions(workspace: Workspace, signal: Signal | None, ending: Any)
 
 
 def test_an_image_is_run_then_scored(workspace: Workspace) -> None:
-    image = submission("s1", IMAGE, image="r@sha256:0")
+    image = submission("s1", IMAGE, image=LOCAL)
     hands = Hands(RunAnswer(Outcome.FINISHED), SCORED)
     assert ended(workspace, Home(), hands, image)[0] == "SCORED"
     job = hands.jobs[0]
     assert (job.image, job.task, job.protocol, job.concurrency, job.own_task) == (
-        "r@sha256:0",
+        LOCAL,
         "date",
         "service",
         4,
@@ -391,15 +399,15 @@ def test_what_died_without_a_run_is_swept(tmp_path: Path) -> None:
 def test_notices() -> None:
     held = claim(submission("s1"), 3)
     begun = notice_text.started(held)
-    assert (begun.subject, begun.attempt) == ("Your submission s1 for the task date is being evaluated", 3)
-    invalid = notice_text.ended(held, Verdict(Status.INVALID, "why"))
-    assert (invalid.event, invalid.text) == (Event.INVALID, "why")
-    assert notice_text.ended(held, Verdict(Status.REJECTED, CANCELLED)).event is Event.CANCELLED
-    assert notice_text.scored(held.submission, 1, {}).text == "The score is not shown yet."
+    assert (begun.words.view.subject, begun.attempt) == ("Your submission s1 for the task date is being evaluated", 3)
+    invalid = notice_text.ended(held, Verdict(Status.INVALID, released("why")))
+    assert (invalid.event, invalid.words.view.text) == (Event.INVALID, "why")
+    assert notice_text.ended(held, Verdict(Status.REJECTED, released(CANCELLED))).event is Event.CANCELLED
+    assert notice_text.scored(held.submission, 1, released({})).words.view.text == "The score is not shown yet."
     told = {"measures": {"a": {"f1": 0.25}, "b": {"f1": None}, "c": 7}}
-    assert notice_text.scored(held.submission, 1, told).text == "a: F1 0.2500\nb: F1 –\nc: F1 –"
+    assert notice_text.scored(held.submission, 1, released(told)).words.view.text == "a: F1 0.2500\nb: F1 –\nc: F1 –"
     again = notice_text.failed(held, "why", False)
-    assert (again.event, again.detail, again.text[-23:]) == (Event.FAILED, "why", "It will be tried again.")
+    assert (again.event, again.detail, again.words.view.text[-23:]) == (Event.FAILED, "why", "It will be tried again.")
 
 
 # Children
@@ -445,11 +453,13 @@ def test_what_changed_in_gold(workspace: Workspace, tmp_path: Path) -> None:
     (workspace.gold_seen / "date.0123456789ab.json").write_bytes(annotations(HALF))
     (tmp_path / PREDICTIONS).write_bytes(annotations(GOLD))
     job = GoldRequest(task="date", phase=None, before="0123456789ab", folders={"s": str(tmp_path)})
-    answer = scorer_process.changes(workspace, job)
+    scorer = Scorer(workspace, cells := ReadingCells())
+    answer = scorer_process.changes(workspace, scorer, job)
     assert answer.changes == (GoldChange("added", "n1", 23, 10, None),)
     assert answer.holders == {"s": (0,)}
     other = GoldRequest(task="date", phase=None, before="ffffffffffff", folders={})
-    assert scorer_process.changes(workspace, other).changes is None
+    assert scorer_process.changes(workspace, scorer, other).changes is None
+    cells.close()
 
 
 def test_labels_of_changes() -> None:
@@ -463,7 +473,7 @@ def test_labels_of_changes() -> None:
     rows = Columns(
         small_of([0, 0, -1]), small_of([1, 2, 3]), small_of([4, 5, 6]), small_of([1, -1, 0]), floats_of([0.0] * 3)
     )
-    assert scorer_process._named(rows, dataset) == [("n", 1, 4, "b"), ("n", 2, 5, None)]
+    assert scorer_process._named(rows, dataset, labels) == [("n", 1, 4, "b"), ("n", 2, 5, None)]
 
 
 @pytest.mark.parametrize(("part", "names"), [(None, ["n1", "n2", "n3"]), ((0, 1), ["n1"]), ((1, 3), ["n2", "n3"])])
@@ -471,11 +481,11 @@ def test_a_runner_runs_its_part_of_the_notes(
     part: Any, names: list[str], workspace: Workspace, monkeypatch: Any
 ) -> None:
     ran: list[Any] = []
-    record = SimpleNamespace(outcome=Outcome.CRASHED, reason="why")
+    record = SimpleNamespace(outcome=Outcome.CRASHED, reason="why", stage="notes", code=None)
 
     def run(job: Any) -> Any:
         ran.append(job)
-        return SimpleNamespace(record=record)
+        return SimpleNamespace(record=record, early="ready")
 
     monkeypatch.setattr(runner_process, "run", run)
     monkeypatch.setattr(runner_process, "write_run", lambda *given: ran.append(given))
@@ -483,8 +493,9 @@ def test_a_runner_runs_its_part_of_the_notes(
         task="date", image="i", notes=str(workspace.notes(None)), folder="f", protocol="batch", concurrency=2,
         limits=RunLimits(), part=part,
     )  # fmt: skip
-    assert runner_process.work(job) == RunAnswer(Outcome.CRASHED, "why")
-    asked, (folder, task, notes, _) = ran
+    assert runner_process.work(job) == RunAnswer(Outcome.CRASHED, "why", "notes")
+    asked, (folder, task, notes, _, beside) = ran
+    assert beside == {"early-log.txt": b"ready"}
     assert [note.identifier for note in asked.notes] == [note.identifier for note in notes] == names
     assert (asked.pinned, asked.concurrency, asked.annotator.kind, folder, task.id) == (
         True,
@@ -552,7 +563,7 @@ def test_versions_count_from_one(workspace: Workspace) -> None:
         )
         for one, verdict in (
             (key, Verdict(Status.SCORED, scores={"m": 0.5})),
-            (invalid, Verdict(Status.INVALID, "no")),
+            (invalid, Verdict(Status.INVALID, released("no"))),
         ):
             held = taken(database, claims, admin, one)
             with database.writing() as connection:
@@ -572,7 +583,7 @@ def test_versions_count_from_one(workspace: Workspace) -> None:
         again = admin.find(key)
         assert again is not None
         assert (again.version, again.scores) == (2, {"m": 0.75})
-        admin.publish_feedback(again, {"rank": 1})
+        admin.publish_feedback(again, released({"rank": 1}))
         assert [row.feedback for row in admin.versions(key)] == [None, '{"rank":1}']
         assert (admin.find("x"), admin.file_of("x"), admin.folder_of("x"), admin.folder_of(key)) == (None,) * 4
         assert len(admin.file_of(key) or "") == 64

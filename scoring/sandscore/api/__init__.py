@@ -34,6 +34,12 @@ if TYPE_CHECKING:
     from sandscore.api.scoring_calls import score_to_files as score_to_files
     from sandscore.api.validation_calls import validate as validate
     from sandscore.api.validation_calls import validate_file as validate_file
+    from sandscore.api.verification_calls import Checked as Checked
+    from sandscore.api.verification_calls import Evidence as Evidence
+    from sandscore.api.verification_calls import Upheld as Upheld
+    from sandscore.api.verification_calls import check as check
+    from sandscore.api.verification_calls import make_key as make_key
+    from sandscore.api.verification_calls import witness as witness
     from sandscore.base.errors import SandscoreError as SandscoreError
     from sandscore.containers.host_checks import Finding as Finding
     from sandscore.containers.hostile.firing_range import AttackVerdict as AttackVerdict
@@ -61,6 +67,7 @@ _HOMES = {
     "sandscore.api.running_calls": ("RunFiles", "RunPlan", "run", "run_to_folder"),
     "sandscore.api.scoring_calls": ("ScoreFiles", "ScoringPlan", "score", "score_to_files"),
     "sandscore.api.validation_calls": ("validate", "validate_file"),
+    "sandscore.api.verification_calls": ("Checked", "Evidence", "Upheld", "check", "make_key", "witness"),
     "sandscore.base.errors": ("SandscoreError",),
     "sandscore.containers.host_checks": ("Finding",),
     "sandscore.containers.hostile.firing_range": ("AttackVerdict",),

@@ -6,8 +6,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from sandscore.api.results import RankedBoard
+from sandscore.attestation.signing_keys import read_key
 from sandscore.ranking.challenge_reading import read_challenge
-from sandscore.records.challenge import Challenge
+from sandscore.records.challenge import CardRule, Challenge
 from sandscore.site import publication
 from sandscore.site.publication import PublicationSettings
 from sandscore.site.site_folder import Written
@@ -18,12 +19,13 @@ def publish(
     folder: str | Path,
     *,
     challenge: Challenge | str | Path | None = None,
-    cards: bool = False,
+    cards: CardRule | None = None,
+    sign: str | Path | None = None,
 ) -> Written:
     """Boards to a leaderboard: pages that need no server and no network, CSV, JSON and Markdown.
 
     Boards that differ in their age alone are versions of one board, oldest first. ``cards`` publishes score cards
-    even though they name notes.
+    even though they name notes. ``sign`` is the file of a secret key: beside each board lies what it signed.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -32,9 +34,10 @@ def publish(
     """
     given = [boards] if isinstance(boards, RankedBoard | str | Path) else list(boards)
     configured = read_challenge(Path(challenge)) if isinstance(challenge, str | Path) else challenge
+    signer = None if sign is None else read_key(Path(sign))
     with ExitStack() as stack:
         places = [_place(board, stack) for board in given]
-        return publication.publish(places, Path(folder), PublicationSettings(challenge=configured, cards=cards))
+        return publication.publish(places, Path(folder), PublicationSettings(configured, cards, signer))
 
 
 def _place(board: RankedBoard | str | Path, stack: ExitStack) -> Path:

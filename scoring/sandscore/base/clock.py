@@ -30,6 +30,16 @@ def read(text: str) -> datetime.datetime:
     return datetime.datetime.fromisoformat(text)
 
 
+TICK_SECONDS = 600.0
+"""Ticks are the only moments at which anything about an image on hidden notes becomes visible."""
+
+
+def seconds_since_tick(now: datetime.datetime) -> float:
+    """Since the latest tick: 00:00 UTC, and every ten minutes from then on."""
+    begun = now.astimezone(datetime.UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return (now - begun).total_seconds() % TICK_SECONDS
+
+
 def uptime() -> float:
     """Seconds since the machine's start, time asleep included where the system counts it."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)

@@ -4,6 +4,7 @@ type does not say them."""
 import os
 from collections.abc import Callable, Iterable
 from copy import copy
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +22,10 @@ else:
     _AnyType = click.ParamType
 
 _FILE, _FOLDER = "file", "dir"
-_FILES = {"CARD", "FILE", "RECORD", "REPORT", "RUN", "TOML"}
+_FILES = {"CARD", "FILE", "KEY", "RECORD", "REPORT", "RUN", "TOML"}
 _FOLDERS = {"DIR", "FOLDER", "SITE"}
 _PATHS = {"file", "notes"}
+_OWN_TASKS = {"--task-file", "--challenge"}
 
 Words = Callable[[click.Context], Iterable[str]]
 
@@ -119,9 +121,21 @@ def _nothing(_context: click.Context) -> Iterable[str]:
 
 
 def _tasks(_context: click.Context) -> Iterable[str]:
+    """Ours, and those that a file on the line defines; one that cannot be read defines none."""
     from sandscore.task_table.task import TASKS
 
-    return TASKS
+    line = os.environ.get("COMP_WORDS", "").split()
+    return [*TASKS, *(task for option, word in pairwise(line) if option in _OWN_TASKS for task in _defined(word))]
+
+
+def _defined(path: str) -> list[str]:
+    import tomllib
+
+    try:
+        tables = tomllib.loads(Path(path).read_text(encoding="utf-8")).get("tasks", {})
+        return [name for name, table in tables.items() if "array" in table]
+    except (OSError, ValueError, AttributeError, TypeError):
+        return []
 
 
 def _profiles(_context: click.Context) -> Iterable[str]:

@@ -25,6 +25,8 @@ VERBS = {
     "rank": "rank",
     "publish": "publish",
     "verify": "verify",
+    "witness": "witness",
+    "keys": "keys",
     "power": "power",
     "queue": "queue",
     "demo": "demo",

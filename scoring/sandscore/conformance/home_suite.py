@@ -10,7 +10,8 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,18 @@ from msgspec.structs import replace
 from sandscore.base import clock
 from sandscore.base.errors import ParticipantFault
 from sandscore.conformance.home_bench import PREDICTIONS, TASK, HomeBench, Seat
+from sandscore.disclosure.released import unpack
 from sandscore.queue.attempt_files import card_name
 from sandscore.queue.home_protocol import QueueHome
+from sandscore.records.released_view import LedgerLine, PackedView, Released
 from sandscore.records.submission import (
     CANCELLED,
+    FAILURE_QUOTA,
     Claim,
     Committed,
     Event,
     Notice,
+    NoticeText,
     Signal,
     Status,
     Submission,
@@ -38,8 +43,15 @@ from sandscore.records.submission import (
 Check = Callable[[HomeBench], Coroutine[Any, Any, None]]
 LONG = 3600.0
 _PATIENCE_SECONDS = 15.0
-SCORED = Verdict(Status.SCORED, scores={"instance_strict": 0.5}, feedback={}, signature="date|x|v0")
-INVALID = Verdict(Status.INVALID, "text-mismatch 1")
+
+
+def _told(view: Any, what: str = "score", bits: float = 0.0) -> Released[Any]:
+    """As a child process hands it on: the gate itself is not under test here."""
+    return unpack(PackedView(view, LedgerLine(what=what, bits=bits, mark=sha256(repr(view).encode()).hexdigest()[:16])))
+
+
+SCORED = Verdict(Status.SCORED, scores={"instance_strict": 0.5}, feedback=_told({}), signature="date|x|v0")
+INVALID = Verdict(Status.INVALID, _told("text-mismatch 1", "reason"))
 
 
 # Submissions and claims
@@ -375,7 +387,7 @@ async def a_verdict_is_written_once_with_all_that_it_says(bench: HomeBench) -> N
     queue.hand_in()
     async with queue.opened() as seat:
         claim = await _claim(seat.home)
-        told = replace(SCORED, feedback={"measures": {}}, folder=_folder(seat, claim))
+        told = replace(SCORED, feedback=_told({"measures": {}}), folder=_folder(seat, claim))
         assert await seat.home.commit(claim, told) is Committed.DONE
         [one] = await seat.home.submissions()
         assert (one.status, one.version, one.attempt, one.reason) == (Status.SCORED, 1, 1, None)
@@ -389,13 +401,13 @@ async def a_verdict_is_written_once_with_all_that_it_says(bench: HomeBench) -> N
 
 async def a_fault_of_the_participant_is_told(bench: HomeBench) -> None:
     queue = bench.queue()
-    for verdict in (INVALID, Verdict(Status.REJECTED, "not for this phase")):
+    for verdict in (INVALID, Verdict(Status.REJECTED, _told("not for this phase", "reason"))):
         queue.hand_in()
         async with queue.opened() as seat:
             claim = await _claim(seat.home)
             assert await seat.home.commit(claim, verdict) is Committed.DONE
             one = await _one(seat, claim.submission.id)
-            assert (one.status, one.reason, one.version) == (verdict.status, verdict.reason, 0)
+            assert (one.status, one.reason, one.version) == (verdict.status, verdict.reason_text, 0)
 
 
 async def what_was_committed_is_kept(bench: HomeBench) -> None:
@@ -411,6 +423,39 @@ async def what_was_committed_is_kept(bench: HomeBench) -> None:
         kept = await seat.home.kept(one)
         assert kept is not None
         assert (kept / card_name(1)).read_bytes() == (folder / card_name(1)).read_bytes()
+
+
+async def a_team_that_fails_too_often_waits(bench: HomeBench) -> None:
+    """Where the challenge says nothing, 25 failures a day: what ended INVALID, or was called back after its claim.
+
+    A 26th is refused as it is handed in, or where that is not possible as it would be claimed. Others go on.
+    """
+    queue = bench.queue(most_failures=100)
+    async with queue.opened() as seat:
+        queue.hand_in(team="A")
+        for number in range(25):
+            queue.hand_in(team="A")
+            claim = await _claim(seat.home)
+            assert await seat.home.release(claim, "no engine"), "a failure of ours counts nowhere"
+            claim = await _claim(seat.home)
+            if number == 7:
+                assert await seat.home.cancel(claim.submission.id)
+            verdict = INVALID if number < 24 else replace(INVALID, seconds=1.0)
+            assert await seat.home.commit(claim, verdict) in (Committed.DONE, Committed.CANCELLED)
+    ended = {Status.INVALID, Status.REJECTED}
+    async with queue.opened() as seat:
+        left = [one for one in await seat.home.submissions() if one.status not in ended]
+        assert len(left) == 1
+        with suppress(ParticipantFault):
+            queue.hand_in(team="A")
+        other = queue.hand_in(team="B")
+    async with queue.opened() as seat:
+        for one in await seat.home.claimable(5):
+            claimed = await seat.home.claim(one, "w1", LONG)
+            assert (claimed is not None) is (one.id == other)
+        found = await seat.home.submissions()
+        assert {one.status for one in found if one.id != other} == ended
+        assert {one.reason for one in found if one.id == left[0].id} == {FAILURE_QUOTA}
 
 
 # Faults of ours, second chances, calling back
@@ -462,6 +507,24 @@ async def handing_back_is_no_failure(bench: HomeBench) -> None:
             assert await seat.home.release(claim, "the worker was stopped", our_fault=False)
         [one] = await seat.home.submissions()
         assert (one.failures, one.needs_organiser, one.status) == (0, False, Status.RECEIVED)
+
+
+async def a_rehearsal_that_went_well_is_remembered(bench: HomeBench) -> None:
+    queue = bench.queue(first_wait_seconds=60)
+    one = queue.hand_in()
+    async with queue.opened() as seat:
+        claim = await _claim(seat.home)
+        assert not claim.submission.rehearsed
+        assert await seat.home.rehearsed(claim, _folder(seat, claim))
+        assert not await seat.home.rehearsed(claim, _folder(seat, claim)), "its first answer was lost: handed back once"
+        found = await _one(seat, one)
+        assert (found.status, found.failures, found.attempt, found.rehearsed) == (Status.RECEIVED, 0, 1, True)
+    async with queue.opened() as seat:
+        claim = await _claim(seat.home)
+        assert (claim.attempt, claim.submission.rehearsed) == (2, True)
+        assert await seat.home.commit(claim, INVALID) is Committed.DONE
+        assert await seat.home.requeue(one)
+        assert (await _one(seat, one)).rehearsed, "once a submission"
 
 
 async def what_nobody_works_on_is_called_back_at_once(bench: HomeBench) -> None:
@@ -544,7 +607,7 @@ async def a_rescored_result_is_added_once(bench: HomeBench) -> None:
         claim = await _claim(seat.home)
         assert await seat.home.commit(claim, replace(SCORED, folder=_folder(seat, claim))) is Committed.DONE
         [one] = await seat.home.submissions()
-        second = Version(2, {"instance_strict": 0.25}, {"measures": {}}, "date|y|v0", "the gold has changed")
+        second = Version(2, {"instance_strict": 0.25}, _told({"measures": {}}), "date|y|v0", "the gold has changed")
         assert not await seat.home.add_version(one, replace(second, number=3)), "2 is next"
         assert not await seat.home.add_version(one, replace(second, number=1)), "1 is there"
         assert await seat.home.add_version(one, second)
@@ -562,9 +625,39 @@ async def feedback_that_was_left_open_is_set_later(bench: HomeBench) -> None:
         [one] = await seat.home.submissions()
         assert one.feedback is None
         for _ in range(2):
-            await seat.home.publish_feedback(one, {"measures": {}})
+            await seat.home.publish_feedback(one, _told({"measures": {}}))
             [one] = await seat.home.submissions()
             assert (one.feedback, one.version, dict(one.scores)) == ({"measures": {}}, 1, {"instance_strict": 0.5})
+
+
+async def the_ledger_holds_what_was_shown(bench: HomeBench) -> None:
+    """A verdict's lines come with it; what is told again is one line; a refused commit leaves none."""
+    queue = bench.queue()
+    queue.hand_in(team="Team A")
+    async with queue.opened() as seat, queue.opened() as other:
+        claim = await _claim(seat.home)
+        told = replace(SCORED, feedback=_told({"measures": {}}, bits=3.5), beside=(_told("SCORED", "status", 1.5),))
+        stale = replace(claim, nonce="0" * len(claim.nonce))
+        assert await seat.home.commit(stale, told) is Committed.STALE
+        assert list(await seat.home.disclosed()) == []
+        for _ in range(2):
+            assert await seat.home.commit(claim, told) is Committed.DONE
+        one = await _one(seat, claim.submission.id)
+        for _ in range(2):
+            await seat.home.publish_feedback(one, _told({"measures": {"a": {}}}, bits=2.0))
+            await seat.home.disclose([LedgerLine(what="board", bits=7.0, mark="b1")])
+            await seat.home.disclose([LedgerLine(what="log", bits=8.0, mark="l1", submission=one.id)])
+        found = await other.home.disclosed()
+        assert sorted((line.what, line.bits, line.submission) for line in found if line.submission) == [
+            ("log", 8.0, one.id),
+            ("score", 2.0, one.id),
+            ("score", 3.5, one.id),
+            ("status", 1.5, one.id),
+        ]
+        assert {line.team for line in found if line.submission and line.what != "log"} == {one.team}
+        assert all(line.when for line in found)
+        public = [(line.what, line.bits, line.team) for line in await seat.home.disclosed() if not line.submission]
+        assert public == [("board", 7.0, None)]
 
 
 async def a_notice_is_sent_at_most_once(bench: HomeBench) -> None:
@@ -572,7 +665,7 @@ async def a_notice_is_sent_at_most_once(bench: HomeBench) -> None:
     queue.hand_in()
     async with queue.opened() as seat:
         claim = await _claim(seat.home)
-        begun = Notice(claim.submission, claim.attempt, Event.STARTED, "It has begun", "…")
+        begun = Notice(claim.submission, claim.attempt, Event.STARTED, _told(NoticeText("It has begun", "…"), "notice"))
         assert await seat.home.notify(begun)
         assert not await seat.home.notify(begun)
         assert await seat.home.notify(replace(begun, event=Event.INVALID))
@@ -628,7 +721,7 @@ async def changes_whose_answers_are_lost_are_made_once(bench: HomeBench) -> None
         [one] = await seat.home.submissions()
         assert (one.status, one.version, one.attempt) == (Status.SCORED, 1, 2)
         queue.lose_answers(1)
-        await seat.home.publish_feedback(one, {"measures": {}})
+        await seat.home.publish_feedback(one, _told({"measures": {}}))
         queue.lose_answers(1)
         assert await seat.home.requeue(one.id)
         queue.lose_answers(1)

@@ -11,7 +11,7 @@ import random
 import re
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -24,9 +24,10 @@ from sandscore.base.terminal_text import plain_lines
 from sandscore.base.whole_files import remove_parts, told, write_file
 from sandscore.containers.annotator_starts import attempt
 from sandscore.containers.answers import RefusedAnswer
-from sandscore.containers.engines.engine_protocol import labels
+from sandscore.containers.engines.engine_protocol import Engine, labels
 from sandscore.containers.engines.engine_registry import connected
 from sandscore.containers.note_redaction import redact
+from sandscore.containers.registries.image_pull import PullRules, find_listed
 from sandscore.containers.run_context import Annotator, Facts, Setting
 from sandscore.containers.sent_notes import SentNote
 from sandscore.containers.service_protocol import Progress, quiet
@@ -41,6 +42,7 @@ from sandscore.records.run_record import (
     RunLimits,
     RunRecord,
     Seconds,
+    Stage,
 )
 from sandscore.task_table.task import Task
 
@@ -95,6 +97,10 @@ class RunJob(Struct, frozen=True):
     check_determinism: bool = False
     check_robustness: bool = False
     pinned: bool = False
+    pull: PullRules | None = None
+    """Whose images may be had from where; None leaves it to the engine, as at home."""
+    masked: bool = True
+    """What the log shares with the notes is masked; not where the notes may be seen by whoever gets the log."""
     engine: str | None = None
     """The name of a row of the table of engines; None for the usual one."""
 
@@ -106,6 +112,10 @@ class FinishedRun(Struct, frozen=True):
     answers: list[bytes] | None
     log: str
     refused: bytes | None = None
+    refused_note: SentNote | None = None
+    """The note that the refused answer is about."""
+    early: str = ""
+    """Of the log, what had come before the annotator was handed a note."""
 
 
 def run(job: RunJob, progress: Progress = quiet) -> FinishedRun:
@@ -122,14 +132,17 @@ def run(job: RunJob, progress: Progress = quiet) -> FinishedRun:
             answers = _annotate(job, setting, seen, checks, progress)
     except RunFault as ended:
         fault, answers = ended, None
-    log, masked = redact(plain_lines(seen.log_tail), (note.text for note in job.notes))
+    log, masked = redact(plain_lines(seen.log_tail), (note.text for note in job.notes) if job.masked else ())
     measured = {
         "started": started,
         "seconds": _seconds(seen, time.monotonic() - begun),
         "log": LogTail(bytes=seen.log_bytes, kept_bytes=len(log.encode()), masked=masked),
     }
     record = _record(job, seen, setting.image, checks, fault).model_copy(update=measured)
-    return FinishedRun(record, answers, log, fault.body if isinstance(fault, RefusedAnswer) else None)
+    early = plain_lines(seen.log_early)
+    if isinstance(fault, RefusedAnswer):
+        return FinishedRun(record, answers, log, fault.body, fault.note, early)
+    return FinishedRun(record, answers, log, early=early)
 
 
 def _record(
@@ -156,10 +169,17 @@ def _record(
         exit_code=seen.exit_code,
         outcome=fault.outcome if fault else Outcome.FINISHED,
         reason=redact(fault.reason, (note.text for note in job.notes))[0] if fault else None,
+        stage=_stage(seen, fault) if fault else None,
+        code=fault.code if fault else None,
         determinism=checks.get("determinism"),
         robustness=checks.get("robustness"),
         warnings=seen.warnings,
     )
+
+
+def _stage(seen: Facts, fault: RunFault) -> Stage:
+    """A service's answers are judged while others are still asked for."""
+    return "validate" if seen.stage == "notes" and fault.code is not None else seen.stage
 
 
 @contextmanager
@@ -173,9 +193,15 @@ def _prepared(job: RunJob, setting: Setting) -> Iterator[Setting]:
     with connected(job.engine) as engine:
         engine.require_limits()
         engine.remove_leftovers()
-        image = engine.find_image(job.annotator.reference, job.limits)
+        image = _image(engine, job)
         marks = labels(secrets.token_hex(8), 3 * job.limits.total_seconds)
         yield replace(setting, reached=engine, image=image, marks=marks)
+
+
+def _image(engine: Engine, job: RunJob) -> ImageFacts:
+    if job.pull is None:
+        return engine.find_image(job.annotator.reference, job.limits)
+    return find_listed(engine, job.annotator.reference, job.limits, job.pull)
 
 
 def _annotate(job: RunJob, setting: Setting, seen: Facts, checks: dict[str, Check], progress: Progress) -> list[bytes]:
@@ -230,10 +256,14 @@ def clear(folder: Path) -> None:
             remove_parts(folder / name)
 
 
-def write_run(folder: Path, task: Task, notes: Sequence[SentNote], run: FinishedRun) -> None:
-    """Write what came of a run; run.json last, so that where it is everything is."""
+def write_run(
+    folder: Path, task: Task, notes: Sequence[SentNote], run: FinishedRun, beside: Mapping[str, bytes] | None = None
+) -> None:
+    """Write what came of a run, and files ``beside`` it; run.json last, so that where it is everything is."""
     clear(folder)
     with _writing(folder):
+        for name, content in (beside or {}).items():
+            write_file(folder / name, content, sync=True)
         write_file(folder / LOG, run.log.encode(), sync=True)
         if run.answers is not None:
             write_file(folder / PREDICTIONS, predictions(task, notes, run.answers), sync=True)

@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from msgspec import Struct
+
 from sandscore.containers.answers import Answers
 from sandscore.containers.batch_protocol import answers_in, notes_file, wait_for_end
 from sandscore.containers.engines.engine_protocol import PREDICTIONS, CannotEnter, Isolation, Mounts
@@ -26,7 +28,9 @@ def attempt(setting: Setting, rounds: Rounds, facts: Facts, progress: Progress) 
     match setting.annotator.kind, setting.annotator.protocol:
         case "url", _:
             facts.isolation = "none: a server somebody else runs"
-            return _serve(setting, url_door(setting.annotator.reference), clock, lambda: None, facts, rounds, progress)
+            facts.stage = "start"
+            unheard = Started(url_door(setting.annotator.reference), lambda: None, lambda: None)
+            return _serve(setting, unheard, clock, facts, rounds, progress)
         case "command", _:
             return _serve_command(setting, rounds, facts, clock, progress)
         case _, "batch":
@@ -35,16 +39,26 @@ def attempt(setting: Setting, rounds: Rounds, facts: Facts, progress: Progress) 
             return _serve_image(setting, rounds, facts, clock, progress)
 
 
+class Started(Struct, frozen=True):
+    """A service that was started: the door to it, how it is, and whom to tell before it is handed a note."""
+
+    door: Door
+    alive: Alive
+    before_notes: Callable[[], None]
+
+
 def _serve(
-    setting: Setting, door: Door, clock: Clock, alive: Alive, facts: Facts, rounds: Rounds, progress: Progress
+    setting: Setting, started: Started, clock: Clock, facts: Facts, rounds: Rounds, progress: Progress
 ) -> Answered:
-    service = Service(door, Answers(setting.task, setting.limits), setting.limits, clock, alive)
+    service = Service(started.door, Answers(setting.task, setting.limits), setting.limits, clock, started.alive)
     with service.threads(setting.concurrency) as pool:
         begun = time.monotonic()
         pool.submit(service.wait_ready).result()
         facts.ready_seconds = time.monotonic() - begun
         facts.tool, facts.warnings = pool.submit(read_tool, service).result()
         answers: Answered = []
+        started.before_notes()
+        facts.stage = "notes"
         for notes in rounds:
             begun = time.monotonic()
             served = annotate_all(service, pool, notes, progress if not answers else quiet)
@@ -57,9 +71,11 @@ def _serve(
 
 def _serve_command(setting: Setting, rounds: Rounds, facts: Facts, clock: Clock, progress: Progress) -> Answered:
     facts.isolation = "none: a local process with the rights of the user who started it"
+    facts.stage = "start"
     with local_process(setting.annotator.reference, setting.limits) as process:
         try:
-            return _serve(setting, process.door, clock, process.alive, facts, rounds, progress)
+            begun = Started(process.door, process.alive, process.log.before_notes)
+            return _serve(setting, begun, clock, facts, rounds, progress)
         except RunFault:
             time.sleep(0.1)
             process.alive()
@@ -67,7 +83,7 @@ def _serve_command(setting: Setting, rounds: Rounds, facts: Facts, clock: Clock,
         finally:
             facts.exit_code = process.exit_code
             process.close()
-            facts.log_bytes, facts.log_tail = process.log.bytes, process.log.tail
+            facts.heard(process.log)
 
 
 def _serve_image(setting: Setting, rounds: Rounds, facts: Facts, clock: Clock, progress: Progress) -> Answered:
@@ -87,8 +103,8 @@ def _serve_apart(
     facts.isolation = isolation.description
 
     def work(box: Sandbox) -> Answered:
-        door = isolation.door(box)
-        return _serve(setting, door, clock, box.require_well, facts, rounds, progress)
+        started = Started(isolation.door(box), box.require_well, box.log.before_notes)
+        return _serve(setting, started, clock, facts, rounds, progress)
 
     return _in_sandbox(setting, facts, isolation.network, {}, work)
 
@@ -101,12 +117,19 @@ def _batch(setting: Setting, rounds: Rounds, facts: Facts, clock: Clock) -> Answ
         most = setting.limits.output_size(sum(len(note.text) for note in notes))
         with setting.engine.folders(notes_file(notes), most, setting.limits, setting.marks) as both:
             begun = time.monotonic()
-            _in_sandbox(setting, facts, "none", both.mounts, lambda box: wait_for_end(box, clock))
+            _in_sandbox(setting, facts, "none", both.mounts, lambda box: _read_by(box, facts, clock))
             if not answered:
                 facts.notes_seconds = time.monotonic() - begun
+            facts.stage = "collect"
             data = both.take(PREDICTIONS, most)
+        facts.stage = "validate"
         answered.append(answers_in(data, notes, Answers(setting.task, setting.limits)))
     return answered
+
+
+def _read_by(box: Sandbox, facts: Facts, clock: Clock) -> int:
+    facts.stage = "notes"
+    return wait_for_end(box, clock)
 
 
 def _in_sandbox(
@@ -114,6 +137,9 @@ def _in_sandbox(
 ) -> _Done:
     """Work done with a container; its faults explained by how the container fared, its use of things noted."""
     log = LogWatch(setting.limits.log_kept_bytes)
+    facts.stage = "start"
+    if mounts:  # notes lie in one of them
+        log.before_notes()
     try:
         with setting.engine.sandbox(setting.found, setting.limits, setting.marks, network, mounts, log) as box:
             facts.start_seconds = box.start_seconds
@@ -127,4 +153,4 @@ def _in_sandbox(
                 facts.exit_code = box.exit_code
         return done
     finally:
-        facts.log_bytes, facts.log_tail = log.bytes, log.tail
+        facts.heard(log)

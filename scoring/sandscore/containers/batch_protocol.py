@@ -10,9 +10,9 @@ from typing import Any
 
 from sandscore.annotations.decoder import Decoder, record_type
 from sandscore.annotations.json_blocks import JsonBlock, WholeJson
-from sandscore.annotations.record_reader import walk
+from sandscore.annotations.record_reader import Taker, walk
 from sandscore.base.strict_json import JsonFault, loads
-from sandscore.containers.answers import Answers, parts_in, place_of
+from sandscore.containers.answers import Answers, first_code, parts_in, place_of
 from sandscore.containers.engines.sandbox import Sandbox
 from sandscore.containers.sent_notes import SentNote
 from sandscore.containers.service_protocol import Clock
@@ -29,13 +29,13 @@ def answers_in(data: bytes, notes: Sequence[SentNote], answers: Answers) -> list
     try:
         walk(memoryview(bytearray(data)), Decoder(lambda: record_type(task)), ("annotationSource", task.array), taker)
     except JsonFault as fault:
-        raise RunFault(Outcome.INVALID_OUTPUT, f"predictions.json: {place_of(fault)}") from None
-    missing = [note for note in notes if note.name not in taker.found]
-    if missing:
-        raise RunFault(
-            Outcome.INVALID_OUTPUT,
-            f"predictions.json has no entry for {len(missing)} of {len(notes)} notes, the first is {missing[0].name}",
-        )
+        told = f"predictions.json: {place_of(fault)}"
+        raise RunFault(Outcome.INVALID_OUTPUT, told, "json") from None
+    if missing := [note for note in notes if note.name not in taker.found]:
+        told = f"predictions.json has no entry for {len(missing)} of {len(notes)} notes, the first is {missing[0].name}"
+        taker.faults.setdefault("missing-note", RunFault(Outcome.INVALID_OUTPUT, told, "missing-note"))
+    if (code := first_code(taker.faults)) is not None:
+        raise taker.faults[code]
     return [taker.found[note.name] for note in notes]
 
 
@@ -47,13 +47,15 @@ def _require_moderate(data: bytes, notes: Sequence[SentNote], limits: RunLimits)
         raise RunFault(Outcome.INVALID_OUTPUT, f"predictions.json holds {pieces:,} values, more than {most:,}")
 
 
-class _Taker:
+class _Taker(Taker):
     """Takes a file's records one by one; whole names and last segments are both understood."""
 
     def __init__(self, notes: Sequence[SentNote], answers: Answers) -> None:
         self._answers, self._notes = answers, notes
         self._by_name = {note.name.rpartition("/")[2]: note for note in notes} | {note.name: note for note in notes}
         self.found: dict[str, bytes] = {}
+        self.faults: dict[str, RunFault] = {}
+        """The first with each code: whichever comes first in the file, the first of the contract's list is told."""
         longest = max(len(note.text) for note in notes)
         self._size = answers.limits.reply_size(longest)
         self._parts = answers.limits.reply_part_count(longest)
@@ -65,9 +67,19 @@ class _Taker:
         body = bytes(item.data)
         self._require_moderate(body, number)
         value = loads(body)
+        try:
+            self._take(value, body, number)
+        except RunFault as fault:
+            if fault.code is None:
+                raise
+            self.faults.setdefault(fault.code, fault)
+
+    def _take(self, value: Any, body: bytes, number: int) -> None:
         note = self._note(value, number)
         if note.name in self.found:
-            raise RunFault(Outcome.INVALID_OUTPUT, f"predictions.json: /{number} is a second entry for {note.name}")
+            told = f"predictions.json: /{number} is a second entry for {note.name}"
+            raise RunFault(Outcome.INVALID_OUTPUT, told, "duplicate-note")
+        self.found[note.name] = b"[]"
         self.found[note.name] = self._answers.annotations(note, value, body)
 
     def _require_moderate(self, body: bytes, number: int) -> None:
@@ -83,10 +95,11 @@ class _Taker:
                 return self._notes[0]
             name = None
         if not isinstance(name, str):
-            raise RunFault(Outcome.INVALID_OUTPUT, f"predictions.json: /{number} does not name its note")
+            raise RunFault(Outcome.INVALID_OUTPUT, f"predictions.json: /{number} does not name its note", "schema")
         note = self._by_name.get(name) or self._by_name.get(name.rpartition("/")[2])
         if note is None:
-            raise RunFault(Outcome.INVALID_OUTPUT, f"predictions.json: /{number} is about a note that was not given")
+            told = f"predictions.json: /{number} is about a note that was not given"
+            raise RunFault(Outcome.INVALID_OUTPUT, told, "unknown-note")
         return note
 
 

@@ -6,19 +6,34 @@ from typing import Any
 
 
 class LogWatch:
-    """``tail`` is the end of everything written; ``flooded`` says that the limit was passed."""
+    """``tail`` is the end of everything written; ``flooded`` says that the limit was passed.
+
+    ``early`` is the end of what had come before the annotator was handed its first note: it cannot hold any of one.
+    """
 
     def __init__(self, kept: int) -> None:
         self._kept = kept
         self._tail = bytearray()
         self._stream: Any = None
         self._thread: threading.Thread | None = None
+        self._early: bytes | None = None
+        self._adding = threading.Lock()
         self.bytes = 0
         self.flooded = False
 
     @property
     def tail(self) -> bytes:
         return bytes(self._tail[-self._kept :]) if self._kept else b""
+
+    @property
+    def early(self) -> bytes:
+        return self.tail if self._early is None else self._early
+
+    def before_notes(self) -> None:
+        """From now on the annotator may hold notes. Called again it changes nothing."""
+        with self._adding:
+            if self._early is None:
+                self._early = self.tail
 
     def follow(self, stream: Iterable[bytes], most: int, stop: Callable[[], None]) -> None:
         """Read a stream in the background; past ``most`` bytes call ``stop``, once, and read no further."""
@@ -46,10 +61,11 @@ class LogWatch:
             closing()
 
     def add(self, piece: bytes) -> None:
-        self.bytes += len(piece)
-        self._tail += piece
-        if len(self._tail) > 2 * self._kept + (1 << 16):
-            del self._tail[: -self._kept or len(self._tail)]
+        with self._adding:
+            self.bytes += len(piece)
+            self._tail += piece
+            if len(self._tail) > 2 * self._kept + (1 << 16):
+                del self._tail[: -self._kept or len(self._tail)]
 
     def close(self) -> None:
         """Wait for the last words of a container that has ended, then hang up."""

@@ -7,8 +7,9 @@ from msgspec import Struct, field
 
 from sandscore.containers.engines.engine_protocol import Engine
 from sandscore.containers.engines.sandbox import Usage
+from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.sent_notes import SentNote
-from sandscore.records.run_record import Hardening, ImageFacts, Outcome, Protocol, RunFault, RunLimits
+from sandscore.records.run_record import Hardening, ImageFacts, Outcome, Protocol, RunFault, RunLimits, Stage
 from sandscore.task_table.task import Task
 
 Isolated = Literal["best", "own network"]
@@ -47,6 +48,12 @@ class Facts(Struct):
     exit_code: int | None = None
     log_bytes: int = 0
     log_tail: bytes = b""
+    log_early: bytes = b""
+    stage: Stage = "pull"
+
+    def heard(self, log: LogWatch) -> None:
+        """What was written to a log."""
+        self.log_bytes, self.log_tail, self.log_early = log.bytes, log.tail, log.early
 
 
 class Setting(Struct, frozen=True):

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from sandscore.disclosure.released import Audience, Item, Released, choice_bits, passed
+from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.disclosure.released import Audience, Item, Released, byte_bits, choice_bits, passed
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.problem import CODES, Problem
 
@@ -39,15 +40,32 @@ def problems_view(item: ProblemsItem, audience: Audience, policy: DisclosurePoli
     full = item.rehearsal or policy.problems == "full"
     if audience is Audience.TEAM and full:
         errors_first = sorted(item.problems, key=lambda problem: problem.severity)[:LISTED]
-        return passed(item, ShownProblems(errors_first, dict(sorted(item.counts.items()))), "problems")
-    counts: dict[str, int | None] = {}
-    for code, count in sorted(item.counts.items()):
+        shown = ShownProblems(errors_first, dict(sorted(item.counts.items())))
+        return passed(item, shown, "problems", byte_bits(shown) if policy.notes_hidden and not item.rehearsal else 0.0)
+    bits = count_bits() if policy.notes_hidden else 0.0
+    return passed(item, ShownProblems([], code_counts(item.counts)), "problems", bits)
+
+
+def code_counts(counts: Mapping[str, int]) -> dict[str, int | None]:
+    """How often each code was found, roughly; for what depends on the notes only whether."""
+    shown: dict[str, int | None] = {}
+    for code, count in sorted(counts.items()):
         if code in _ABOUT_NOTES:
-            counts[FIT] = None
+            shown[FIT] = None
         elif code != _ABOUT_DATA:
-            counts[code] = on_grid(count)
-    bits = len(CODES) * choice_bits(_GRID_ANSWERS)
-    return passed(item, ShownProblems([], dict(sorted(counts.items()))), "problems", bits)
+            shown[code] = on_grid(count)
+    return dict(sorted(shown.items()))
+
+
+def first_code(counts: Mapping[str, int]) -> str:
+    """The first error that was found, in the order of the codes."""
+    code = next((code for code, severity in CODES.items() if severity == "error" and counts.get(code)), _ABOUT_DATA)
+    return FIT if code in _ABOUT_NOTES else code
+
+
+def count_bits() -> float:
+    """Of the codes with their rough counts."""
+    return len(CODES) * choice_bits(_GRID_ANSWERS)
 
 
 def on_grid(count: int) -> int:
@@ -56,3 +74,11 @@ def on_grid(count: int) -> int:
         return 0
     power: int = 10 ** int(math.log10(count))
     return min((step * power for step in (1, 2, 5, 10)), key=lambda near: (abs(near - count), near))
+
+
+def reason_of(found: ProblemCollector) -> str:
+    """One sentence: what, how often, and the first error."""
+    counts = ", ".join(f"{code} {count:,}" for code, count in sorted(found.counts.items()))
+    first = next((problem for problem in found.problems if problem.severity == "error"), None)
+    said = f"; first: {first.pointer or '/'}: {first.message}" if first else ""
+    return f"the predictions are not valid: {counts}{said}"

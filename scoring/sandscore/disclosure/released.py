@@ -1,57 +1,37 @@
-"""The released view: what passed the gate, with the line of the ledger that goes with it. Only this room makes one."""
+"""The making of what is released: for the views of this room, and for a view that came from another process of ours."""
 
+import hashlib
 import math
-from enum import StrEnum
 from typing import Generic, TypeVar
 
+import msgspec
 from msgspec import Struct
 
+from sandscore.records.released_view import SEAL, LedgerLine, PackedView
+from sandscore.records.released_view import Audience as Audience  # noqa: PLC0414
+from sandscore.records.released_view import Released as Released  # noqa: PLC0414
+from sandscore.records.submission import CANCELLED, FAILURE_QUOTA
+
 View = TypeVar("View")
+_Shown = TypeVar("_Shown", covariant=True)  # noqa: PLC0105
+_MARK = 16
 
 
-class Audience(StrEnum):
-    """Who is to see something. The organiser sees everything, and needs no gate."""
-
-    TEAM = "team"
-    PUBLIC = "public"
-
-
-class LedgerLine(Struct, frozen=True, kw_only=True):
-    """What was released: to which team (None is everybody), and at most how many bits it tells of gold and notes."""
-
-    what: str
-    bits: float = 0.0
-    team: str | None = None
-    submission: str | None = None
-    when: str | None = None
-    """Set by whoever commits it, in the transaction that makes the view visible."""
-
-
-class Item(Struct, Generic[View], frozen=True, kw_only=True, tag=True):
+class Item(Struct, Generic[_Shown], frozen=True, kw_only=True, tag=True):
     """Something that somebody other than the organiser may want to see; ``View`` is what may become of it."""
 
     team: str | None = None
     submission: str | None = None
-
-
-class Released(Generic[View]):
-    """A view that passed the gate, and its line."""
-
-    __slots__ = ("line", "view")
-
-    def __init__(self, view: View, line: LedgerLine, seal: object) -> None:
-        if seal is not _SEAL:
-            raise TypeError("only disclosure.release makes what is released")
-        self.view, self.line = view, line
-
-
-_SEAL = object()
+    attempt: int = 0
+    """The same that was said of another attempt is news."""
 
 
 def passed(item: Item[View], view: View, what: str, bits: float = 0.0) -> Released[View]:
     """For the views of this room: ``view`` is what may leave, with at most so many bits in it."""
-    line = LedgerLine(what=what, bits=bits, team=item.team, submission=item.submission)
-    return Released(view, line, _SEAL)
+    line = LedgerLine(
+        what=what, bits=bits, team=item.team, submission=item.submission, mark=f"{item.attempt}-{_mark(view)}"
+    )
+    return Released(view, line, SEAL)
 
 
 def withheld(item: Item[View | None], what: str) -> Released[View | None]:
@@ -59,6 +39,35 @@ def withheld(item: Item[View | None], what: str) -> Released[View | None]:
     return passed(item, None, what)
 
 
+def pack(released: Released[object]) -> PackedView:
+    """For the wire."""
+    return PackedView(released.view, released.line)
+
+
+def unpack(packed: PackedView) -> Released[View]:
+    """What another process of ours has released. Only what talks to children may take it for that."""
+    return Released(packed.view, packed.line, SEAL)
+
+
+OVER_QUOTA: Released[str] = Released(FAILURE_QUOTA, LedgerLine(what="reason"), SEAL)
+"""The reason of a submission whose team has failed too often: our own word."""
+CALLED_BACK: Released[str] = Released(CANCELLED, LedgerLine(what="reason"), SEAL)
+"""The reason of a submission that was cancelled: our own word."""
+
+
 def choice_bits(answers: float) -> float:
     """Of one answer out of so many."""
     return math.log2(answers) if answers > 1 else 0.0
+
+
+def byte_bits(view: object) -> float:
+    """At most what a view can tell that may be anything: eight a byte."""
+    return 8.0 * len(_encoded(view))
+
+
+def _mark(view: object) -> str:
+    return hashlib.sha256(_encoded(view)).hexdigest()[:_MARK]
+
+
+def _encoded(view: object) -> bytes:
+    return msgspec.json.encode(view, enc_hook=lambda value: value.model_dump(mode="json"))

@@ -4,26 +4,34 @@ Gold and notes stay in memory from one submission to the next, for as long as th
 """
 
 import json
-import os
-import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
-from sandscore.annotations.input_files import Reference
+from sandscore.annotations.input_files import ReadPredictions, Reference
 from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.base.errors import InfrastructureFault
 from sandscore.base.whole_files import Drafts, write_synced
-from sandscore.disclosure.feedback_view import view_of
-from sandscore.disclosure.team_reasons import PublicProblems, public_problems, reason_of
+from sandscore.disclosure.gate import release
+from sandscore.disclosure.outcome_views import ScoreItem
+from sandscore.disclosure.problem_view import LISTED, ShownProblems, reason_of
+from sandscore.disclosure.released import pack
 from sandscore.measures.hipaa_map import HipaaMap, load_hipaa_map
 from sandscore.queue.attempt_files import PREDICTIONS, PROBLEMS, RUN, card_name
+from sandscore.queue.cell.cell_need import require_cell
+from sandscore.queue.cell.file_marks import Marks, marks_of, settled
+from sandscore.queue.cell.reading_cell import ReadingCells
 from sandscore.queue.children.child_messages import Blame, FaultAnswer, ScoreAnswer, SubmissionScoreRequest
+from sandscore.queue.shared_data import policy_in
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.records.record_reading import file_content
+from sandscore.records.released_view import Audience, PackedView
 from sandscore.scoring.card_building import Identity, Question, dumped
 from sandscore.scoring.scoring_flow import InvalidPredictions, score_beside
 from sandscore.task_table.task import Task
@@ -33,10 +41,7 @@ if TYPE_CHECKING:
     from sandscore.records.scorecard import Scorecard
 
 _MOST_BYTES = 1 << 28
-_SETTLED_SECONDS = 1.0
-_SIZE, _CHANGED = 2, -1
-Marks = tuple[tuple[int, ...], ...]
-"""For each file: device, number, size, when it was written, when it was changed."""
+_SIZE = 2
 
 
 class _Kept(Struct, frozen=True):
@@ -50,17 +55,18 @@ class References:
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
-        self._kept: dict[tuple[Task, Path, Path], _Kept] = {}
+        self._kept: dict[tuple[Task, Path, Path, bool], _Kept] = {}
 
-    def find(self, task: Task, gold: Path, notes: Path) -> Reference:
+    def find(self, task: Task, gold: Path, notes: Path, *, whole_names: bool = False) -> Reference:
         """As the files are now."""
-        key, marks = (task, gold, notes), _marks(gold, notes)
-        settled = _settled(marks)
+        key, marks = (task, gold, notes, whole_names), marks_of(gold, notes)
         kept = self._kept.pop(key, None)
         if kept is None or kept.marks != marks:
             kept = None  # what is outdated goes before its successor comes
-            kept = _Kept(Reference(task, gold, notes), marks, sum(mark[_SIZE] for mark in marks))
-        if settled:
+            kept = _Kept(
+                Reference(task, gold, notes, whole_names=whole_names), marks, sum(mark[_SIZE] for mark in marks)
+            )
+        if settled(marks):
             self._kept[key] = kept
             self._make_room()
         return kept.reference
@@ -70,26 +76,25 @@ class References:
             del self._kept[next(iter(self._kept))]
 
 
-def _marks(*paths: Path) -> Marks:
-    """What changes when a file does. Opened, not only looked up: a network's file system asks its server then."""
-    found = []
-    for path in paths:
-        with path.open("rb") as file:
-            seen = os.fstat(file.fileno())
-        found.append((seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns))
-    return tuple(found)
-
-
-def _settled(marks: Marks) -> bool:
-    """Files changed a moment ago may change again without their marks showing it: they are read anew next time."""
-    return max(mark[_CHANGED] for mark in marks) < time.time_ns() - _SETTLED_SECONDS * 1e9
+def read_beside(
+    find: Callable[..., Reference], cells: ReadingCells, predictions: Path, *, complete: bool
+) -> tuple[Reference, ReadPredictions]:
+    """Predictions, read in a cell; again where notes must be told apart by their whole names."""
+    reference = find()
+    read = cells.read(reference, predictions, complete=complete)
+    if read is None:
+        reference = find(whole_names=True)
+        read = cells.read(reference, predictions, complete=complete)
+    if read is None:
+        raise InfrastructureFault("whole names of notes were asked for twice")
+    return reference, read
 
 
 class Scorer:
     """Scores one attempt after another; rules and maps are read once, gold and notes when they change."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+    def __init__(self, workspace: Workspace, cells: ReadingCells) -> None:
+        self._workspace, self._cells = workspace, cells
         self._references = References()
         self._rules: dict[tuple[str, str | None], BoardRules] = {}
         self._hipaa: HipaaMap | None = None
@@ -98,31 +103,38 @@ class Scorer:
         """F1 by measure and what the team may be told. Files go to ``drafts``."""
         task, folder = self._workspace.task(job.task), Path(job.folder)
         gold, notes = self._workspace.gold(task.id, job.phase), self._workspace.notes(job.phase)
-        reference = self._references.find(task, gold, notes)
+        reference, read = self.read(task, job.phase, folder)
         question = Question(task, (), self._map() if task.hipaa else None, _identity(job, folder, notes.parent.name))
-        complete = self._workspace.settings.complete
         try:
-            scored = score_beside(question, reference, folder / PREDICTIONS, complete=complete)
+            scored = score_beside(question, reference, read)
         except InvalidPredictions as fault:
-            return FaultAnswer(Blame.PARTICIPANT, reason_of(_told(fault.found, folder, drafts)))
+            _keep(fault.found, folder, drafts)
+            return FaultAnswer(Blame.PARTICIPANT, reason_of(fault.found), dict(fault.found.counts))
         if (found := scored.loaded.findings["predictions"]).counts:
-            _told(found, folder, drafts)
+            _keep(found, folder, drafts)
         self._keep_gold(gold, task.id, scored.loaded.sha256["gold"])
         card = scored.card
         drafts.write(folder / card_name(job.version), dumped(card))
         scores = {name: one.ranked for name, one in card.measures.items()}
         return ScoreAnswer(scores, card.signature, self._feedback(card, job.phase))
 
-    def _feedback(self, card: "Scorecard", phase: str | None) -> dict[str, object] | None:
+    def read(self, task: Task, phase: str | None, folder: Path) -> tuple[Reference, ReadPredictions]:
+        """Predictions, read in a cell, and what they are read beside."""
+        require_cell(self._workspace.challenge, phase, filtered=self._cells.filtered)
+        find = partial(self._references.find, task, self._workspace.gold(task.id, phase), self._workspace.notes(phase))
+        return read_beside(find, self._cells, folder / PREDICTIONS, complete=self._workspace.settings.complete)
+
+    def _feedback(self, card: "Scorecard", phase: str | None) -> PackedView | None:
         key = card.task, phase
+        policy = policy_in(self._workspace, *key)
+        if policy.feedback == "ladder" and not policy.ended:
+            return None
         if key not in self._rules:
             self._rules[key], _ = rules_for(self._workspace.challenge, *key)
-        rules = self._rules[key]
-        if rules.feedback == "ladder" and not rules.ended:
-            return None
         name = str(card.submission)
-        view, _ = view_of(RankedCard(card, name, "", name, name), rules)
-        return view
+        entry = RankedCard(card, name, "", name, name)
+        item = ScoreItem(card=entry, rules=self._rules[key], team=card.team, submission=name)
+        return pack(release(item, Audience.TEAM, policy))
 
     def _map(self) -> HipaaMap:
         self._hipaa = self._hipaa or load_hipaa_map(self._workspace.settings.hipaa_map)
@@ -134,11 +146,10 @@ class Scorer:
             write_synced(copy, file_content(gold))
 
 
-def _told(found: ProblemCollector, folder: Path, drafts: Drafts) -> PublicProblems:
-    """What the team may know of the problems, written beside its predictions."""
-    problems = public_problems(found)
+def _keep(found: ProblemCollector, folder: Path, drafts: Drafts) -> None:
+    """The problems beside their predictions, for the organiser."""
+    problems = ShownProblems(found.problems[:LISTED], dict(sorted(found.counts.items())))
     drafts.write(folder / PROBLEMS, json.dumps(msgspec.to_builtins(problems), indent=1).encode())
-    return problems
 
 
 def _identity(job: SubmissionScoreRequest, folder: Path, dataset: str) -> Identity:

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from sandscore.records.released_view import LedgerLine, Released
 from sandscore.records.submission import Claim, Committed, Notice, Signal, Status, Submission, Verdict, Version
 
 
@@ -66,7 +67,7 @@ class QueueHome(Protocol):
         """Record VALIDATED: the predictions exist and are valid. Same answers as ``heartbeat``."""
 
     async def commit(self, claim: Claim, verdict: Verdict) -> Committed:
-        """Write the verdict and end the claim, in one step, if the claim is still the current one.
+        """Write the verdict, its lines of the ledger, and end the claim, in one step, if the claim is still current.
 
         STALE and nothing written if it is not. If a cancel was asked for and not yet seen, REJECTED ``cancelled``
         is written instead of the verdict, and the answer is CANCELLED. A repeated commit of the same claim (the
@@ -77,6 +78,12 @@ class QueueHome(Protocol):
         """Hand it back to RECEIVED. ``our_fault=False``: a clean stop, no failure is counted and nothing waits.
 
         A cancel that was asked for meanwhile is honoured: REJECTED ``cancelled``. False if the claim was stale.
+        """
+
+    async def rehearsed(self, claim: Claim, folder: Path) -> bool:
+        """Its image has done well on the practice notes, and all of that lies in the folder, for its team.
+
+        Handed back to RECEIVED as by ``release(our_fault=False)``, and ``rehearsed`` from now on, whatever happens.
         """
 
     async def cancel(self, submission_id: str) -> bool:
@@ -97,8 +104,16 @@ class QueueHome(Protocol):
         ``artifacts.card_name(submission.version)`` in it is the organiser's card.
         """
 
-    async def publish_feedback(self, submission: Submission, feedback: Mapping[str, object]) -> None:
-        """Set what the team may be told, where the verdict left it open (``feedback=None``). Called by one writer."""
+    async def publish_feedback(self, submission: Submission, feedback: Released[Mapping[str, object]]) -> None:
+        """Set what the team may be told, where the verdict left it open (``feedback=None``), and commit its line in the
+        same step. Called by one writer."""
+
+    async def disclose(self, lines: Sequence[LedgerLine]) -> None:
+        """Write these into the ledger before what they are about is shown. A line that is there already (the same
+        submission, ``what`` and ``mark``) is not written twice."""
+
+    async def disclosed(self) -> Sequence[LedgerLine]:
+        """The whole ledger, oldest first."""
 
     async def notify(self, notice: Notice) -> bool:
         """Send it at most once: that it is being sent is recorded first. False if it was recorded before.

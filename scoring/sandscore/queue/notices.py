@@ -112,8 +112,8 @@ def as_record(notice: Notice, detail: str | None = None) -> SentNotice:
         phase=one.phase,
         status=str(one.status),
         attempt=notice.attempt,
-        subject=notice.subject,
-        text=notice.text,
+        subject=notice.words.view.subject,
+        text=notice.words.view.text,
         sent=written(utc_now()),
         detail=detail,
     )
@@ -138,9 +138,9 @@ def send_mail(settings: Smtp, notice: Notice) -> None:
     if not to:
         return
     message = EmailMessage()
-    message["From"], message["To"], message["Subject"] = settings.sender, ", ".join(to), notice.subject
+    message["From"], message["To"], message["Subject"] = settings.sender, ", ".join(to), notice.words.view.subject
     for_organisers = notice.event is Event.NEEDS_ORGANISER and notice.detail
-    message.set_content(f"{notice.text}\n\n{notice.detail}" if for_organisers else notice.text)
+    message.set_content(f"{notice.words.view.text}\n\n{notice.detail}" if for_organisers else notice.words.view.text)
     with smtplib.SMTP(settings.host, settings.port, timeout=_TIMEOUT_SECONDS) as server:
         if settings.starttls:
             server.starttls()

@@ -16,6 +16,8 @@ EDITED = (CHALLENGE, SETTINGS)
 """What organisers edit: links at the root lead there, and a file that took a link's place is newer than what it hid."""
 SHOWN = ("site", "boards", "cards")
 """What may be served; links at the root lead there for one release more."""
+LOG, LOGBOOK = "log", "logbook"
+"""The public log, and the folder in which it is kept before it is published."""
 OWNER_FOLDER, OWNER_FILE, ALL_FOLDER, ALL_FILE, ROOT = 0o700, 0o600, 0o755, 0o644, 0o711
 _OWNER_MASK = 0o077
 

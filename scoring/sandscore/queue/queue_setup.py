@@ -10,8 +10,11 @@ from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, UsageFault
 from sandscore.base.whole_files import sync_folders, write_file, write_synced
+from sandscore.containers.practice_notes import refuse_shared
+from sandscore.containers.sent_notes import read_notes
 from sandscore.disclosure.policy_choice import unsaid
 from sandscore.queue.layout_move import bring, close_others, make_folder
+from sandscore.queue.public_log import PublicLog
 from sandscore.queue.queue_layout import (
     ALL_FOLDER,
     CHALLENGE,
@@ -32,6 +35,8 @@ from sandscore.queue.shared_data import policy_in, refuse_contradictions
 from sandscore.queue.workspace import Workspace, make_salt
 from sandscore.ranking.challenge_reading import read_challenge
 from sandscore.records.challenge import Challenge
+
+_SAID = ".data-unsaid"
 
 
 class NewQueue(Struct, frozen=True):
@@ -64,10 +69,10 @@ def found(
     so that where they are everything is."""
     if edited_path(root, SETTINGS).exists():
         raise UsageFault(f"{root} is the folder of a queue already")
-    workspace = Workspace(root.resolve(), read_challenge(challenge), settings)
+    given = read_challenge(challenge)
+    settings = settings.model_copy(update={"practice": practice_folders(challenge, given)})
+    workspace = Workspace(root.resolve(), given, settings)
     check_data(workspace)
-    if sentence := unsaid(workspace.challenge):
-        warn(sentence)
     try:
         private = _halves(root)
         with owner_only():
@@ -79,10 +84,21 @@ def found(
         if challenge.resolve() == workspace.root / CHALLENGE:
             challenge.unlink()
         make_links(root, (*EDITED, *edited))
+        say_once(workspace)
+        log = PublicLog(workspace)
+        log.begin()
+        log.publish()
         sync_folders([private, root])
     except OSError as fault:
         raise InfrastructureFault(f"{root} cannot be made: {fault.strerror}") from None
     return workspace
+
+
+def say_once(workspace: Workspace) -> None:
+    """The first command about a challenge that does not say who holds its data says what follows from that."""
+    if (sentence := unsaid(workspace.challenge)) and not (mark := workspace.private / _SAID).exists():
+        warn(sentence)
+        write_file(mark, b"")
 
 
 def _halves(root: Path) -> Path:
@@ -105,6 +121,13 @@ def data_folders(challenge: Path, given: Mapping[str, Path]) -> dict[str, str]:
     return {phase: str(folder.resolve()) for phase, folder in folders.items()}
 
 
+def practice_folders(place: Path, challenge: Challenge) -> dict[str, str]:
+    """Where practice notes lie, by phase: told relative to challenge.toml, remembered whole."""
+    told = {"": challenge.data.practice if challenge.data is not None else None}
+    told |= {phase.name: phase.practice for phase in challenge.phases}
+    return {phase: str((place.parent / path).resolve()) for phase, path in told.items() if path is not None}
+
+
 def check_data(workspace: Workspace) -> None:
     """Notes and gold of every phase, and rules that hold together; the organiser hears of faults now, not later."""
     challenge = workspace.challenge
@@ -118,6 +141,9 @@ def check_data(workspace: Workspace) -> None:
         for task in tasks:
             policy_in(workspace, task, phase)
             _check(workspace, task, phase)
+        if workspace.notes_hidden(phase):
+            hidden, practice = (read_notes(place)[0] for place in (workspace.notes(phase), workspace.practice(phase)))
+            refuse_shared(practice, (note.text for note in hidden))
     refuse_contradictions(workspace)
 
 

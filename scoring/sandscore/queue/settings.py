@@ -42,11 +42,17 @@ class QueueSettings(_Part):
     """``data`` names the folder of notes and gold; a phase may have a folder of its own."""
 
     data: dict[str, str] = Field(description='By phase; "" is for all phases that are not named.')
+    practice: dict[str, str] = Field(
+        default_factory=dict,
+        description="Folders of practice notes, by phase as data is; where there is none, the bundled example's.",
+    )
     hipaa_map: str | None = None
     protocol: Literal["service", "batch"] = "service"
     concurrency: Annotated[int, Field(ge=1, le=64)] = 4
     complete: bool = Field(default=False, description="A note without an entry makes predictions invalid.")
-    most_bytes: Annotated[int, Field(ge=1)] = Field(default=1 << 30, description="Of a submitted file.")
+    most_bytes: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Of a submitted file, unpacked; default: 32 MB and 4 bytes a character of the notes."
+    )
     most_failures: Annotated[int, Field(ge=1, le=1000)] = MOST_FAILURES
     most_losses: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=20, description="Workers that may die over a submission, one after the other."

@@ -8,11 +8,11 @@ from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
 from sandscore.ranking.aggregation import number
-from sandscore.ranking.card_reading import RankedCard, formula_of
-from sandscore.ranking.ladder import LadderState, climb, f1_of, leave_one_out, replay, standard_error
-from sandscore.ranking.score_table import ScoreTable, tabulate
+from sandscore.ranking.card_reading import formula_of
+from sandscore.ranking.ladder import f1_of, leave_one_out, replay, standard_error
+from sandscore.ranking.score_table import ScoreTable
 from sandscore.records.board import AnyMeasure, Board, FormulaMeasure, RankedMeasure, Row
-from sandscore.records.challenge import FeedbackMode, RankingRules
+from sandscore.records.challenge import FeedbackMode, Numbering, RankingRules
 
 
 class _Seen(Struct, frozen=True):
@@ -23,50 +23,47 @@ class _Seen(Struct, frozen=True):
 
 
 def as_public(board: Board, table: ScoreTable, rules: RankingRules) -> Board:
-    """The board without what the phase's feedback hides."""
-    _refuse_sums(table, rules)
-    seen = sorted(BOARDS[rules.feedback](board, table), key=_order)
-    keys = [one.score for one in seen]
-    ranks = number(keys, rules.numbering) if rules.feedback != "blind" else [None] * len(keys)
-    rows = tuple(one.row.model_copy(update={"rank": rank}) for one, rank in zip(seen, ranks, strict=True))
+    """The board without what the phase's feedback hides. Where a ``full`` phase is only shown as ``rounded``, a sum,
+    which no grid can tell, has no score."""
+    if board.config.feedback == rules.feedback:
+        refuse_sums(table, rules.feedback)
+    rows = _ranked(BOARDS[rules.feedback](board, table), rules.feedback, rules.numbering)
     hidden = {"rows": rows, "pairwise": (), "stability": None, "site_leaders": None, "warnings": ()}
     hidden |= {"effective_patients": None}
     return board.model_copy(update=hidden)
 
 
-def participant_view(
-    entry: RankedCard, rules: RankingRules, state: LadderState | None = None, *, ended: bool = False
-) -> tuple[dict[str, object], LadderState | None]:
-    """What the team is told of one card, and the team's Ladder state afterwards (only the Ladder has one)."""
-    card = entry.card
-    if ended or rules.feedback == "full":
-        return card.model_dump(mode="json"), state
-    told: dict[str, object] = {
-        "task": card.task,
-        "team": card.team,
-        "submission": entry.submission,
-        "feedback": rules.feedback,
-    }
-    table = tabulate([entry])
-    _refuse_sums(table, rules)
-    if rules.feedback == "rounded":
-        told["measures"] = {
-            name: {told_as(table, m): rounded_score(table, 0, m)} for m, name in enumerate(table.measures)
-        }
-    if rules.feedback == "ladder":
-        counts = table.counts[0, :, table.measures.index(rules.headline)]
-        state = climb(state or LadderState(), entry.submission, counts)
-        place = table.measures.index(rules.headline)
-        told["measures"] = {rules.headline: {told_as(table, place): _shown(table, place, state.released)}}
-    return told, state
+def in_seen_order(rows: Sequence[Row], headline: str, mode: FeedbackMode, numbering: Numbering) -> tuple[Row, ...]:
+    """Rows that participants see already, ordered and numbered again by the scores that stand there."""
+    measures = [row.measures.get(headline) for row in rows]
+    seen = [_Seen(row, _order_score(measure)) for row, measure in zip(rows, measures, strict=True)]
+    return _ranked(seen, mode, numbering)
 
 
-def _refuse_sums(table: ScoreTable, rules: RankingRules) -> None:
+def _order_score(measure: AnyMeasure | None) -> float | None:
+    """The score that is shown, more being better."""
+    if measure is None or measure.ranked is None:
+        return None
+    return -measure.ranked if measure.direction == "lower" else measure.ranked
+
+
+def _ranked(seen: Sequence[_Seen], mode: FeedbackMode, numbering: Numbering) -> tuple[Row, ...]:
+    ordered = sorted(seen, key=_order)
+    keys = [one.score for one in ordered]
+    ranks = number(keys, numbering) if mode != "blind" else [None] * len(keys)
+    return tuple(one.row.model_copy(update={"rank": rank}) for one, rank in zip(ordered, ranks, strict=True))
+
+
+def refuse_sums(table: ScoreTable, mode: FeedbackMode) -> None:
     """A sum has no end, so there is no grid on which it could be told."""
+    if (sums := summed(table)) and mode in {"rounded", "ladder"}:
+        raise UsageFault(f"feedback '{mode}' cannot tell {sums[0]}, which is a sum; 'full' or 'blind' can")
+
+
+def summed(table: ScoreTable) -> list[str]:
+    """The measures that are sums."""
     card = next(iter(table.cards.values())).card
-    sums = [name for name in table.measures if (form := formula_of(card.measures.get(name))) and form.kind == "sum"]
-    if sums and rules.feedback in {"rounded", "ladder"}:
-        raise UsageFault(f"feedback '{rules.feedback}' cannot tell {sums[0]}, which is a sum; 'full' or 'blind' can")
+    return [name for name in table.measures if (form := formula_of(card.measures.get(name))) and form.kind == "sum"]
 
 
 def told_as(table: ScoreTable, measure: int) -> str:
@@ -74,7 +71,7 @@ def told_as(table: ScoreTable, measure: int) -> str:
     return "value" if table.measures[measure] in table.scales else "f1"
 
 
-def _shown(table: ScoreTable, measure: int, score: float | None) -> float | None:
+def shown_score(table: ScoreTable, measure: int, score: float | None) -> float | None:
     """In the measure's own direction."""
     scale = table.scale(measure)
     return round(scale.shown(score), 12) if score is not None and scale.lower else score
@@ -89,7 +86,7 @@ def rounded_score(table: ScoreTable, system: int, measure: int) -> float | None:
     if math.isnan(score):
         return None
     step = grid(standard_error(leave_one_out(counts)))
-    return _shown(table, measure, min(1.0, round(round(score / step) * step, 12)))
+    return shown_score(table, measure, min(1.0, round(round(score / step) * step, 12)))
 
 
 def grid(error: float) -> float:
@@ -138,10 +135,13 @@ def _bare_measure(measure: AnyMeasure | None, score: float | None) -> AnyMeasure
 
 
 def _rounded(board: Board, table: ScoreTable) -> list[_Seen]:
-    out = []
+    out, sums = [], {*summed(table)}
     for row in board.rows:
         system = table.systems.index(row.submission)
-        scores = {name: rounded_score(table, system, table.measures.index(name)) for name in row.measures}
+        scores = {
+            name: None if name in sums else rounded_score(table, system, table.measures.index(name))
+            for name in row.measures
+        }
         out.append(_Seen(_bare(row, scores), _goodness(table, board.headline, scores[board.headline])))
     return out
 
@@ -156,7 +156,7 @@ def _ladder(board: Board, table: ScoreTable) -> list[_Seen]:
     for rows in teams.values():
         state = replay([(r.submission, table.counts[table.systems.index(r.submission), :, measure]) for r in rows])
         row = next((row for row in rows if row.submission == state.submission), rows[0])
-        out.append(_Seen(_bare(row, {board.headline: _shown(table, measure, state.released)}), state.released))
+        out.append(_Seen(_bare(row, {board.headline: shown_score(table, measure, state.released)}), state.released))
     return out
 
 

@@ -32,12 +32,17 @@ class Outcome(StrEnum):
         return (InfrastructureFault if self.ours else ParticipantFault).exit_code
 
 
-class RunFault(SandscoreError):
-    """Ends a run: its outcome and a reason that may be shown to the participant."""
+Stage = Literal["pull", "start", "notes", "collect", "validate"]
+"""How far a run had come: image fetched, container started, notes handed over, answers taken, answers judged."""
 
-    def __init__(self, outcome: Outcome, reason: str) -> None:
+
+class RunFault(SandscoreError):
+    """Ends a run: its outcome, a reason that may be shown to whoever may see the notes, and where an answer is not
+    valid the code of the problem."""
+
+    def __init__(self, outcome: Outcome, reason: str, code: str | None = None) -> None:
         super().__init__(reason)
-        self.outcome, self.reason = outcome, reason
+        self.outcome, self.reason, self.code = outcome, reason, code
         self.exit_code = outcome.exit_code
 
 
@@ -61,6 +66,7 @@ class RunLimits(StrictRecord):
     tmp_executable: bool = Field(default=False, description="True for images whose compiler needs it.")
     shared_memory_bytes: int = Field(default=64 * MIB, ge=4096)
     image_bytes: int = Field(default=10 * 1024 * MIB, ge=1)
+    pull_seconds: float = Field(default=1800.0, gt=0, description="For an image to come out of its registry.")
     log_bytes: int = Field(default=4 * MIB, ge=1, description="Standard output and error together.")
     log_kept_bytes: int = Field(default=64 << 10, ge=0)
     output_bytes: int = Field(default=32 * MIB, ge=1, description="All answers of a run, and …")
@@ -156,6 +162,8 @@ class RunRecord(StrictRecord):
     exit_code: int | None = None
     outcome: Outcome
     reason: str | None = None
+    stage: Stage | None = Field(default=None, description="Where a run that did not finish had come to.")
+    code: str | None = Field(default=None, description="Of the first problem of an answer that is not valid.")
     determinism: Check | None = None
     robustness: Check | None = None
     warnings: tuple[str, ...] = ()

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from sandscore.records.released_view import LedgerLine, Released, lines_of, view_of
+
 
 class Status(StrEnum):
     """Where a submission stands, in Synapse's own words."""
@@ -31,6 +33,11 @@ class Status(StrEnum):
 CANCELLED = "cancelled"
 """The reason of a REJECTED submission that its team (or the organiser) called back."""
 
+FAILURE_QUOTA = "failure_quota"
+"""The reason of a REJECTED submission whose team has failed, or called back what was begun, too often."""
+REHEARSED = "rehearsed"
+"""The reason of a RECEIVED submission whose image has done well on the practice notes and waits to meet the others."""
+
 
 class SubmissionKind(StrEnum):
     """What was submitted."""
@@ -51,6 +58,8 @@ class Submission(Struct, frozen=True):
     phase: str | None = None
     image: str | None = None
     """repository@sha256:… where ``kind`` is IMAGE."""
+    content: str | None = None
+    """A file that was handed in: as sha256:…, or by a name under which its home keeps it unchanged."""
     submitter: str | None = None
     """Whom to notify: an e-mail address, or a Synapse user or team id."""
     attempt: int = 0
@@ -68,6 +77,8 @@ class Submission(Struct, frozen=True):
     scores: Mapping[str, float | None] = field(default_factory=dict)
     """For the organiser. What the team sees is the feedback."""
     feedback: Mapping[str, object] | None = None
+    spent: float = 0.0
+    """Seconds that the container ran of the attempt that ended it."""
     rehearsed: bool = False
     """The image has done well on the practice notes; only then it meets hidden ones."""
 
@@ -111,16 +122,29 @@ class Verdict(Struct, frozen=True):
 
     status: Status
     """SCORED, INVALID (the participant's fault only) or REJECTED (an organiser's decision, or cancelled)."""
-    reason: str | None = None
-    """May be shown to the participant: quotes nothing from gold or notes."""
+    reason: Released[str] | None = None
+    """For the team."""
     scores: Mapping[str, float | None] = field(default_factory=dict)
     """Headline and secondary F1 by measure, exact, for the organiser: never for a place participants can read."""
-    feedback: Mapping[str, object] | None = None
+    feedback: Released[Mapping[str, object]] | None = None
     """What the team may be told under the phase's feedback mode; None where the writer of the board decides it
     (the Ladder needs a team's submissions in order)."""
     signature: str | None = None
+    seconds: float = 0.0
+    """How long its container ran."""
     folder: Path | None = None
-    """The attempt's files (``artifacts.py`` names them), all of them written and synced."""
+    """The attempt's files (``attempt_files`` names them), all of them written and synced."""
+    beside: tuple[Released[object], ...] = ()
+    """What else becomes visible to the team with the verdict: the status itself, and what the folder has for it."""
+
+    @property
+    def lines(self) -> tuple[LedgerLine, ...]:
+        """For the ledger, in the transaction that makes the verdict visible."""
+        return lines_of((self.reason, self.feedback, *self.beside))
+
+    @property
+    def reason_text(self) -> str | None:
+        return view_of(self.reason)
 
 
 class Version(Struct, frozen=True):
@@ -128,7 +152,7 @@ class Version(Struct, frozen=True):
 
     number: int
     scores: Mapping[str, float | None]
-    feedback: Mapping[str, object] | None
+    feedback: Released[Mapping[str, object]] | None
     signature: str
     cause: str
     """Why it was computed anew, for the history."""
@@ -145,14 +169,19 @@ class Event(IntFlag):
     NEEDS_ORGANISER = 32
 
 
+class NoticeText(Struct, frozen=True):
+    """What a notice says to the team."""
+
+    subject: str
+    text: str
+
+
 class Notice(Struct, frozen=True):
     """One message. (submission, attempt, event) is its identity."""
 
     submission: Submission
     attempt: int
     event: Event
-    subject: str
-    text: str
-    """May be shown to the team."""
+    words: Released[NoticeText]
     detail: str | None = None
     """What exactly failed: for the organisers' own file and mail, for nobody else."""

@@ -96,6 +96,7 @@ def written(values: Mapping[str, Any]) -> Iterator[bytes]:
 
 SHOWN_OF_HASH = 12
 _SHOWN_OF_ID = 16
+_GOLD = "gold:"
 _BULK = ("per_note", "units")
 """Required fields that grow with the notes and are plain already."""
 
@@ -263,6 +264,23 @@ def published(card: Scorecard, salt: bytes) -> Scorecard:
             "units": {hidden(note): hidden(unit) for note, unit in card.units.items()},
         }
     )
+
+
+def keyed_gold(digest: str, salt: bytes) -> str:
+    """How others are told which gold it was: by a keyed hash, at which nobody can try a guess."""
+    said = f"{_GOLD}{digest[:SHOWN_OF_HASH]}".encode()
+    return hmac.new(salt, said, hashlib.sha256).hexdigest()[:SHOWN_OF_HASH]
+
+
+def with_keyed_gold(card: Scorecard, salt: bytes) -> Scorecard:
+    """The card with its gold named so; cards of one salt stay comparable with one another."""
+    parts = (_keyed(part, salt) for part in card.signature.split("|"))
+    return card.model_copy(update={"signature": "|".join(parts)})
+
+
+def _keyed(part: str, salt: bytes) -> str:
+    gold = part.removeprefix(_GOLD)
+    return part if gold == part else f"{_GOLD}{keyed_gold(gold, salt)}"
 
 
 def dumped(card: Scorecard) -> bytes:

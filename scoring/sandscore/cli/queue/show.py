@@ -34,12 +34,15 @@ def command(words: tuple[str, ...], team_view: bool, output_format: str, **where
 async def _found(place: Place, home: "QueueHome", submission_id: str, team_view: bool) -> dict[str, object]:
     from sandscore.cli.queue.submission_text import record
     from sandscore.queue.attempt_files import team_view as view
+    from sandscore.queue.public_log import receipt_facts
 
     one = next((one for one in await home.submissions() if one.id == submission_id), None)
     if one is None:
         raise UsageFault(f"there is no submission {submission_id} in this queue")
     folder = await home.kept(one)
-    seen = view(one, folder)
+    seen = view(one, folder, place.workspace.rehearsal(one.id) if one.rehearsed else None)
+    if (receipt := receipt_facts(place.workspace, submission_id)) is not None:
+        seen["receipt"] = receipt
     if team_view:
         return seen
     history = place.row.history(place.workspace, submission_id)

@@ -42,11 +42,20 @@ def command(
 ) -> int:
     """Take one submission to its queue and say its id."""
     from sandscore.queue.new_submission import NewSubmission
+    from sandscore.queue.public_log import receipt_facts
     from sandscore.queue.queue_layout import owner_only
 
     place = queue_in(folder, {})
     handed_in = NewSubmission(task, team, image, predictions, phase, notify)
     with owner_only():
         submission_id = place.row.submit(place.workspace, handed_in)
-    click.echo(json.dumps({"id": submission_id}) if output_format == "json" else submission_id)
+    receipt = receipt_facts(place.workspace, submission_id)
+    if output_format == "json":
+        click.echo(json.dumps({"id": submission_id} | ({"receipt": receipt} if receipt else {})))
+        return 0
+    click.echo(submission_id)
+    if receipt is not None:
+        line = int(str(receipt["position"])) + 1
+        said = f"line {line} of {receipt['log']}, {receipt['content']}"
+        click.echo(f"receipt: {said}; sandscore queue receipt prints all of it", err=True)
     return 0

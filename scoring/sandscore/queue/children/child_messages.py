@@ -12,7 +12,9 @@ from msgspec import Struct
 from msgspec.json import Decoder
 from pydantic import BaseModel
 
-from sandscore.records.run_record import Outcome, Protocol, RunLimits
+from sandscore.attestation.log_lines import HandedIn
+from sandscore.records.released_view import PackedView
+from sandscore.records.run_record import Outcome, Protocol, RunLimits, Stage
 from sandscore.records.submission import Submission
 from sandscore.task_table.task import Task
 
@@ -32,8 +34,16 @@ class SubmissionRunRequest(_Message, frozen=True, tag="run"):
     concurrency: int
     limits: RunLimits
     part: tuple[int, int] | None = None
+    registries: tuple[str, ...] = ()
+    """What this team's images may be named in; nobody else is asked for them."""
+    registry_failed: bool = False
+    """Whether that was what ended the attempt before this one."""
     own_task: Task | None = None
     """The task, where the challenge defines it."""
+    practice: str | None = None
+    """Rehearse: over these notes and the odd ones in place of ``notes``."""
+    masked: bool = True
+    """Whoever gets the log may not see the notes."""
 
 
 class SweepRequest(_Message, frozen=True, tag="sweep"):
@@ -89,6 +99,8 @@ class BoardsRequest(_Message, frozen=True, tag="boards"):
     """Renew the boards of these submissions, then the site."""
 
     submissions: tuple[ScoredSubmission, ...]
+    accepted: tuple[HandedIn, ...] = ()
+    """All that was ever taken in, the oldest first: for the log."""
 
 
 class Blame(StrEnum):
@@ -104,6 +116,8 @@ class FaultAnswer(_Message, frozen=True, tag="fault"):
 
     blame: Blame
     reason: str
+    counts: dict[str, int] = {}
+    """How often validation found each code, where that is the fault."""
 
 
 class RunAnswer(_Message, frozen=True, tag="ran"):
@@ -111,6 +125,8 @@ class RunAnswer(_Message, frozen=True, tag="ran"):
 
     outcome: Outcome
     reason: str | None = None
+    stage: Stage | None = None
+    code: str | None = None
 
 
 class SweepAnswer(_Message, frozen=True, tag="swept"):
@@ -124,7 +140,7 @@ class ScoreAnswer(_Message, frozen=True, tag="scored"):
 
     scores: dict[str, float | None]
     signature: str
-    feedback: dict[str, object] | None = None
+    feedback: PackedView | None = None
 
 
 class GoldChange(Struct, frozen=True):
@@ -157,7 +173,7 @@ class BoardsAnswer(_Message, frozen=True, tag="published"):
     """Boards that are there; by submission what teams may now be told; and what went wrong."""
 
     boards: tuple[str, ...]
-    feedback: dict[str, dict[str, object]]
+    feedback: dict[str, PackedView]
     warnings: tuple[str, ...]
 
 

@@ -10,4 +10,4 @@ from sandscore.queue.workspace import open_workspace
 
 if __name__ == "__main__":
     workspace = open_workspace(Path(sys.argv[1]))
-    answer_once(lambda request: rebuild(workspace, request.submissions), BOARDS_REQUESTS)
+    answer_once(lambda request: rebuild(workspace, request.submissions, request.accepted), BOARDS_REQUESTS)

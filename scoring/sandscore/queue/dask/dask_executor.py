@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from sandscore.base.errors import InfrastructureFault, UsageFault
 from sandscore.base.whole_files import write_synced
 from sandscore.containers.sent_notes import read_notes
-from sandscore.queue.attempt_files import LOG, PREDICTIONS, RUN
+from sandscore.queue.attempt_files import EARLY_LOG, LOG, NOTES, PREDICTIONS, PROBLEMS, REFUSED, RUN
 from sandscore.queue.children.child_messages import (
     Blame,
     FaultAnswer,
@@ -137,7 +137,8 @@ async def _run(root: str, job: SubmissionRunRequest) -> RunnerAnswer:
 
 _CONNECT_SECONDS = 10.0
 _PAUSE_SECONDS = 1.0
-_KEPT = (PREDICTIONS, LOG, RUN)
+_KEPT = (PREDICTIONS, REFUSED, NOTES, PROBLEMS, EARLY_LOG, LOG, RUN)
+"""The record last: where it is everything is."""
 _Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")
 
@@ -206,7 +207,8 @@ class DaskHands:
     async def run(self, job: RunnerRequest) -> RunnerAnswer:
         if isinstance(job, SweepRequest):
             return SweepAnswer(0)
-        shards = await asyncio.to_thread(shards_of, job.notes)
+        whole = job.practice is not None  # a rehearsal is one container
+        shards = [None] if whole else await asyncio.to_thread(shards_of, job.notes)
         asked = [self._cluster.ask(run_task, self._root, replace(job, part=shard), "runner") for shard in shards]
         answers = await asyncio.gather(*asked)
         worst = next((answer for answer in answers if not _finished(answer)), None)

@@ -3,7 +3,7 @@
 import asyncio
 import fcntl
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +13,8 @@ from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault, SandscoreError
 from sandscore.base.process_identity import boot
 from sandscore.base.whole_files import write_file
-from sandscore.disclosure.feedback_view import outdated
+from sandscore.disclosure.outcome_views import outdated
+from sandscore.disclosure.released import unpack
 from sandscore.queue.attempt_files import card_name
 from sandscore.queue.children.child_messages import (
     BOARDS_ANSWERS,
@@ -24,11 +25,14 @@ from sandscore.queue.children.child_messages import (
 )
 from sandscore.queue.children.child_process import Child, scorer_environment
 from sandscore.queue.home_protocol import QueueHome
+from sandscore.queue.public_log import handed_in
 from sandscore.queue.queue_layout import private_path
+from sandscore.queue.shared_data import policy_in
 from sandscore.queue.worker import notice_text
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.records.board import BoardRules
+from sandscore.records.released_view import Released
 from sandscore.records.submission import Status, Submission
 
 _PATIENCE_SECONDS = 3600.0
@@ -57,14 +61,15 @@ class Follower:
         return True
 
     async def _rebuild(self) -> None:
-        submissions = [one for one in await self._home.submissions() if one.status is Status.SCORED]
-        state = [(one.id, one.version, one.feedback is None) for one in submissions]
-        if not submissions or state == self._before or self._published(state):
+        every = await self._home.submissions()
+        submissions = [one for one in every if one.status is Status.SCORED]
+        state = (len(every), [(one.id, one.version, one.feedback is None) for one in submissions])
+        if not every or state == self._before or self._published(state):
             return
         records = [record for one in submissions if (record := await self._record(one)) is not None]
         child = Child("publisher", (str(self._workspace.root),), scorer_environment(), BOARDS_ANSWERS)
         try:
-            answer = await child.ask(BoardsRequest(tuple(records)), _PATIENCE_SECONDS)
+            answer = await child.ask(BoardsRequest(tuple(records), tuple(map(handed_in, every))), _PATIENCE_SECONDS)
         finally:
             await child.stop()
         if not isinstance(answer, BoardsAnswer):
@@ -72,12 +77,15 @@ class Follower:
         for warning in answer.warnings:
             warn(warning)
         by_id = {one.id: one for one in submissions}
-        for submission_id, view in answer.feedback.items():
+        for submission_id, packed in answer.feedback.items():
             one = by_id[submission_id]
-            await self._home.notify(notice_text.scored(one, one.attempt, view))
-            await self._home.publish_feedback(one, view)
+            told: Released[Mapping[str, object]] = unpack(packed)
+            await self._home.disclose([told.line])
+            await self._home.notify(notice_text.scored(one, one.attempt, told))
+            await self._home.publish_feedback(one, told)
         await self._home.publish([Path(board) for board in answer.boards], self._workspace.site)
-        self._before = [(one.id, one.version, False) for one in submissions] if not answer.warnings else None
+        settled = [(one.id, one.version, False) for one in submissions]
+        self._before = (len(every), settled) if not answer.warnings else None
         if self._before is not None:
             published = f"{self._digest(self._before)} {uptime()}"
             write_file(private_path(self._workspace.root, _PUBLISHED), published.encode())
@@ -115,7 +123,7 @@ class Follower:
             version=one.version,
             created=one.created,
             score=one.scores.get(rules.headline),
-            waiting=outdated(one.feedback, rules),
+            waiting=outdated(one.feedback, policy_in(self._workspace, *asked)),
             card=str(folder / card_name(one.version)),
         )
 

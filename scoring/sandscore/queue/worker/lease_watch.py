@@ -71,7 +71,7 @@ class HeldLeases:
     """All watches of a worker."""
 
     def __init__(self, home: QueueHome, lease_seconds: float) -> None:
-        self._home, self._pause = home, min(lease_seconds / 3, _MOST_SECONDS)
+        self._home, self.pause = home, min(lease_seconds / 3, _MOST_SECONDS)
         self.watches: dict[LeaseWatch, asyncio.Task[None] | None] = {}
         self.halted = False
 
@@ -87,7 +87,7 @@ class HeldLeases:
     async def beat(self) -> None:
         """For ever. A heartbeat that takes long holds up no other."""
         while True:
-            await asyncio.sleep(self._pause)
+            await asyncio.sleep(self.pause)
             for watch, renewing in self.watches.items():
                 if renewing is None or renewing.done():
                     self.watches[watch] = asyncio.ensure_future(watch.renew(self._home))

@@ -110,7 +110,9 @@ class Worker:
         following = asyncio.ensure_future(follow(self._follower, self._plan.board_seconds, self._stopping))
         beating = asyncio.ensure_future(self._leases.beat())
         chooser = Chooser(self._home, self._workspace, self._plan.once)
-        shared = SharedWork(chooser, Reach(not self._plan.once), self._stopping, self._moved, self._seen)
+        shared = SharedWork(
+            self._workspace, chooser, Reach(not self._plan.once), self._stopping, self._moved, self._seen
+        )
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._plan.jobs):

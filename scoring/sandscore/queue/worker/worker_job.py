@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 
 from msgspec import Struct
 
@@ -13,6 +14,7 @@ from sandscore.base.process_identity import own_name
 from sandscore.queue.disk_space import want_room
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.worker.attempt import Attempts, Ending
+from sandscore.queue.worker.ticks import Lookahead, seconds_to_tick
 from sandscore.queue.workspace import Workspace
 from sandscore.records.submission import Claim, Submission, SubmissionKind
 
@@ -67,6 +69,24 @@ _FRESH_SECONDS = 1.0
 _IDLE_SECONDS, _SHORTEST_SECONDS = 1.0, 0.05
 
 
+class Slot(StrEnum):
+    """What a worker has room for, each apart: no rehearsal waits for a hidden run, and no file for an image."""
+
+    REHEARSAL = "rehearsal"
+    HIDDEN = "hidden"
+    IMAGE = "image"
+    PREDICTIONS = "predictions"
+
+
+def slot_of(one: Submission, workspace: Workspace) -> Slot:
+    """Where a submission is worked on next."""
+    if one.kind is SubmissionKind.PREDICTIONS:
+        return Slot.PREDICTIONS
+    if not workspace.notes_hidden(one.phase):
+        return Slot.IMAGE
+    return Slot.HIDDEN if one.rehearsed else Slot.REHEARSAL
+
+
 class Chooser:
     """Shared by the jobs of a worker, so that they do not race one another."""
 
@@ -77,8 +97,8 @@ class Chooser:
         self._listed = 0.0
         self._choosing = asyncio.Lock()
 
-    async def take(self, room: Mapping[SubmissionKind, int]) -> Sequence[Claim]:
-        """Claims of at most so many of each kind; none where nothing can be had just now."""
+    async def take(self, room: Mapping[Slot, int]) -> Sequence[Claim]:
+        """Claims of at most so many for each slot; none where nothing can be had just now."""
         async with self._choosing:
             want_room(self._workspace.root, self._workspace.settings.spare_bytes)
             if not any(room.values()):
@@ -91,7 +111,7 @@ class Chooser:
                 claims = await self._taken(room)
         return claims
 
-    async def _taken(self, room: Mapping[SubmissionKind, int]) -> Sequence[Claim]:
+    async def _taken(self, room: Mapping[Slot, int]) -> Sequence[Claim]:
         while chosen := self._chosen(room):
             if claims := await self._claimed(chosen):
                 return claims
@@ -102,13 +122,15 @@ class Chooser:
         seconds = await self._home.seconds_until_claimable()
         if seconds is None:
             return None if self._once else _IDLE_SECONDS
+        if not seconds and self._candidates:  # there is no room for them
+            seconds = min(_IDLE_SECONDS, seconds_to_tick())
         return min(max(seconds, _SHORTEST_SECONDS), _IDLE_SECONDS)
 
-    def _chosen(self, room: Mapping[SubmissionKind, int]) -> list[Submission]:
+    def _chosen(self, room: Mapping[Slot, int]) -> list[Submission]:
         left, chosen = dict(room), []
         for one in self._candidates:
-            if left.get(one.kind, 0) > 0:
-                left[one.kind] -= 1
+            if left.get(slot := slot_of(one, self._workspace), 0) > 0:
+                left[slot] -= 1
                 chosen.append(one)
         self._candidates = [one for one in self._candidates if one not in chosen]
         return chosen
@@ -128,6 +150,7 @@ class Chooser:
 class SharedWork(Struct, frozen=True):
     """What the jobs of a worker have in common. ``stopping``: claim nothing more. ``moved``: wakes all jobs."""
 
+    workspace: Workspace
     chooser: Chooser
     reach: Reach
     stopping: asyncio.Event
@@ -136,12 +159,13 @@ class SharedWork(Struct, frozen=True):
 
 
 class WorkerJob:
-    """Runs one image at a time, and takes files beside it: those that are quick, several at once."""
+    """Runs one image at a time and rehearses another, and takes files beside them: those that are quick, several at
+    once. Of images on hidden notes it takes several at a tick, and runs them one after the other until the next."""
 
     def __init__(self, attempts: Attempts, shared: SharedWork) -> None:
         self._attempts, self._shared = attempts, shared
-        self._pace = Backpressure()
-        self._under_way: Counter[SubmissionKind] = Counter()
+        self._pace, self._ahead = Backpressure(), Lookahead()
+        self._under_way: Counter[Slot] = Counter()
         self.moved = asyncio.Event()
         """There is reason to look again: an attempt has ended, or the worker stops."""
 
@@ -150,21 +174,26 @@ class WorkerJob:
         async with asyncio.TaskGroup() as group:
             while not self._shared.stopping.is_set():
                 self.moved.clear()
-                files = self._pace.most - self._under_way[SubmissionKind.PREDICTIONS]
-                if files <= 0:
-                    await self.moved.wait()
-                    continue
-                claims, pause = await self._more(
-                    {SubmissionKind.IMAGE: 1 - self._under_way[SubmissionKind.IMAGE], SubmissionKind.PREDICTIONS: files}
-                )
+                claims, pause = await self._more(self._room())
                 for claim in claims:
-                    self._under_way[claim.submission.kind] += 1
-                    group.create_task(self._carry_out(claim))
+                    slot = slot_of(claim.submission, self._shared.workspace)
+                    self._under_way[slot] += 1
+                    self._ahead.room -= slot is Slot.HIDDEN
+                    group.create_task(self._carry_out(claim, slot))
                 if pause is None:
                     return
                 await self._rest(pause)
 
-    async def _more(self, room: dict[SubmissionKind, int]) -> tuple[list[Claim], float | None]:
+    def _room(self) -> dict[Slot, int]:
+        busy = self._attempts.waiting_to_run
+        return {
+            Slot.REHEARSAL: 1 - self._under_way[Slot.REHEARSAL],
+            Slot.HIDDEN: self._ahead.look(busy),
+            Slot.IMAGE: 1 - max(busy, self._under_way[Slot.IMAGE]),
+            Slot.PREDICTIONS: self._pace.most - self._under_way[Slot.PREDICTIONS],
+        }
+
+    async def _more(self, room: dict[Slot, int]) -> tuple[list[Claim], float | None]:
         """What could be had, and how long to wait before more is asked for; None if that is for ever."""
         try:
             claims = list(await self._shared.chooser.take(room))
@@ -174,15 +203,15 @@ class WorkerJob:
         self._shared.reach.back()
         return claims, pause
 
-    async def _carry_out(self, claim: Claim) -> None:
+    async def _carry_out(self, claim: Claim, slot: Slot) -> None:
         begun = uptime()
         self._shared.seen(claim)
         try:
             self._shared.seen(await self._attempts.carry_out(claim))
         finally:
-            self._under_way[claim.submission.kind] -= 1
+            self._under_way[slot] -= 1
             self._shared.moved()
-        if claim.submission.kind is SubmissionKind.PREDICTIONS:
+        if slot is Slot.PREDICTIONS:
             self._pace.took(uptime() - begun)
 
     async def _rest(self, seconds: float) -> None:

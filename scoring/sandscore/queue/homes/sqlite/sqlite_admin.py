@@ -3,24 +3,36 @@
 import json
 import secrets
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
+from sandscore.attestation.log_lines import HandedIn
 from sandscore.base.clock import read, stamped, utc_now, written
 from sandscore.base.errors import ParticipantFault
-from sandscore.queue.homes.sqlite.sqlite_database import Database, as_json, seconds_left, submission_of
+from sandscore.queue.failure_quota import failure_refusal
+from sandscore.queue.homes.sqlite.sqlite_database import (
+    Database,
+    add_lines,
+    as_json,
+    failures_of,
+    lines_in,
+    seconds_left,
+    submission_of,
+)
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal, SubmittedRow
 from sandscore.queue.new_submission import NewSubmission, checked, keep_file, quota_of, refusal
+from sandscore.queue.public_log import PublicLog
 from sandscore.queue.workspace import Workspace
+from sandscore.records.released_view import LedgerLine, Released, lines_of, view_of
 from sandscore.records.submission import CANCELLED, Status, Submission, SubmissionKind, Version
 
 
 def submit(database: Database, journal: SubmissionJournal, workspace: Workspace, entry: NewSubmission) -> str:
     """The id of the new submission, once it is on disk."""
     phase = checked(workspace, entry)
-    kept = None if entry.predictions is None else keep_file(workspace, entry.predictions)
+    kept = None if entry.predictions is None else keep_file(workspace, entry.predictions, phase)
     kind = SubmissionKind.PREDICTIONS if entry.image is None else SubmissionKind.IMAGE
     with database.writing() as connection:
         now = utc_now()
@@ -31,6 +43,9 @@ def submit(database: Database, journal: SubmissionJournal, workspace: Workspace,
             (entry.team, within, within),
         )
         refused = refusal(quota, [read(found[0]) for found in counted], now)
+        refused = refused or failure_refusal(
+            workspace.challenge, phase, failures_of(connection, entry.team, within), now
+        )
         if refused is not None:
             raise ParticipantFault(refused)
         row = SubmittedRow(
@@ -45,6 +60,8 @@ def submit(database: Database, journal: SubmissionJournal, workspace: Workspace,
             created=stamped(now),
         )
         journal.submitted(connection, row)
+    content = str(entry.image) if kept is None else f"sha256:{kept}"
+    PublicLog(workspace).accept(HandedIn(row.id, entry.task, phase, content))
     return row.id
 
 
@@ -58,6 +75,7 @@ class AttemptRow(Struct, frozen=True):
     ended: str | None
     outcome: str | None
     reason: str | None
+    seconds: float = 0.0
 
 
 class VersionRow(Struct, frozen=True):
@@ -138,13 +156,14 @@ class SqliteAdmin:
         return True
 
     def add_version(self, submission_id: str, version: Version) -> bool:
-        scores, feedback = as_json(dict(version.scores)), as_json(version.feedback)
+        scores, feedback = as_json(dict(version.scores)), as_json(view_of(version.feedback))
         with self._database.writing() as connection:
             changed = connection.execute(
                 "UPDATE submission SET scores=?, feedback=?, version=? WHERE id=? AND version=? AND status='SCORED'",
                 (scores, feedback, version.number, submission_id, version.number - 1),
             ).rowcount
             if changed:
+                add_lines(connection, lines_of([version.feedback]), submission=submission_id)
                 connection.execute(
                     "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?)",
                     (
@@ -159,9 +178,18 @@ class SqliteAdmin:
                 )
         return bool(changed)
 
-    def publish_feedback(self, submission: Submission, feedback: Mapping[str, object]) -> None:
-        told = as_json(feedback)
+    def disclose(self, lines: Sequence[LedgerLine]) -> None:
         with self._database.writing() as connection:
+            add_lines(connection, lines)
+
+    def disclosed(self) -> list[LedgerLine]:
+        with self._database.reading() as connection:
+            return lines_in(connection)
+
+    def publish_feedback(self, submission: Submission, feedback: Released[Mapping[str, object]]) -> None:
+        told = as_json(feedback.view)
+        with self._database.writing() as connection:
+            add_lines(connection, [feedback.line], team=submission.team, submission=submission.id)
             for table, key in (("submission", "id"), ("version", "submission")):
                 number = "version" if table == "submission" else "number"
                 connection.execute(

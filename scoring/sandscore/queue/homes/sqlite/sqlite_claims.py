@@ -8,10 +8,23 @@ from msgspec.structs import replace
 
 from sandscore.base.clock import uptime, utc_now, wait_after, written
 from sandscore.base.process_identity import boot
+from sandscore.disclosure.released import CALLED_BACK, OVER_QUOTA
+from sandscore.queue.failure_quota import failure_refusal
 from sandscore.queue.fair_turns import Turns
-from sandscore.queue.homes.sqlite.sqlite_database import Database, Gone, as_json, seconds_left, submission_of
+from sandscore.queue.homes.sqlite.sqlite_database import (
+    Database,
+    Gone,
+    add_lines,
+    as_json,
+    failures_of,
+    seconds_left,
+    submission_of,
+)
+from sandscore.queue.new_submission import quota_of
 from sandscore.queue.settings import QueueSettings
-from sandscore.records.submission import CANCELLED, Claim, Committed, Signal, Status, Submission, Verdict
+from sandscore.records.challenge import Challenge
+from sandscore.records.released_view import view_of
+from sandscore.records.submission import CANCELLED, REHEARSED, Claim, Committed, Signal, Status, Submission, Verdict
 
 _OPEN = """
 SELECT id, team, status, owner, until, boot FROM submission
@@ -26,8 +39,8 @@ WHERE begun >= ? AND coalesce(outcome, '') NOT IN ('failed', 'lost', 'handed bac
 class SqliteClaims:
     """What workers do to the queue: each change within the transaction it is given."""
 
-    def __init__(self, database: Database, settings: QueueSettings) -> None:
-        self._database, self._settings = database, settings
+    def __init__(self, database: Database, settings: QueueSettings, challenge: Challenge | None = None) -> None:
+        self._database, self._settings, self._challenge = database, settings, challenge
 
     def claimable(self, most: int) -> list[Submission]:
         known, waiting, turns = Gone(), list[sqlite3.Row](), Turns()
@@ -60,7 +73,10 @@ class SqliteClaims:
         if row["status"] != Status.RECEIVED and self._lost(connection, row):
             return None
         if row["cancel_requested"]:
-            _finish(connection, row, Verdict(Status.REJECTED, CANCELLED))
+            _finish(connection, row, Verdict(Status.REJECTED, CALLED_BACK))
+            return None
+        if self._fails_too_often(connection, row):
+            _finish(connection, row, Verdict(Status.REJECTED, OVER_QUOTA))
             return None
         nonce, attempt = secrets.token_hex(16), row["attempt"] + 1
         lease = (uptime() + lease_seconds, boot(), submission.id)
@@ -94,15 +110,16 @@ class SqliteClaims:
         if not _held(row, claim):
             return Committed.STALE
         called_back = bool(row["cancel_requested"])
-        _finish(connection, row, Verdict(Status.REJECTED, CANCELLED) if called_back else verdict)
-        return Committed.CANCELLED if called_back or verdict.reason == CANCELLED else Committed.DONE
+        over = Verdict(Status.REJECTED, CALLED_BACK, seconds=verdict.seconds)
+        _finish(connection, row, over if called_back else verdict)
+        return Committed.CANCELLED if called_back or verdict.reason_text == CANCELLED else Committed.DONE
 
     def release(self, connection: sqlite3.Connection, claim: Claim, reason: str, our_fault: bool) -> bool:
         row = _row(connection, claim.submission.id)
         if row is None or not _held(row, claim):
             return False
         if row["cancel_requested"]:
-            _finish(connection, row, Verdict(Status.REJECTED, CANCELLED))
+            _finish(connection, row, Verdict(Status.REJECTED, CALLED_BACK))
             return True
         failures = row["failures"] + our_fault
         wait = wait_after(failures, self._settings.first_wait_seconds) if our_fault else 0.0
@@ -113,6 +130,20 @@ class SqliteClaims:
             (failures, helpless, uptime() + wait, boot(), row["id"]),
         )
         return True
+
+    def rehearsed(self, connection: sqlite3.Connection, claim: Claim) -> bool:
+        row = _row(connection, claim.submission.id)
+        if row is None or not _held(row, claim):
+            return False
+        connection.execute("UPDATE submission SET rehearsed=1 WHERE id=?", (row["id"],))
+        return self.release(connection, claim, REHEARSED, our_fault=False)
+
+    def _fails_too_often(self, connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
+        if self._challenge is None:
+            return False
+        _, within = quota_of(self._challenge, row["phase"])
+        failures = failures_of(connection, row["team"], within)
+        return failure_refusal(self._challenge, row["phase"], failures, utc_now()) is not None
 
     def _lost(self, connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
         """The worker that had it is gone. Whether that happened once too often."""
@@ -138,13 +169,14 @@ def _held(row: sqlite3.Row, claim: Claim) -> bool:
 def _finish(connection: sqlite3.Connection, row: sqlite3.Row, verdict: Verdict) -> None:
     now = written(utc_now())
     scored = verdict.status is Status.SCORED
-    scores, feedback = as_json(dict(verdict.scores)), as_json(verdict.feedback)
+    scores, feedback = as_json(dict(verdict.scores)), as_json(view_of(verdict.feedback))
+    add_lines(connection, verdict.lines, team=row["team"], submission=row["id"])
     connection.execute(
         "UPDATE submission SET status=?, reason=?, finished=?, scores=?, feedback=?, version=?, folder=?, "
         "until=NULL, failures=0, losses=0 WHERE id=?",
         (
             verdict.status,
-            verdict.reason,
+            verdict.reason_text,
             now,
             scores,
             feedback,
@@ -158,7 +190,7 @@ def _finish(connection: sqlite3.Connection, row: sqlite3.Row, verdict: Verdict) 
             "INSERT INTO version VALUES (?, ?, ?, ?, ?, 'scored', ?)",
             (row["id"], row["version"] + 1, scores, feedback, verdict.signature, now),
         )
-    _end_attempt(connection, row, str(verdict.status), verdict.reason)
+    _end_attempt(connection, row, str(verdict.status), verdict.reason_text, verdict.seconds)
 
 
 def _put_back(connection: sqlite3.Connection, row: sqlite3.Row, reason: str, outcome: str) -> None:
@@ -169,8 +201,10 @@ def _put_back(connection: sqlite3.Connection, row: sqlite3.Row, reason: str, out
     _end_attempt(connection, row, outcome, reason)
 
 
-def _end_attempt(connection: sqlite3.Connection, row: sqlite3.Row, outcome: str, reason: str | None) -> None:
+def _end_attempt(
+    connection: sqlite3.Connection, row: sqlite3.Row, outcome: str, reason: str | None, seconds: float = 0.0
+) -> None:
     connection.execute(
-        "UPDATE attempt SET ended=?, outcome=?, reason=? WHERE submission=? AND number=?",
-        (written(utc_now()), outcome, reason, row["id"], row["attempt"]),
+        "UPDATE attempt SET ended=?, outcome=?, reason=?, seconds=? WHERE submission=? AND number=?",
+        (written(utc_now()), outcome, reason, seconds, row["id"], row["attempt"]),
     )

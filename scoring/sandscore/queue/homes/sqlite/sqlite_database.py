@@ -5,19 +5,21 @@ Rows of the database as submissions.
 
 import datetime
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import overload
 
 import msgspec
 
-from sandscore.base.clock import uptime, utc_now, written
+from sandscore.base.clock import read, uptime, utc_now, written
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
 from sandscore.base.process_identity import boot, gone
 from sandscore.base.whole_files import part_of, told
 from sandscore.queue.disk_space import full
+from sandscore.queue.failure_quota import Failure, is_failure
 from sandscore.queue.queue_layout import OWNER_FILE, private_path, steady
+from sandscore.records.released_view import LedgerLine
 from sandscore.records.submission import Status, Submission, SubmissionKind
 
 FILE = "queue.sqlite"
@@ -85,6 +87,21 @@ _ADDED = {
     "attempt": {"seconds": "REAL NOT NULL DEFAULT 0"},
 }
 """Columns that came later: a queue that an older version made is given them when it is opened."""
+
+
+_LEDGER = """
+CREATE TABLE IF NOT EXISTS disclosed (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    moment TEXT NOT NULL,
+    team TEXT,
+    submission TEXT,
+    what TEXT NOT NULL,
+    bits REAL NOT NULL,
+    mark TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX IF NOT EXISTS said_once ON disclosed (coalesce(submission, ''), coalesce(team, ''), what, mark);
+"""
+"""Older versions have none: whoever writes the first line makes it."""
 
 
 class Database:
@@ -155,6 +172,9 @@ def create(folder: Path) -> None:
     path.chmod(OWNER_FILE)
 
 
+_INDEX = "CREATE INDEX failed ON submission (team) WHERE status IN ('INVALID', 'REJECTED')"
+
+
 def _complete(connection: sqlite3.Connection) -> None:
     """Give it what came later; whoever comes second finds it there."""
     if not any(_missing(connection)):
@@ -170,11 +190,27 @@ def _complete(connection: sqlite3.Connection) -> None:
 
 
 def _missing(connection: sqlite3.Connection) -> Iterator[str]:
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE name='failed'").fetchone() is None:
+        yield _INDEX
     for table, columns in _ADDED.items():
         known = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
         yield from (
             f"ALTER TABLE {table} ADD COLUMN {name} {kind}" for name, kind in columns.items() if name not in known
         )
+
+
+def failures_of(connection: sqlite3.Connection, team: str, phase: str | None) -> list[Failure]:
+    """What has failed of a team; of all phases where none is named."""
+    found = connection.execute(
+        "SELECT status, reason, attempt, finished, (SELECT total(seconds) FROM attempt WHERE submission=id) AS spent "
+        "FROM submission WHERE team=? AND status IN ('INVALID', 'REJECTED') AND (? IS NULL OR phase=?)",
+        (team, phase, phase),
+    )
+    return [
+        Failure(read(row["finished"]), row["spent"])
+        for row in found
+        if row["finished"] and is_failure(Status(row["status"]), row["reason"], row["attempt"])
+    ]
 
 
 def back_up(root: Path, target: Path) -> None:
@@ -268,6 +304,7 @@ def submission_of(row: sqlite3.Row) -> Submission:
         created=row["created"],
         phase=row["phase"],
         image=row["image"],
+        content=None if row["file"] is None else f"sha256:{row['file']}",
         submitter=row["submitter"],
         attempt=row["attempt"],
         failures=row["failures"],
@@ -298,6 +335,42 @@ def seconds_left(row: sqlite3.Row, known: Gone | None = None) -> float:
     if row["status"] != Status.RECEIVED and (Gone() if known is None else known)[row["owner"]]:
         return 0.0
     return max(0.0, float(row["until"]) - uptime())
+
+
+def add_lines(
+    connection: sqlite3.Connection,
+    lines: Iterable[LedgerLine],
+    *,
+    team: str | None = None,
+    submission: str | None = None,
+) -> None:
+    """Into the ledger, each once; what a line leaves out of whose it is stands beside it."""
+    now, rows = written(utc_now()), list(lines)
+    if rows:
+        for statement in _LEDGER.split(";")[:-1]:  # executescript would end the transaction
+            connection.execute(statement)
+    for line in rows:
+        connection.execute(
+            "INSERT OR IGNORE INTO disclosed (moment, team, submission, what, bits, mark) VALUES (?, ?, ?, ?, ?, ?)",
+            (now, line.team or team, line.submission or submission, line.what, line.bits, line.mark),
+        )
+
+
+def lines_in(connection: sqlite3.Connection) -> list[LedgerLine]:
+    """The whole ledger, oldest first."""
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE name='disclosed'").fetchone() is None:
+        return []
+    return [
+        LedgerLine(
+            what=row["what"],
+            bits=row["bits"],
+            team=row["team"],
+            submission=row["submission"],
+            mark=row["mark"],
+            when=row["moment"],
+        )
+        for row in connection.execute("SELECT * FROM disclosed ORDER BY seq")
+    ]
 
 
 @overload

@@ -23,6 +23,7 @@ from sandscore.queue.homes.sqlite.sqlite_database import Database
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
 from sandscore.queue.notices import NoticeLedger, send
 from sandscore.queue.workspace import Workspace
+from sandscore.records.released_view import LedgerLine, Released
 from sandscore.records.submission import Claim, Committed, Notice, Signal, Status, Submission, Verdict, Version
 
 _Done = TypeVar("_Done")
@@ -89,7 +90,7 @@ class EmbeddedHome:
         self._database = Database(self._workspace.root)
         journal = SubmissionJournal(self._workspace.root)
         self._writer = Writer(self._database)
-        self._claims = SqliteClaims(self._database, self._workspace.settings)
+        self._claims = SqliteClaims(self._database, self._workspace.settings, self._workspace.challenge)
         self._orders = SqliteAdmin(self._database, journal)
         self._database.check()
         _catch_up(self._database, journal)
@@ -128,6 +129,9 @@ class EmbeddedHome:
     async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
         return await self._writer.write(lambda to: self._claims.release(to, claim, reason, our_fault))
 
+    async def rehearsed(self, claim: Claim, folder: Path) -> bool:
+        return await self._writer.write(lambda to: self._claims.rehearsed(to, claim))
+
     async def cancel(self, submission_id: str) -> bool:
         return self._orders.cancel(submission_id)
 
@@ -141,8 +145,14 @@ class EmbeddedHome:
         folder = self._orders.folder_of(submission.id)
         return folder if folder is None else self._workspace.attempts.parent / folder
 
-    async def publish_feedback(self, submission: Submission, feedback: Mapping[str, object]) -> None:
+    async def publish_feedback(self, submission: Submission, feedback: Released[Mapping[str, object]]) -> None:
         self._orders.publish_feedback(submission, feedback)
+
+    async def disclose(self, lines: Sequence[LedgerLine]) -> None:
+        self._orders.disclose(lines)
+
+    async def disclosed(self) -> Sequence[LedgerLine]:
+        return self._orders.disclosed()
 
     async def notify(self, notice: Notice) -> bool:
         settings = self._workspace.settings.notices

@@ -1,14 +1,17 @@
 """Changes of a status by organisers and by the writer of the board."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from sandscore.disclosure.released import CALLED_BACK
 from sandscore.queue.homes.synapse import status_record
 from sandscore.queue.homes.synapse.status_record import Record
 from sandscore.queue.homes.synapse.synapse_claims import HELD, ended
+from sandscore.queue.homes.synapse.synapse_ledger import KEY, noted
 from sandscore.queue.homes.synapse.synapse_statuses import Change, Seen, Statuses
-from sandscore.records.submission import CANCELLED, Status, Verdict, Version
+from sandscore.records.released_view import LedgerLine, Released, lines_of, view_of
+from sandscore.records.submission import Status, Verdict, Version
 
 
 class SynapseAdmin:
@@ -22,7 +25,7 @@ class SynapseAdmin:
             if now.status is None or now.status.final:
                 return None
             if now.status is Status.RECEIVED:
-                return ended(now, Verdict(Status.REJECTED, CANCELLED))
+                return ended(now, Verdict(Status.REJECTED, CALLED_BACK))
             return Change(now.record, can_cancel=True, cancel=True)
 
         return await self._statuses.change(submission_id, edit)
@@ -39,22 +42,32 @@ class SynapseAdmin:
         return await self._statuses.change(submission_id, edit)
 
     async def add_version(self, submission_id: str, version: Version) -> bool:
-        shown = self._shown(version.feedback) | {"signature": status_record.text(version.signature)}
+        shown = self._shown(view_of(version.feedback)) | {"signature": status_record.text(version.signature)}
 
         def edit(now: Seen) -> Change | None:
             if now.record.version != version.number - 1:
                 return None
             record = replace(now.record, version=version.number, fed=version.feedback is not None)
-            return Change(record, annotations=shown)
+            return Change(record, annotations=shown | noted(now.annotations, lines_of([version.feedback])))
 
         return await self._statuses.change(submission_id, edit)
 
-    async def publish_feedback(self, submission_id: str, feedback: Mapping[str, object]) -> None:
-        shown = self._shown(feedback)
+    async def publish_feedback(self, submission_id: str, feedback: Released[Mapping[str, object]]) -> None:
+        shown = self._shown(feedback.view)
 
         def edit(now: Seen) -> Change | None:
             same = all(now.annotations.get(name) == value for name, value in shown.items())
-            return None if now.record.fed and same else Change(replace(now.record, fed=True), annotations=shown)
+            said = noted(now.annotations, [feedback.line])
+            if now.record.fed and same and said.get(KEY) == now.annotations.get(KEY):
+                return None
+            return Change(replace(now.record, fed=True), annotations=shown | said)
+
+        await self._statuses.change(submission_id, edit)
+
+    async def disclose(self, submission_id: str, lines: Sequence[LedgerLine]) -> None:
+        def edit(now: Seen) -> Change | None:
+            said = noted(now.annotations, lines)
+            return None if said.get(KEY) == now.annotations.get(KEY) else Change(now.record, annotations=said)
 
         await self._statuses.change(submission_id, edit)
 

@@ -11,9 +11,12 @@ from msgspec.structs import replace
 
 from sandscore.base.clock import LONGEST_SECONDS, read, uptime, utc_now, wait_after, written
 from sandscore.base.process_identity import gone
+from sandscore.disclosure.released import CALLED_BACK, OVER_QUOTA
 from sandscore.queue.homes.synapse import status_record
+from sandscore.queue.homes.synapse.synapse_ledger import noted
 from sandscore.queue.homes.synapse.synapse_statuses import Change, Seen, Statuses
 from sandscore.queue.settings import QueueSettings
+from sandscore.records.released_view import view_of
 from sandscore.records.submission import CANCELLED, Claim, Committed, Signal, Status, Submission, Verdict
 
 
@@ -79,7 +82,9 @@ class SynapseClaims:
         self._statuses, self._leases, self._settings = statuses, leases, settings
         self._annotate_scores = annotate_scores
 
-    async def claim(self, submission: Submission, owner: str, seconds: float, first: Seen | None) -> Claim | None:
+    async def claim(
+        self, submission: Submission, owner: str, seconds: float, first: Seen | None, over_quota: bool = False
+    ) -> Claim | None:
         nonce = secrets.token_hex(12)
         taken: list[int] = []
 
@@ -88,7 +93,9 @@ class SynapseClaims:
             if self._leases.wait(now) != 0.0:
                 return None
             if now.cancel:
-                return ended(now, Verdict(Status.REJECTED, CANCELLED))
+                return ended(now, Verdict(Status.REJECTED, CALLED_BACK))
+            if over_quota:
+                return ended(now, Verdict(Status.REJECTED, OVER_QUOTA))
             lost = now.record.losses + (now.status is not Status.RECEIVED)
             if lost >= self._settings.most_losses:
                 return _handed_back(now, "the workers stopped without a word", helpless=True)
@@ -132,21 +139,23 @@ class SynapseClaims:
             found.now = now
             if not _held(now, claim):
                 return None
-            return ended(now, Verdict(Status.REJECTED, CANCELLED) if now.cancel else verdict, self._annotate_scores)
+            over = Verdict(Status.REJECTED, CALLED_BACK, seconds=verdict.seconds)
+            return ended(now, over if now.cancel else verdict, self._annotate_scores)
 
         stored = await self._statuses.change(claim.submission.id, edit)
         now = found.now
         if now is None or (not stored and not (_of(now, claim) and now.status is not None and now.status.final)):
             return Committed.STALE
-        reason = verdict.reason if stored and not now.cancel else CANCELLED if stored else _reason(now)
+        reason = verdict.reason_text if stored and not now.cancel else CANCELLED if stored else _reason(now)
         return Committed.CANCELLED if reason == CANCELLED else Committed.DONE
 
-    async def release(self, claim: Claim, reason: str, *, our_fault: bool) -> bool:
+    async def release(self, claim: Claim, reason: str, *, our_fault: bool, rehearsed: bool = False) -> bool:
         def edit(now: Seen) -> Change | None:
             if not _held(now, claim):
                 return None
             if now.cancel:
-                return ended(now, Verdict(Status.REJECTED, CANCELLED))
+                return ended(now, Verdict(Status.REJECTED, CALLED_BACK))
+            now = replace(now, record=replace(now.record, rehearsed=now.record.rehearsed or rehearsed))
             failures = now.record.failures + our_fault
             wait = wait_after(failures, self._settings.first_wait_seconds) if our_fault else 0.0
             helpless = our_fault and failures >= self._settings.most_failures
@@ -169,13 +178,15 @@ def ended(now: Seen, verdict: Verdict, scores: bool = False) -> Change:
     """The nonce stays, so that the same result can be recognised when it is brought again."""
     scored = verdict.status == Status.SCORED
     shown = {
-        "reason": status_record.text(verdict.reason),
+        "reason": status_record.text(verdict.reason_text),
         "finished": status_record.text(written(utc_now())),
         "signature": status_record.text(verdict.signature),
-        **(status_record.scores(verdict.feedback or {}) if scores and scored else {}),
+        **noted(now.annotations, verdict.lines),
+        **(status_record.scores(view_of(verdict.feedback) or {}) if scores and scored else {}),
     }
     version, fed = now.record.version + scored, scored and verdict.feedback is not None
-    record = replace(now.record, failures=0, losses=0, after="", help=False, version=version, fed=fed)
+    spent = round(verdict.seconds, 1)
+    record = replace(now.record, failures=0, losses=0, after="", help=False, version=version, fed=fed, spent=spent)
     return Change(record, verdict.status, can_cancel=False, annotations=shown)
 
 

@@ -5,18 +5,25 @@ What an attempt left, for the team and for the organisers.
 Score cards for the machine that makes the boards, in the folder that only organisers may read.
 """
 
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from json import dumps
 from pathlib import Path
 from typing import Any
 
+from msgspec.json import encode
+from msgspec.json import format as format_json
+
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault
-from sandscore.queue.attempt_files import LOG, PROBLEMS, RUN
+from sandscore.base.whole_files import write_file
+from sandscore.queue.attempt_files import LOG, PROBLEMS, REHEARSAL, RUN, TEAM
 from sandscore.queue.homes.synapse.synapse_errors import Refused
 from sandscore.queue.homes.synapse.synapse_session import Session
-from sandscore.records.submission import Claim, Submission
+from sandscore.records.disclosure_policy import DisclosurePolicy
+from sandscore.records.released_view import Released, view_of
+from sandscore.records.submission import Claim, Status, Submission
 
 LOCKED = "_LOCKED"
 _READER = ("READ", "DOWNLOAD")
@@ -100,39 +107,86 @@ def _plain(rows: Sequence[dict[str, Any]]) -> set[tuple[int, frozenset[str]]]:
 
 _TEAM = (LOG, PROBLEMS)
 _ORGANISERS = (LOG, PROBLEMS, RUN)
+_CANCELLING = "on the page of the challenge's submissions, or by asking the organisers"
 
 
 class Logs:
-    """Uploads; what cannot be uploaded is a warning, never a reason to run a submission again."""
+    """Uploads; what cannot be uploaded is a warning, never a reason to run a submission again. A log of notes that are
+    hidden never goes to Synapse, nor does anything else that may quote them."""
 
-    def __init__(self, session: Session, folders: SynapseFolders | None) -> None:
-        self._session, self._folders = session, folders
+    def __init__(
+        self, session: Session, folders: SynapseFolders | None, policy_of: Callable[[Submission], DisclosurePolicy]
+    ) -> None:
+        self._session, self._folders, self._policy_of = session, folders, policy_of
+
+    async def begun(self, submission: Submission) -> None:
+        """The first word of the status file, whichever attempt ends it."""
+        if submission.attempt == 1:
+            await self.tell(submission, str(submission.status))
+
+    async def tell(
+        self,
+        submission: Submission,
+        state: str,
+        reason: Released[str] | None = None,
+        feedback: Released[Mapping[str, object]] | None = None,
+    ) -> None:
+        """The status file in the team's own folder: where the submission stands, and what the phase lets it know."""
+        submitter = submission.submitter or ""
+        if self._folders is None or not submitter.isdigit():
+            return
+        said = {
+            "submission": submission.id,
+            "state": state,
+            "reason": view_of(reason),
+            "measures": (view_of(feedback) or {}).get("measures"),
+            "cancel": None if Status(state).final else _CANCELLING,
+        }
+        try:
+            with tempfile.TemporaryDirectory() as place:
+                path = Path(place) / f"{submission.id}_status.json"
+                write_file(path, format_json(encode(said)) + b"\n")
+                await self._store(path, path.name, await self._folders.of(submitter))
+        except (InfrastructureFault, OSError) as fault:
+            warn(f"the status file of {submission.id} was not uploaded: {fault}")
 
     async def send(self, claim: Claim, folder: Path | None) -> None:
-        """The redacted log and the problems found to the submitter's folder; these and the run's record to LOCKED."""
+        """What was released of log and problems to the submitter's folder; all of it and the run's record to LOCKED."""
         submitter = claim.submission.submitter or ""
         if self._folders is None or folder is None or not submitter.isdigit():
             return
+        hidden = self._policy_of(claim.submission).notes_hidden
         try:
-            if team := _present(folder, _TEAM):
+            if team := _present(folder / TEAM, _TEAM[1:] if hidden else _TEAM):
                 await self._upload(claim, team, await self._folders.of(submitter))
-            if ours := _present(folder, _ORGANISERS):
+            if not hidden and (ours := _present(folder, _ORGANISERS)):
                 await self._upload(claim, ours, await self._folders.locked(submitter))
         except (InfrastructureFault, OSError) as fault:
             warn(f"the log of {claim.submission.id} was not uploaded: {fault}")
 
-    async def _upload(self, claim: Claim, files: list[Path], parent: str) -> None:
+    async def send_rehearsal(self, claim: Claim, folder: Path) -> None:
+        """All of a run on practice notes to the submitter's folder."""
+        submitter = claim.submission.submitter or ""
+        if self._folders is None or not submitter.isdigit():
+            return
+        try:
+            files = _present(folder, sorted(path.name for path in folder.iterdir()))
+            await self._upload(claim, files, await self._folders.of(submitter), REHEARSAL)
+        except (InfrastructureFault, OSError) as fault:
+            warn(f"the rehearsal of {claim.submission.id} was not uploaded: {fault}")
+
+    async def _upload(self, claim: Claim, files: list[Path], parent: str, what: str | None = None) -> None:
+        for path in files:
+            await self._store(path, f"{claim.submission.id}_{what or f'attempt_{claim.attempt}'}_{path.name}", parent)
+
+    async def _store(self, path: Path, name: str, parent: str) -> None:
         from synapseclient.models import File
 
-        for path in files:
-            name = f"{claim.submission.id}_attempt_{claim.attempt}_{path.name}"
-            file = File(path=str(path), name=name, parent_id=parent)
-            await self._session.made(
-                f"uploading {name}", partial(file.store_async, synapse_client=self._session.client)
-            )
+        file = File(path=str(path), name=name, parent_id=parent)
+        await self._session.made(f"uploading {name}", partial(file.store_async, synapse_client=self._session.client))
 
 
-def _present(folder: Path, names: tuple[str, ...]) -> list[Path]:
+def _present(folder: Path, names: Sequence[str]) -> list[Path]:
     """Files of zero bytes are refused."""
     return [path for name in names if (path := folder / name).is_file() and path.stat().st_size]
 

@@ -6,13 +6,28 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from sandscore.base.clock import utc_now
 from sandscore.base.errors import InfrastructureFault
-from sandscore.queue.attempt_files import card_name
+from sandscore.disclosure.released import CALLED_BACK, OVER_QUOTA
+from sandscore.queue.attempt_files import REHEARSAL, TEAM, card_name
+from sandscore.queue.failure_quota import Failure, failure_refusal
+from sandscore.queue.homes.synapse.synapse_ledger import PublicLines, lines_of_status
 from sandscore.queue.homes.synapse.synapse_options import read_options
 from sandscore.queue.homes.synapse.synapse_parts import SynapseParts, assemble, belongs
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.queue.workspace import Workspace
-from sandscore.records.submission import Claim, Committed, Notice, Signal, Status, Submission, Verdict, Version
+from sandscore.records.released_view import LedgerLine, Released, view_of
+from sandscore.records.submission import (
+    REHEARSED,
+    Claim,
+    Committed,
+    Notice,
+    Signal,
+    Status,
+    Submission,
+    Verdict,
+    Version,
+)
 
 
 class SynapseHome:
@@ -23,6 +38,8 @@ class SynapseHome:
         self._options = read_options(workspace.root)
         self._session = Session(config, workspace.root, self._options)
         self._parts: SynapseParts | None = None
+        self._failed: dict[str, Failure] = {}
+        self._public_lines = PublicLines(workspace.private)
 
     @property
     def _on(self) -> SynapseParts:
@@ -54,7 +71,18 @@ class SynapseHome:
         return await self._on.waiting.seconds()
 
     async def claim(self, submission: Submission, owner: str, lease_seconds: float) -> Claim | None:
-        return await self._on.claims.claim(submission, owner, lease_seconds, self._on.waiting.take(submission.id))
+        over = await self._over_quota(submission)
+        first = self._on.waiting.take(submission.id)
+        claim = await self._on.claims.claim(submission, owner, lease_seconds, first, over)
+        if claim is None and over:
+            await self._on.logs.tell(submission, str(Status.REJECTED), OVER_QUOTA)
+        if claim is not None:
+            await self._on.logs.begun(claim.submission)
+        return claim
+
+    async def _over_quota(self, submission: Submission) -> bool:
+        failures = await self._on.waiting.failures(submission.id, self._failed)
+        return failure_refusal(self._workspace.challenge, submission.phase, failures, utc_now()) is not None
 
     async def heartbeat(self, claim: Claim) -> Signal:
         return await self._on.claims.heartbeat(claim)
@@ -68,19 +96,35 @@ class SynapseHome:
     async def commit(self, claim: Claim, verdict: Verdict) -> Committed:
         """Logs first: they hold nothing of gold, and after the commit nobody would come back for them."""
         await self._on.logs.send(claim, verdict.folder)
+        await self._send_rehearsal(claim, verdict.folder and verdict.folder / REHEARSAL)
         if verdict.status == Status.SCORED:
             version = claim.submission.version + 1
             facts = {"nonce": claim.nonce}
-            self._on.results.keep(claim.submission.id, version, verdict.scores, verdict.feedback, **facts)
+            self._on.results.keep(claim.submission.id, version, verdict.scores, view_of(verdict.feedback), **facts)
             if self._on.shared is not None and verdict.folder is not None:
                 await self._on.shared.put(claim.submission, verdict.folder / card_name(version))
-        return await self._on.claims.commit(claim, verdict)
+        committed = await self._on.claims.commit(claim, verdict)
+        if committed is Committed.CANCELLED or (committed is Committed.DONE and verdict.status is Status.INVALID):
+            self._failed[claim.submission.id] = Failure(utc_now(), verdict.seconds)
+        if committed is Committed.DONE:
+            await self._on.logs.tell(claim.submission, str(verdict.status), verdict.reason, verdict.feedback)
+        elif committed is Committed.CANCELLED:
+            await self._on.logs.tell(claim.submission, str(Status.REJECTED), CALLED_BACK)
+        return committed
 
     async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
         if our_fault:
             with suppress(InfrastructureFault):  # a full disk must not keep the claim
                 self._on.results.explain(claim.submission.id, claim.attempt, reason)
         return await self._on.claims.release(claim, reason, our_fault=our_fault)
+
+    async def rehearsed(self, claim: Claim, folder: Path) -> bool:
+        await self._send_rehearsal(claim, folder)
+        return await self._on.claims.release(claim, REHEARSED, our_fault=False, rehearsed=True)
+
+    async def _send_rehearsal(self, claim: Claim, folder: Path | None) -> None:
+        if folder is not None and (folder / TEAM).is_dir():
+            await self._on.logs.send_rehearsal(claim, folder / TEAM)
 
     async def cancel(self, submission_id: str) -> bool:
         return await self._ours(submission_id) and await self._on.orders.cancel(submission_id)
@@ -98,7 +142,9 @@ class SynapseHome:
             await self._on.shared.put(submission, card)
         if not await self._on.orders.add_version(submission.id, version):
             return False
-        self._on.results.keep(submission.id, version.number, version.scores, version.feedback, cause=version.cause)
+        self._on.results.keep(
+            submission.id, version.number, version.scores, view_of(version.feedback), cause=version.cause
+        )
         return True
 
     async def kept(self, submission: Submission) -> Path | None:
@@ -110,9 +156,26 @@ class SynapseHome:
         shared = self._on.shared if submission.version else None
         return card.parent if shared is not None and await shared.get(submission, card) else None
 
-    async def publish_feedback(self, submission: Submission, feedback: Mapping[str, object]) -> None:
-        self._on.results.keep(submission.id, submission.version, submission.scores, feedback)
+    async def publish_feedback(self, submission: Submission, feedback: Released[Mapping[str, object]]) -> None:
+        self._on.results.keep(submission.id, submission.version, submission.scores, feedback.view)
         await self._on.orders.publish_feedback(submission.id, feedback)
+        await self._on.logs.tell(submission, str(submission.status), None, feedback)
+
+    async def disclose(self, lines: Sequence[LedgerLine]) -> None:
+        mine = dict.fromkeys(line.submission for line in lines)
+        for submission_id in mine:
+            told = [line for line in lines if line.submission == submission_id]
+            if submission_id is None:
+                self._public_lines.add(told)
+            else:
+                await self._on.orders.disclose(submission_id, told)
+
+    async def disclosed(self) -> Sequence[LedgerLine]:
+        found = self._public_lines.read()
+        for listed in await self._on.listing.all():
+            one = await self._on.reader.read(listed)
+            found += lines_of_status(listed.now.annotations, one.team, one.id)
+        return sorted(found, key=lambda line: line.when or "")
 
     async def notify(self, notice: Notice) -> bool:
         return await self._on.notifier.notify(notice)

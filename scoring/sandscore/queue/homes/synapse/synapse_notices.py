@@ -115,4 +115,4 @@ class Notifier:
         if notice.event is Event.NEEDS_ORGANISER:
             to += self._organisers
         if self._mailbox is not None and to:
-            self._mailbox.put(Message(list(dict.fromkeys(to)), notice.subject, notice.text))
+            self._mailbox.put(Message(list(dict.fromkeys(to)), notice.words.view.subject, notice.words.view.text))

@@ -5,6 +5,7 @@ from typing import Any
 from msgspec import Struct
 
 from sandscore.base.errors import OrganiserFault
+from sandscore.disclosure.policy_choice import policy_for
 from sandscore.queue.homes.synapse.board_table import BoardTable
 from sandscore.queue.homes.synapse.board_wiki import BoardPublisher, BoardWiki
 from sandscore.queue.homes.synapse.synapse_admin import SynapseAdmin
@@ -64,7 +65,11 @@ async def assemble(session: Session, evaluation_id: str, workspace: Workspace, o
         SynapseClaims(statuses, leases, settings, annotate_scores=options.annotate_scores),
         SynapseAdmin(statuses, annotate_scores=options.annotate_scores),
         SynapseFiles(session, chosen),
-        Logs(session, folders if options.send_logs else None),
+        Logs(
+            session,
+            folders if options.send_logs else None,
+            lambda one: policy_for(workspace.challenge, one.task, one.phase),
+        ),
         results,
         places,
         SharedCards(session, folders) if folders is not None and options.share_cards else None,

@@ -162,6 +162,7 @@ class Reader:
             created=str(submission.created_on or ""),
             phase=self._routes.phase,
             image=image,
+            content=None if image else f"{submission.entity_id}.{submission.version_number}",
             submitter=str(submission.team_id or submission.user_id),
             attempt=record.attempt,
             failures=record.failures,
@@ -174,6 +175,7 @@ class Reader:
             scores=scores,
             feedback=feedback,
             rehearsed=record.rehearsed,
+            spent=record.spent,
         )
 
 

@@ -1,0 +1,147 @@
+"""Evidence as calls: a board held against its log, its signatures and its witnesses; keys, and witnessing."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from msgspec import Struct
+
+from sandscore import __version__
+from sandscore.api.output_files import write
+from sandscore.api.ranking_calls import verify as verify_board
+from sandscore.attestation.board_statements import (
+    ENDING,
+    StatementHeld,
+    hold_against_statement,
+    statements_beside,
+    witnessed_board,
+)
+from sandscore.attestation.log_reading import read_log, read_receipt
+from sandscore.attestation.log_verification import LogHeld, hold_against_log, refuse_fork
+from sandscore.attestation.signing_keys import VerifierKey, new_key, read_key, verifier_key, write_key
+from sandscore.base.errors import ParticipantFault, UsageFault
+from sandscore.disclosure.board_view import recomputed_view
+from sandscore.ranking.verification import Verified, verify
+from sandscore.records.record_reading import file_content, read_json
+
+_Steps = AbstractContextManager[Callable[[int], object]]
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """What a board is held against beside its cards.
+
+    ``checkpoint``: one of the log's that was kept from before. ``keys`` and ``log_keys``: public keys of witnesses and
+    of logs that are trusted, or files with one a line. Statements that lie beside the board are read too.
+    """
+
+    log: Path | None = None
+    checkpoint: Path | None = None
+    receipts: Sequence[Path] = ()
+    statements: Sequence[Path] = ()
+    keys: Sequence[str] = ()
+    log_keys: Sequence[str] = ()
+
+
+class Upheld(Struct, frozen=True):
+    """What the log and the statements say; a contradiction would have been an error."""
+
+    log: LogHeld | None
+    statements: tuple[StatementHeld, ...]
+
+    @property
+    def attested(self) -> bool:
+        """Whether a witness whom the reader trusts recomputed the board."""
+        return any(one.kind == "attested" and one.trusted for one in self.statements)
+
+
+class Checked(Struct, frozen=True):
+    """What was recomputed, and what upholds the rest."""
+
+    verified: Verified
+    upheld: Upheld
+
+    @property
+    def level(self) -> str:
+        return "attested" if self.upheld.attested else self.verified.level
+
+
+def check(
+    board: str | Path,
+    cards: Iterable[str | Path],
+    evidence: Evidence,
+    *,
+    require: str | None = None,
+    testing: Callable[[], _Steps] = lambda: nullcontext(lambda _: None),
+) -> Checked:
+    """``verify`` and ``uphold`` together; ``require`` is the level that must be reached."""
+    checked = Checked(
+        verify_board(board, cards, testing=testing, require="recomputed" if require == "recomputed" else None),
+        uphold(board, evidence),
+    )
+    if require == "attested" and not checked.upheld.attested:
+        raise ParticipantFault(
+            f"{board}: level {checked.level}, not attested: no witness whose key you named signed it"
+        )
+    return checked
+
+
+def uphold(board: str | Path, evidence: Evidence) -> Upheld:
+    """Holds a board against its log, receipts and statements; the first contradiction is an error that names it."""
+    path = Path(board)
+    said, trusted = _board(path), _keys(evidence.keys)
+    held = None
+    if evidence.log is not None:
+        log = read_log(evidence.log, _keys(evidence.log_keys))
+        if evidence.checkpoint is not None:
+            refuse_fork(evidence.checkpoint, log)
+        held = hold_against_log(said, path, log, [read_receipt(receipt) for receipt in evidence.receipts])
+    elif evidence.checkpoint or evidence.receipts or evidence.log_keys:
+        raise UsageFault("checkpoints, receipts and keys of logs are held against a log: name it")
+    places = dict.fromkeys([*statements_beside(path), *evidence.statements])
+    return Upheld(held, tuple(hold_against_statement(said, path, place, trusted) for place in places))
+
+
+def witness(
+    board: str | Path,
+    cards: str | Path,
+    key: str | Path,
+    output: str | Path | None = None,
+    testing: Callable[[], _Steps] = lambda: nullcontext(lambda _: None),
+) -> Path:
+    """Recomputes a board from the cards in a folder, and writes a signed statement that says so; where it lies."""
+    path, signer = Path(board), read_key(Path(key))
+    with testing() as advance:
+        verified = verify(path, sorted(Path(cards).glob("*.json")), advance, recomputed_view, Path(cards))
+    if verified.not_recomputed or verified.level != "recomputed":
+        raise ParticipantFault(f"{path} is not recomputed as a whole: {', '.join(verified.not_recomputed)}")
+    made = {"sandscore": __version__, "values": verified.values, "cards": [{"sha256": one} for one in verified.hashes]}
+    content = file_content(path)
+    target = Path(output) if output else path.with_name(f"{path.stem}.{_plain(signer.name)}{ENDING}")
+    write(target, [witnessed_board(path.name, content, _board(path), made, signer)])
+    return target
+
+
+def make_key(name: str, path: str | Path) -> str:
+    """A new key of Ed25519 in a file for its owner alone; its public half."""
+    key = new_key(name)
+    write_key(key, Path(path))
+    return key.public.text
+
+
+def _plain(name: str) -> str:
+    return "".join(character if character.isalnum() else "-" for character in name)
+
+
+def _board(path: Path) -> dict[str, object]:
+    said = read_json(file_content(path), path, "a board", ParticipantFault)
+    if not isinstance(said, dict):
+        raise ParticipantFault(f"{path} is not a board: it is not an object")
+    return said
+
+
+def _keys(given: Sequence[str]) -> list[VerifierKey]:
+    found = []
+    for one in given:
+        lines = [one] if "+" in one else file_content(Path(one)).decode("utf-8", "replace").split("\n")
+        found += [verifier_key(line) for line in lines if line]
+    return found
