@@ -18,6 +18,8 @@ from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_csv, as_json, as_markdown, as_text
 from sandscore.ranking.card_comparison import card_difference
 from sandscore.ranking.card_reading import RankedCard
+from sandscore.ranking.feedback import as_public
+from sandscore.ranking.score_table import tabulate
 from sandscore.ranking.verification import verify
 from sandscore.records.board import Board, BoardRules
 from sandscore.records.formula import f_beta
@@ -117,14 +119,14 @@ def test_a_sum_of_which_less_is_better() -> None:
 def test_feedback_says_less_and_keeps_the_direction(feedback: Any) -> None:
     """The team of s0 and s4 hands in the worse one first: the Ladder releases the better, in steps of one patient."""
     cards = [as_entry(rate(f"s{i}", leaks()[i], team=f"team {i % 4}", created=f"2026-01-0{9 - i}")) for i in range(5)]
-    made = rank(cards, LEAK.model_copy(update={"feedback": feedback}))
+    rules = LEAK.model_copy(update={"feedback": feedback})
+    made = as_public(rank(cards, rules), tabulate(cards), rules)
     scores = [row.measures["leak"].ranked for row in made.rows]
     assert scores == sorted(score for score in scores if score is not None)
     assert made.rows[0].submission == "s0"
     assert (made.rows[0].chosen_ci, made.rows[0].expected, made.effective_patients) == (None, None, None)
     truth = sum(n for n, _ in leaks()[0]) / sum(of for _, of in leaks()[0])
     assert scores[0] == pytest.approx(truth, abs=0.03)
-    rules = LEAK.model_copy(update={"feedback": feedback})
     told: Any = SCORES[feedback](ScoreItem(card=cards[0], rules=rules))
     assert told == {"leak": {"value": pytest.approx(truth, abs=0.03)}}
 
