@@ -43,7 +43,7 @@ class IntersectionOverUnion(DocumentMeasure):
         counts = Counts(total.get("tp", 0), total.get("fp", 0), total.get("fn", 0))
         square = float(settings["beta"]) ** 2
         formula = cls.formula_for(settings)
-        ranked: dict[str, Any] = {} if formula == F1 else {"value": _f_beta(counts, square)}
+        ranked: dict[str, object] = {} if formula == F1 else {"value": _f_beta(counts, square)}
         if formula not in {F1, None}:
             ranked |= {"value": _value(counts, formula), "formula": formula, "direction": "higher"}
         return {
