@@ -76,6 +76,7 @@ class Follower:
             raise InfrastructureFault(unfinished(answer))
         for warning in answer.warnings:
             warn(warning)
+        await self._home.disclose(answer.lines)
         by_id = {one.id: one for one in submissions}
         for submission_id, packed in answer.feedback.items():
             one = by_id[submission_id]
