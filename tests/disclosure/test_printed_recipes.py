@@ -81,12 +81,6 @@ def site_of(folder: Path, **policy: Any) -> Path:
     workspace = queue(folder, RULES.format(**policy))
     answer = rebuild(workspace, scored(workspace), ())
     assert answer.warnings == ()
-    told = {what: [line.bits for line in answer.lines if line.what == what] for what in ("board", "card")}
-    out = policy["ended"] == "true" or policy["gold"] == "public"
-    assert (len(told["board"]), len(told["card"])) == (1, 3 if out and policy["cards"] != "none" else 0)
-    assert all(bits > 0 for bits in told["card"])
-    assert (told["board"] == [0.0]) == (not out and policy["feedback"] == "blind")
-    assert rebuild(workspace, scored(workspace), ()).lines == answer.lines, "until the home has them"
     return workspace.root
 
 

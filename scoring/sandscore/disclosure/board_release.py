@@ -95,7 +95,7 @@ def _outgoing(
     """Every card as it may leave; one that leaves as totals makes it all of them."""
     made = []
     for entry in entries:
-        item = CardItem(card=entry.card, salt=salt, hidden=hidden)
+        item = CardItem(card=entry.card, salt=salt, hidden=hidden, team=entry.card.team, submission=entry.submission)
         made.append(OutgoingCard(release(item, Audience.PUBLIC, policy), entry))
     if policy.cards == "notes" and any(isinstance(one.released.view, TotalsCard) for one in made):
         return _outgoing(entries, replace(policy, cards="totals"), salt, hidden)

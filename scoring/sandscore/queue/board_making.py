@@ -7,15 +7,15 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
+from msgspec.json import decode, encode
 from msgspec.structs import replace
 
 from sandscore import __version__
 from sandscore.attestation.log_lines import HandedIn, Opening
 from sandscore.base.errors import ParticipantFault, UsageFault
-from sandscore.base.whole_files import write_file
-from sandscore.disclosure.board_release import BoardRelease, release_board
+from sandscore.base.whole_files import write_file, write_synced
+from sandscore.disclosure.board_release import release_board
 from sandscore.disclosure.card_view import card_content
 from sandscore.disclosure.gate import release
 from sandscore.disclosure.outcome_views import ScoreItem, ladder_after
@@ -33,7 +33,7 @@ from sandscore.ranking.ladder import LadderState
 from sandscore.records.board import Board, BoardRules
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import read_record
-from sandscore.records.released_view import Audience, LedgerLine, PackedView
+from sandscore.records.released_view import Audience, LedgerLine, PackedView, Released, lines_of
 from sandscore.scoring.card_building import keyed_gold, with_keyed_gold
 from sandscore.site.board_files import references
 from sandscore.site.publication import PublicationSettings, publish
@@ -66,7 +66,6 @@ def rebuild(
     and what went wrong. A board's line is in the log before the board is shown."""
     feedback: dict[str, PackedView] = {}
     warnings: list[str] = []
-    lines: list[LedgerLine] = []
     log = PublicLog(workspace)
     log.begin()
     positions = log.follow(accepted)
@@ -78,13 +77,13 @@ def rebuild(
             warnings.append(
                 f"the board of {group.slug} stays as it was: {fault}; sandscore queue rescore brings cards up to date"
             )
-        lines += ledger_lines(workspace, group)
     log.publish(_openings(log, workspace, submissions, accepted))
     _withdraw(workspace)
     boards = list(versions(workspace))
     if boards:
         _publish(workspace, boards)
-    return BoardsAnswer(tuple(str(board) for board in boards), feedback, tuple(warnings), tuple(lines))
+    lines = tuple(pending_lines(workspace))
+    return BoardsAnswer(tuple(str(board) for board in boards), feedback, tuple(warnings), lines)
 
 
 def groups(workspace: Workspace, submissions: Sequence[ScoredSubmission]) -> Iterator[BoardGroup]:
@@ -194,7 +193,7 @@ def _board(workspace: Workspace, group: BoardGroup, log: PublicLog, positions: P
     )
     _log_board(workspace, group, made.board.view, log, positions)
     log.publish()
-    _note_lines(workspace, group, made)
+    _note_lines(workspace, policy, [made.board, *(card.released for card in made.cards.values())])
     for card in made.cards.values():
         if card.released.view is not None:
             workspace.cards.mkdir(parents=True, exist_ok=True)
@@ -205,22 +204,22 @@ def _board(workspace: Workspace, group: BoardGroup, log: PublicLog, positions: P
         write_file(stamped, stamp.encode(), mode=OWNER_FILE)
 
 
-def _note_lines(workspace: Workspace, group: BoardGroup, made: BoardRelease) -> None:
-    """What is about to be shown, for the ledger: kept until the home has it, whoever is killed when."""
-    known = {line.mark: line for line in ledger_lines(workspace, group)}
-    shown = [made.board, *(card.released for card in made.cards.values())]
-    new = {one.line.mark: one.line for one in shown}
-    write_file(_ledger(workspace, group), msgspec.json.encode([*(known | new).values()]), mode=OWNER_FILE)
+def _note_lines(workspace: Workspace, policy: DisclosurePolicy, released: Sequence[Released[object]]) -> None:
+    """Lines about what everybody is about to see, on disk before anybody does. Public gold and notes tell nothing."""
+    lines = pending_lines(workspace)
+    for line in lines_of(released):
+        bits = line.bits if policy.gold_hidden or not policy.notes_public else 0.0
+        mark = f"{line.submission or ''}.{line.mark}"
+        lines.append(replace(line, bits=bits, mark=mark, team=None, submission=None))
+    write_synced(workspace.pending, encode(lines))
 
 
-def ledger_lines(workspace: Workspace, group: BoardGroup) -> list[LedgerLine]:
-    """Of all that was ever shown of these submissions to everybody."""
-    place = _ledger(workspace, group)
-    return msgspec.json.decode(place.read_bytes(), type=list[LedgerLine]) if place.exists() else []
-
-
-def _ledger(workspace: Workspace, group: BoardGroup) -> Path:
-    return workspace.private / f".{group.slug}.ledger"
+def pending_lines(workspace: Workspace) -> list[LedgerLine]:
+    """Lines that the ledger may not hold yet: they are added to it, each once, and then forgotten."""
+    try:
+        return decode(workspace.pending.read_bytes(), type=list[LedgerLine])
+    except FileNotFoundError:
+        return []
 
 
 def _exact(path: Path, salt: bytes) -> RankedCard:

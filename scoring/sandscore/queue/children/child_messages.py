@@ -170,13 +170,13 @@ class BatchAnswer(_Message, frozen=True, tag="answers"):
 
 
 class BoardsAnswer(_Message, frozen=True, tag="published"):
-    """Boards that are there; by submission what teams may now be told; what went wrong; and the ledger's lines of what
-    everybody was ever shown."""
+    """Boards that are there; by submission what teams may now be told; what went wrong; and lines for the ledger."""
 
     boards: tuple[str, ...]
     feedback: dict[str, PackedView]
     warnings: tuple[str, ...]
     lines: tuple[LedgerLine, ...] = ()
+    """For the ledger, about what everybody may see now."""
 
 
 RunnerRequest = SubmissionRunRequest | SweepRequest
