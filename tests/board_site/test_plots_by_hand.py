@@ -1,5 +1,5 @@
 """Where every mark and word of a drawing stands, in pixels: ``heat_map``, ``history_plot``, ``interval_plot``,
-``stability_plot``, ``error_plot``, ``confidence_plot``, ``canvas``, ``board_plot``, ``svg``, ``palette``, ``plot_library``.
+``stability_plot``, ``error_plot``, ``confidence_plot``, ``plot_library``, ``canvas``, ``board_plot``, ``svg``.
 
 The numbers are added up by hand from the room that a drawing gives its rows (26 pixels), names, numbers and edges.
 """
@@ -124,7 +124,7 @@ def test_a_heat_map_of_medium_cells_has_smaller_numbers() -> None:
 
 
 def test_a_heat_map_of_small_cells_has_arrows_and_every_fifth_number() -> None:
-    known = [(0, 1, HeatCell(0.99, 0.001)), (1, 0, HeatCell(0.01, 0.001)), (2, 3, HeatCell(0.6, 0.05))]
+    known = [(0, 1, HeatCell(0.99, 0.001)), (1, 0, HeatCell(0.01, 0.001)), (2, 3, HeatCell(0.6, 0.051))]
     drawn = heat_map._drawn(NARROW, cells(20, *known))
     cell = (343 - 132 - 8) / 20
     assert drawn.height == 26 + 20 * 17 + 1
@@ -132,6 +132,7 @@ def test_a_heat_map_of_small_cells_has_arrows_and_every_fifth_number() -> None:
         (str(n), pytest.approx(132 + cell * (n - 0.5))) for n in (1, 5, 10, 15, 20)
     ]
     assert [(said, y, size) for said, _, y, _, size in words(drawn)[-2:]] == [("▲", 34.5, 7), ("▼", 51.5, 7)]
+    assert HeatCell(0.6, 0.05).apart
     (marks,) = scattered(drawn)
     corners = marks.get_paths()[0].vertices
     assert corners.max(axis=0)[0] / corners.max(axis=0)[1] == pytest.approx((cell - 3) / (17 - 3))
