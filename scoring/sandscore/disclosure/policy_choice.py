@@ -20,6 +20,12 @@ def unsaid(challenge: Challenge) -> str | None:
     return NOT_SAID if challenge.data is None and not any(said(phase) for phase in challenge.phases) else None
 
 
+def open_to_all(challenge: Challenge) -> bool:
+    """Whether everybody may have everything: notes and gold of every phase."""
+    policies = [resolved(challenge, phase) for phase in challenge.phases or (None,)]
+    return all(policy.notes_public and not policy.gold_hidden for policy in policies)
+
+
 def policy_for(
     challenge: Challenge | None, task: str, phase: str | None, together: Sequence[str] | None = None
 ) -> DisclosurePolicy:

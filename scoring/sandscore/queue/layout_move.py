@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import OrganiserFault
 from sandscore.base.whole_files import sync_folders, told
+from sandscore.disclosure.policy_choice import open_to_all
 from sandscore.queue.queue_layout import (
     ALL_FILE,
     ALL_FOLDER,
+    CHALLENGE,
     EDITED,
     LOG,
     LOGBOOK,
@@ -33,6 +35,7 @@ from sandscore.queue.queue_layout import (
     moving,
     stands,
 )
+from sandscore.ranking.challenge_reading import read_challenge
 
 if TYPE_CHECKING:
     from sandscore.queue.homes.home_row import HomeRow
@@ -56,11 +59,12 @@ _OTHERS_MASK = 0o077
 _ELSEWHERE = (errno.EXDEV, errno.EBUSY)
 
 
-def update_layout(root: Path, row: "HomeRow", passes: Passes = anything) -> bool:
+def update_layout(root: Path, row: "HomeRow", passes: Passes | None = None) -> bool:
     """Give the folder of a queue its halves, unless somebody works with it just now, and take in what an organiser put
     in the place of a link. True if it had everything at its root before, or in part.
 
-    What was shown and does not pass becomes private.
+    What was shown and does not pass becomes private: an older version did not ask who holds the data, so it passes
+    where everybody does.
     """
     root = root.resolve()
     if not any(stands(edited_path(root, name)) for name in (SETTINGS, *row.own_files)):
@@ -72,13 +76,19 @@ def update_layout(root: Path, row: "HomeRow", passes: Passes = anything) -> bool
                 if not rests:
                     warn(f"{root} keeps the layout of an older version as long as somebody works with it")
                     return False
+                passes = passes or _by_policy(root)
                 _move(root, row, passes)
         edited = (*EDITED, *row.edited_files)
         _take_in(root, edited)
         if not (root / PUBLIC).is_dir():
             make_folder(root / PUBLIC, ALL_FOLDER)
-        make_links(root, edited, passes)
+        make_links(root, edited, passes if older and passes else anything)
     return older
+
+
+def _by_policy(root: Path) -> Passes:
+    everything = open_to_all(read_challenge(edited_path(root, CHALLENGE)))
+    return lambda _: everything
 
 
 def _older(root: Path, row: "HomeRow") -> bool:

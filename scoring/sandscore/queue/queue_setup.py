@@ -36,6 +36,8 @@ from sandscore.queue.workspace import Workspace, make_salt
 from sandscore.ranking.challenge_reading import read_challenge
 from sandscore.records.challenge import Challenge
 
+_SAID = ".data-unsaid"
+
 
 class NewQueue(Struct, frozen=True):
     """What ``queue init`` was told; ``chosen`` are the options of homes by name."""
@@ -71,8 +73,6 @@ def found(
     settings = settings.model_copy(update={"practice": practice_folders(challenge, given)})
     workspace = Workspace(root.resolve(), given, settings)
     check_data(workspace)
-    if sentence := unsaid(workspace.challenge):
-        warn(sentence)
     try:
         private = _halves(root)
         with owner_only():
@@ -84,6 +84,7 @@ def found(
         if challenge.resolve() == workspace.root / CHALLENGE:
             challenge.unlink()
         make_links(root, (*EDITED, *edited))
+        say_once(workspace)
         log = PublicLog(workspace)
         log.begin()
         log.publish()
@@ -91,6 +92,13 @@ def found(
     except OSError as fault:
         raise InfrastructureFault(f"{root} cannot be made: {fault.strerror}") from None
     return workspace
+
+
+def say_once(workspace: Workspace) -> None:
+    """The first command about a challenge that does not say who holds its data says what follows from that."""
+    if (sentence := unsaid(workspace.challenge)) and not (mark := workspace.private / _SAID).exists():
+        warn(sentence)
+        write_file(mark, b"")
 
 
 def _halves(root: Path) -> Path:

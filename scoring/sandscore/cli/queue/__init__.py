@@ -5,7 +5,20 @@ import click
 from sandscore.cli.verb_group import VerbGroup
 from sandscore.queue.homes.home_registry import our_homes
 
-VERBS = ("init", "submit", "receipt", "list", "show", "work", "cancel", "requeue", "rescore", "export", "rekey")
+VERBS = (
+    "init",
+    "submit",
+    "receipt",
+    "list",
+    "show",
+    "work",
+    "cancel",
+    "requeue",
+    "rescore",
+    "export",
+    "rekey",
+    "disclosed",
+)
 
 
 _HELP = """The submission queue: {homes}.

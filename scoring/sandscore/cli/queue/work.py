@@ -58,10 +58,12 @@ def command(
     """
     from sandscore.queue.layout_move import update_layout
     from sandscore.queue.queue_layout import owner_only
+    from sandscore.queue.queue_setup import say_once
     from sandscore.queue.worker.queue_worker import WorkPlan
 
     place, _ = place_of(words, where, 0)
     update_layout(place.workspace.root, place.row)
+    say_once(place.workspace)
     with owner_only():
         asyncio.run(_work(place, WorkPlan(jobs, once, board_every, grace), dask, output_format))
     return 0

@@ -1,0 +1,51 @@
+"""The ledger from a submission to the sum: numbers by hand."""
+
+import json
+from pathlib import Path
+
+import pytest
+from queue_samples import GOLD, HIDDEN, OPEN, WRONG_PLACE, hand_in, queue
+
+from sandscore.cli.main import run
+from sandscore.queue.ledger_summary import most_above
+
+
+def disclosed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+    capsys.readouterr()
+    assert run(["queue", "disclosed", *words, "--format", "json"]) == 0
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_a_hidden_challenge_counts_every_release(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A status is one of three: 1.585 bits. Eleven codes, each with one of 32 counts: 55 bits."""
+    workspace = queue(tmp_path, HIDDEN)
+    good, bad = hand_in(workspace, GOLD), hand_in(workspace, WRONG_PLACE, team="Team B")
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    found = disclosed(capsys, str(workspace.root))
+    lines = {(line["submission"], line["what"]): line for line in json.loads(json.dumps(found["lines"]))}
+    assert lines[good, "status"]["bits"] == pytest.approx(1.585, abs=0.001)
+    assert lines[bad, "problems"]["bits"] == lines[bad, "reason"]["bits"] == 55
+    assert lines[good, "score"]["bits"] > 13
+    assert {line["team"] for line in lines.values() if line["submission"] == bad} == {"Team B"}
+    alone = disclosed(capsys, str(workspace.root), "--team", "Team B")
+    assert {line["team"] for line in json.loads(json.dumps(alone["lines"]))} <= {"Team B", None}
+    [total] = json.loads(json.dumps(alone["teams"]))
+    assert (total["team"], total["best"], total["above"]) == ("Team B", None, None)
+    assert run(["queue", "disclosed", str(workspace.root)]) == 0
+    assert "bits at most" in capsys.readouterr().out
+
+
+def test_what_everybody_has_tells_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    workspace = queue(tmp_path, f'challenge = "c"\nresamples = 100\n{OPEN}')
+    hand_in(workspace, GOLD)
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    found = disclosed(capsys, str(workspace.root))
+    assert sum(line["bits"] for line in json.loads(json.dumps(found["lines"])) if line["submission"]) == 0
+
+
+def test_how_far_a_score_may_lie_above_the_truth() -> None:
+    """SE 0.02 and 10 bits: 0.02 times the root of 13.863, by hand."""
+    assert most_above(0.02, 10) == pytest.approx(0.02 * 3.7233, abs=1e-5)
+    assert most_above(0.5, 100) == 1
+    assert most_above(0.1, 0) == 0
