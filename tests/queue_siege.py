@@ -18,13 +18,14 @@ from pathlib import Path
 
 from dask_cluster import Cluster
 from queue_band import Band
-from queue_samples import HALF, RIGHT, WRONG_PLACE, hand_in, opened, queue, with_home
+from queue_samples import CHALLENGE, HALF, RIGHT, WRONG_PLACE, hand_in, opened, queue, with_home
 
 from sandscore.queue.homes.sqlite.sqlite_database import FILE, back_up
 from sandscore.queue.queue_layout import private_path
 from sandscore.queue.workspace import Workspace
 from sandscore.records.submission import Submission
 
+PATIENT = f"{CHALLENGE}[quota.failures]\nday = 1000000\n"
 SCORES = {"right": 1.0, "half": 0.8}
 """By hand: see the samples."""
 SPANS = {"right": RIGHT, "half": HALF, "wrong": WRONG_PLACE}
@@ -70,7 +71,7 @@ class Siege:
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
-        self.workspace = queue(self.root, lease_seconds=2.0, most_failures=1000, most_losses=1000)
+        self.workspace = queue(self.root, PATIENT, lease_seconds=2.0, most_failures=1000, most_losses=1000)
         for number in range(self.submissions):
             self._hand_in(number)
         self.band = Band(self.random, self.start)

@@ -8,12 +8,23 @@ import numpy as np
 import pytest
 from struct_values import changeable
 
-from sandscore.annotations import column_builder, columns, note_texts, problem_collector
+from sandscore.annotations import column_builder, columns, note_texts, problem_collector, record_bounds
 from sandscore.annotations.column_builder import Gathered
 from sandscore.annotations.columns import Columns, Tokens, distinct, order_of, ranked, small_of
 from sandscore.annotations.data_set import DataSet, NoteNames, WholeNamesNeededError
 from sandscore.annotations.decoder import ClosedNote, Decoder, annotation_type, quotes, record_type
-from sandscore.annotations.json_blocks import WholeJson, array_blocks, form_of, items, line_blocks, lines, rest_from
+from sandscore.annotations.json_blocks import (
+    JsonBlock,
+    WholeJson,
+    array_blocks,
+    form_of,
+    items,
+    line_blocks,
+    lines,
+    rest_from,
+    sure_blocks,
+    trimmed,
+)
 from sandscore.annotations.kernel.block_readers import NoteReader, written_form
 from sandscore.annotations.kernel.buffers import ROWS, Room
 from sandscore.annotations.kernel.kernel_library import Rows, kernel
@@ -22,7 +33,7 @@ from sandscore.annotations.note_checks import Positions, clashes, clashes_of_fil
 from sandscore.annotations.note_runs import borders, runs_of
 from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.annotations.problem_collector import Noted, ProblemCollector
-from sandscore.annotations.record_reader import collector_paused, walk
+from sandscore.annotations.record_reader import Split, collector_paused, walk
 from sandscore.annotations.slow_validation import did_you_mean, meant, shortened
 from sandscore.annotations.white_space_tokens import table_of, tokens_of
 from sandscore.base.strict_json import JsonFault
@@ -45,6 +56,16 @@ def placed(*rows: tuple[int, int, int, int], words: list[int] | None = None) -> 
     return Columns(note, start, length, label, confidence, tokens=tokens)
 
 
+def records_of(block: JsonBlock, split: Split) -> list[tuple[bytes, int]]:
+    """The records of a block and where each begins in the file."""
+    found = [
+        trimmed(block.data, begin, end)
+        for bounds in split(block)
+        for begin, end in zip(bounds.begins.tolist(), bounds.ends.tolist(), strict=True)
+    ]
+    return [(bytes(record.data), block.offset + record.offset) for record in found]
+
+
 def test_an_array_is_cut_before_records_and_put_together_again() -> None:
     text = '[{"a": 1, "b": [1]} , {"a": 2},{"b": 3}, {"a": 4}]'
     data = bytes_of(text)
@@ -60,23 +81,21 @@ def test_what_follows_a_broken_block_belongs_to_it() -> None:
     second = next(cuts)
     rest = rest_from(second, data)
     assert (bytes(rest.data), rest.offset) == (b'[{"a": 2},{"a": 3}]', 9)
-    assert [(bytes(item.data), item.offset) for item in items(rest)] == [(b'{"a": 2}', 10), (b'{"a": 3}', 19)]
+    assert records_of(rest, items) == [(b'{"a": 2}', 10), (b'{"a": 3}', 19)]
     last = next(cuts)
     assert bytes(rest_from(last, data).data) == b'[{"a": 3}]'
 
 
 def test_items_and_lines_know_where_they_begin() -> None:
     (block,) = array_blocks(bytes_of(' [ 1 , {"a":2}\n,3]'), ("a",))
-    assert [(bytes(item.data), item.offset) for item in items(block)] == [(b"1", 3), (b'{"a":2}', 7), (b"3", 16)]
+    assert records_of(block, items) == [(b"1", 3), (b'{"a":2}', 7), (b"3", 16)]
     text = '{"a": 1}\n\n \t\r\n{"b": 2}\n{"c": 3}'
     cuts = list(line_blocks(bytes_of(text), 3))
     assert [(bytes(cut.data), cut.offset) for cut in cuts] == [
         (b'{"a": 1}\n', 0), (b"\n \t\r\n", 9), (b'{"b": 2}\n', 14), (b'{"c": 3}', 23),
     ]  # fmt: skip
     (whole,) = line_blocks(bytes_of(text))
-    assert [(bytes(line.data), line.offset) for line in lines(whole)] == [
-        (b'{"a": 1}\n', 0), (b'{"b": 2}\n', 14), (b'{"c": 3}', 23),
-    ]  # fmt: skip
+    assert records_of(whole, lines) == [(b'{"a": 1}', 0), (b'{"b": 2}', 14), (b'{"c": 3}', 23)]
 
 
 @pytest.mark.parametrize(
@@ -123,9 +142,12 @@ def test_places_in_a_whole() -> None:
 
 
 class Takes:
-    """Takes records that are even numbers; what it is told of the others."""
+    """Takes records that are even numbers; what it is told of the others, of which it wants but so many."""
 
-    def __init__(self) -> None:
+    shortest = 8
+
+    def __init__(self, most: int = 10) -> None:
+        self.most, self.counted = most, 0
         self.taken: list[tuple[int, list[Any]]] = []
         self.explained: list[tuple[int, bytes, int]] = []
 
@@ -137,6 +159,12 @@ class Takes:
 
     def explain(self, item: Any, whole: WholeJson, number: int) -> None:
         self.explained.append((number, bytes(item.data), item.offset))
+
+    def enough(self) -> bool:
+        return len(self.explained) >= self.most
+
+    def count(self, refused: int) -> None:
+        self.counted += refused
 
 
 def test_records_are_offered_together_then_alone_then_explained() -> None:
@@ -152,6 +180,37 @@ def test_records_are_offered_together_then_alone_then_explained() -> None:
     alone = Takes()
     walk(bytes_of('{"a":\n 2}'), decoder, ("a",), alone)
     assert (alone.taken, alone.explained) == ([], [(0, b'{"a":\n 2}', 0)])
+
+
+def test_after_enough_that_are_wrong_the_others_are_counted() -> None:
+    """Of the five that follow the second wrong one two are right, one is odd, one is no object, one is too short."""
+    takes = Takes(most=2)
+    text = '[{"a": 1}, {"a": 3}, {"a": 4}, {"a": 5}, "abcdefgh", {}, {"a": 6} ]'
+    walk(bytes_of(text), Decoder(lambda: dict[str, int]), ("z",), takes)
+    assert [number for number, *_ in takes.explained] == [0, 1]
+    assert takes.taken == [(2, [{"a": 4}]), (6, [{"a": 6}])]
+    assert takes.counted == 3
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 7, 1 << 19])
+def test_records_are_found_wherever_a_chunk_ends(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commas, brackets and line ends in strings are text, a quotation mark after an odd number of backslashes too."""
+    monkeypatch.setattr(record_bounds, "_CHUNK", chunk)
+    kept = [r'{"a":"],\\[{"}', r'"\\\""', r'["\"\\",[1,{}]]', r'"\\"', "7", '{"b":[1,2]}']
+    (block,) = array_blocks(bytes_of(" [" + " , ".join(kept) + "] "), ("z",))
+    assert [record.decode() for record, _ in records_of(block, items)] == kept
+    rows = JsonBlock(bytes_of("\n".join(["", *kept, " \t", "\r", "8"])), 0)
+    assert [record.decode() for record, _ in records_of(rows, lines)] == [*kept, "8"]
+    for empty in ("[]", "[ \n ]"):
+        assert records_of(JsonBlock(bytes_of(empty), 0), items) == []
+
+
+def test_where_keys_mislead_blocks_end_where_items_do() -> None:
+    data = bytes_of('[{"a":"},{\\"a\\":"},{"a":2},[3,4],5]')
+    blocks = [(bytes(block.data), block.offset) for block in sure_blocks(JsonBlock(data, 100), 8)]
+    assert blocks == [(b'[{"a":"},{\\"a\\":"}]', 100), (b'[{"a":2}]', 118), (b"[[3,4],5]", 126)]
+    with pytest.raises(JsonFault):
+        next(sure_blocks(JsonBlock(bytes_of("[1,,2]"), 0)))
 
 
 def test_a_file_that_breaks_is_told_of_in_its_lines() -> None:
@@ -547,5 +606,5 @@ def test_notes_by_the_kernel() -> None:
 
 def test_what_is_made_stays_as_it_is() -> None:
     assert changeable("annotations") == {
-        "ClosedNote", "DataSet", "JudgedRecord", "NoteRecord", "_Reader", "_Resource", "_Source",
+        "ClosedNote", "DataSet", "JudgedRecord", "NoteRecord", "_AnyArray", "_Reader", "_Resource", "_Source",
     }  # fmt: skip

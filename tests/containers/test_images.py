@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from containers.standin_registry import MadeImage, layer_of, standin_registry
 
 from sandscore.base.errors import UsageFault
 from sandscore.containers.annotation_run import require_pinned
+from sandscore.containers.engines.docker.docker_row import DockerEngine
 from sandscore.containers.engines.docker.image_store import find_image
+from sandscore.containers.registries.image_pull import PullRules, find_listed, pulled_name
 from sandscore.records.run_record import Outcome, RunFault, RunLimits
 
 if TYPE_CHECKING:
@@ -62,6 +65,42 @@ def test_pull_by_digest(client: "DockerClient", images: "HostileImages", registr
     assert (facts.reference, facts.digest, facts.id) == (pinned, digest, image.id)
     assert facts.volumes == ("/data",)
     client.images.remove(pinned)
+
+
+@pytest.mark.engine
+def test_an_image_of_a_listed_registry(client: "DockerClient", images: "HostileImages", registry: str) -> None:
+    """Taken out by us and given to the engine: the same image, and it runs; in private, since the organiser says so."""
+    repository = f"{registry}/alpha/harmless"
+    image = client.images.get(images.image("harmless"))
+    image.tag(repository, "1")
+    client.images.push(repository, tag="1")
+    image.reload()
+    [digest] = [d.partition("@")[2] for d in image.attrs["RepoDigests"] if d.startswith(repository)]
+    client.images.remove(f"{repository}:1")
+    pinned, limits = f"{repository}@{digest}", RunLimits()
+    engine = DockerEngine(client)
+    facts = find_listed(engine, pinned, limits, PullRules((f"{registry}/alpha",)))
+    try:
+        assert (facts.reference, facts.digest, facts.id) == (pinned, digest, image.id)
+        assert facts.volumes == ("/data",)
+        assert find_listed(engine, pinned, limits, PullRules((f"{registry}/alpha",))) == facts
+        with pytest.raises(RunFault, match="not in a registry that the challenge lists"):
+            find_listed(engine, pinned, limits, PullRules((f"{registry}/beta",)))
+        client.images.remove(pulled_name(pinned))
+        with pytest.raises(RunFault, match=r"bytes or more, more than the 1,000 allowed"):
+            find_listed(engine, pinned, RunLimits(image_bytes=1000), PullRules((registry,)))
+    finally:
+        engine.remove_image(pulled_name(pinned))
+
+
+@pytest.mark.engine
+def test_an_archive_that_breaks_off_leaves_nothing(client: "DockerClient") -> None:
+    """The engine is given a layer that lies, and never hears of it."""
+    plain = layer_of({"start": b"x" * 100_000})
+    with standin_registry(MadeImage((plain, plain[:-1024] + b"y" + bytes(1023)))) as hostile:
+        with pytest.raises(RunFault, match="is not what the image says it is"):
+            find_listed(DockerEngine(client), hostile.reference, RunLimits(), PullRules((hostile.host,)))
+        assert DockerEngine(client).image_id(pulled_name(hostile.reference)) is None
 
 
 @pytest.mark.engine

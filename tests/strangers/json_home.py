@@ -17,7 +17,8 @@ import msgspec
 from sandscore.base.clock import read, stamped, uptime, utc_now, wait_after, written
 from sandscore.base.errors import InfrastructureFault, ParticipantFault
 from sandscore.base.whole_files import write_synced
-from sandscore.disclosure.released import CALLED_BACK
+from sandscore.disclosure.released import CALLED_BACK, OVER_QUOTA
+from sandscore.queue.failure_quota import Failure, failure_refusal, is_failure
 from sandscore.queue.fair_turns import Turns
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.homes.home_row import Chosen, HomeRow
@@ -65,7 +66,7 @@ class JsonFileRow(HomeRow):
 
     def submit(self, workspace: Workspace, handed_in: NewSubmission) -> str:
         phase = checked(workspace, handed_in)
-        kept = None if handed_in.predictions is None else keep_file(workspace, handed_in.predictions)
+        kept = None if handed_in.predictions is None else keep_file(workspace, handed_in.predictions, phase)
         kind = SubmissionKind.IMAGE if handed_in.image else SubmissionKind.PREDICTIONS
         with _changing(workspace.private) as entries:
             quota, within = quota_of(workspace.challenge, phase)
@@ -74,7 +75,10 @@ class JsonFileRow(HomeRow):
                 for one in (entry["submission"] for entry in entries.values())
                 if one["team"] == handed_in.team and within in (None, one["phase"]) and Status(one["status"]).counts
             ]
-            if (refused := refusal(quota, counted, utc_now())) is not None:
+            failed = _failures(entries, handed_in.team, within)
+            refused = refusal(quota, counted, utc_now())
+            refused = refused or failure_refusal(workspace.challenge, phase, failed, utc_now())
+            if refused is not None:
                 raise ParticipantFault(refused)
             new = Submission(
                 id=secrets.token_hex(6),
@@ -128,6 +132,11 @@ class JsonFileHome:
                 return None
             if one["cancel_requested"]:
                 _end(entry, Verdict(Status.REJECTED, CALLED_BACK))
+                return None
+            challenge, phase = self._workspace.challenge, one["phase"]
+            failed = _failures(entries, one["team"], quota_of(challenge, phase)[1])
+            if failure_refusal(challenge, phase, failed, utc_now()) is not None:
+                _end(entry, Verdict(Status.REJECTED, OVER_QUOTA))
                 return None
             if one["status"] in HELD:
                 entry["losses"] += 1
@@ -288,6 +297,13 @@ def _note(entry: Entry, lines: Sequence[LedgerLine]) -> None:
         ledger.setdefault(f"{line.what} {line.mark}", msgspec.to_builtins(line) | own)
 
 
+def _failures(entries: dict[str, Entry], team: str, phase: str | None) -> list[Failure]:
+    mine = [one for one in map(_submission, entries.values()) if one.team == team and phase in (None, one.phase)]
+    return [
+        Failure(read(str(one.finished)), one.spent) for one in mine if is_failure(one.status, one.reason, one.attempt)
+    ]
+
+
 def _submission(entry: Entry) -> Submission:
     return msgspec.convert(entry["submission"], Submission)
 
@@ -309,5 +325,5 @@ def _end(entry: Entry, verdict: Verdict) -> None:
     told = {"reason": verdict.reason_text, "feedback": view_of(verdict.feedback)}
     one.update(status=verdict.status, scores=dict(verdict.scores), **told)
     _note(entry, verdict.lines)
-    one.update(finished=written(utc_now()), version=one["version"] + scored, failures=0)
+    one.update(spent=verdict.seconds, finished=written(utc_now()), version=one["version"] + scored, failures=0)
     entry.update(folder=None if verdict.folder is None else str(verdict.folder), until=0.0, losses=0)

@@ -65,7 +65,7 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path, capsys: pytest.Capt
     given = tmp_path / "given.json"
     given.write_bytes(annotations(RIGHT))
     words = ["submit", str(workspace.root), "--task", "date", "--team", "A", "--predictions", str(given)]
-    assert "more than the 10 allowed" in said(capsys, *words, code=65)
+    assert "more than the 10 bytes allowed" in said(capsys, *words, code=65)
     assert list(workspace.files.glob("*")) == []
 
 
@@ -112,6 +112,12 @@ def test_export_holds_cards_that_rank(tmp_path: Path, capsys: pytest.CaptureFixt
         ),
         pytest.param(["submit", "Q", "--task", "date", "--team", " ", "--image", DIGEST], 2, "team", id="no team"),
         pytest.param(
+            ["submit", "Q", "--task", "date", "--team", "A", "--image", DIGEST],
+            78,
+            "[images] registries",
+            id="registry",
+        ),
+        pytest.param(
             ["submit", "Q", "--task", "date", "--team", "A", "--predictions", "gone"],
             66,
             "no such file",
@@ -131,6 +137,30 @@ def test_faults_are_sentences(
     folder, given = made(tmp_path)
     places = {"Q": folder, "P": given, "C": str(tmp_path / "challenge" / "challenge.toml")}
     assert sentence in said(capsys, *(places.get(word, word) for word in words), code=code)
+
+
+def test_a_team_submits_what_is_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, _ = made(tmp_path)
+    toml = Path(folder) / "challenge.toml"
+    listed = '[images]\nregistries = ["registry.example.org/{team}"]\n'
+    toml.write_text(toml.read_text(encoding="utf-8") + listed, encoding="utf-8")
+    words = ["submit", folder, "--task", "date", "--team", "alpha", "--image"]
+    assert said(capsys, *words, "registry.example.org/alpha/tool@sha256:" + "a" * 64)
+    for other in ("registry.example.org/beta/tool@sha256:" + "a" * 64, "sha256:" + "a" * 64):
+        assert "not an image that this team may name: registry.example.org/alpha/…" in said(
+            capsys, *words, other, code=65
+        )
+
+
+@pytest.mark.parametrize("entry", ["", "https://x.org", "x.org/", "x.org/{Team}", "x.org/a{team}", "X.org", "ubuntu"])
+def test_a_list_of_registries_that_cannot_be_meant(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], entry: str
+) -> None:
+    folder, given = made(tmp_path)
+    toml = Path(folder) / "challenge.toml"
+    toml.write_text(f'{toml.read_text(encoding="utf-8")}[images]\nregistries = ["{entry}"]\n', encoding="utf-8")
+    words = ["submit", folder, "--task", "date", "--team", "alpha", "--predictions", given]
+    assert "/images/registries/0" in said(capsys, *words, code=78)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ from struct_values import changeable
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, ParticipantFault, UsageFault
 from sandscore.containers.sent_notes import read_notes
 from sandscore.queue.attempt_files import PREDICTIONS, RUN
+from sandscore.queue.attempt_scoring import Scorer
+from sandscore.queue.cell.reading_cell import ReadingCells
 from sandscore.queue.challenge_limits import limits_of
 from sandscore.queue.children import child_answers, runner_process, scorer_process
 from sandscore.queue.children.batching import Together, _Asked
@@ -63,6 +65,7 @@ from sandscore.records.submission import (
 )
 
 IMAGE, FILES = SubmissionKind.IMAGE, SubmissionKind.PREDICTIONS
+LOCAL = "sha256:" + "0" * 64
 
 
 def submission(name: str, kind: SubmissionKind = FILES, **more: Any) -> Submission:
@@ -364,12 +367,12 @@ def test_interruptions(workspace: Workspace, signal: Signal | None, ending: Any)
 
 
 def test_an_image_is_run_then_scored(workspace: Workspace) -> None:
-    image = submission("s1", IMAGE, image="r@sha256:0")
+    image = submission("s1", IMAGE, image=LOCAL)
     hands = Hands(RunAnswer(Outcome.FINISHED), SCORED)
     assert ended(workspace, Home(), hands, image)[0] == "SCORED"
     job = hands.jobs[0]
     assert (job.image, job.task, job.protocol, job.concurrency, job.own_task) == (
-        "r@sha256:0",
+        LOCAL,
         "date",
         "service",
         4,
@@ -450,11 +453,13 @@ def test_what_changed_in_gold(workspace: Workspace, tmp_path: Path) -> None:
     (workspace.gold_seen / "date.0123456789ab.json").write_bytes(annotations(HALF))
     (tmp_path / PREDICTIONS).write_bytes(annotations(GOLD))
     job = GoldRequest(task="date", phase=None, before="0123456789ab", folders={"s": str(tmp_path)})
-    answer = scorer_process.changes(workspace, job)
+    scorer = Scorer(workspace, cells := ReadingCells())
+    answer = scorer_process.changes(workspace, scorer, job)
     assert answer.changes == (GoldChange("added", "n1", 23, 10, None),)
     assert answer.holders == {"s": (0,)}
     other = GoldRequest(task="date", phase=None, before="ffffffffffff", folders={})
-    assert scorer_process.changes(workspace, other).changes is None
+    assert scorer_process.changes(workspace, scorer, other).changes is None
+    cells.close()
 
 
 def test_labels_of_changes() -> None:
@@ -468,7 +473,7 @@ def test_labels_of_changes() -> None:
     rows = Columns(
         small_of([0, 0, -1]), small_of([1, 2, 3]), small_of([4, 5, 6]), small_of([1, -1, 0]), floats_of([0.0] * 3)
     )
-    assert scorer_process._named(rows, dataset) == [("n", 1, 4, "b"), ("n", 2, 5, None)]
+    assert scorer_process._named(rows, dataset, labels) == [("n", 1, 4, "b"), ("n", 2, 5, None)]
 
 
 @pytest.mark.parametrize(("part", "names"), [(None, ["n1", "n2", "n3"]), ((0, 1), ["n1"]), ((1, 3), ["n2", "n3"])])

@@ -27,7 +27,7 @@ from sandscore.annotations.note_checks import (
     explain_text,
     misplaced,
 )
-from sandscore.annotations.problem_collector import Described, Noted, ProblemCollector
+from sandscore.annotations.problem_collector import LISTED, Described, Noted, ProblemCollector
 from sandscore.annotations.record_reader import Progress, quiet, walk
 from sandscore.annotations.slow_validation import Judge, JudgedRecord, meant, shortened
 from sandscore.annotations.white_space_tokens import tokens_of
@@ -89,6 +89,7 @@ class NoteJoin:
         self._names, self._found = NoteNames(whole=self._dataset.whole_names), set()
 
 
+_SHORTEST = '{"annotationSource":{"resourceSource":{"name":""}},"":[]}'
 _RECORD_STRINGS = 5
 _ANNOTATION_STRINGS = 4
 
@@ -116,6 +117,8 @@ class AnnotationLoader:
         self._unknown: Counter[str] = Counter()
         self._first_unknown: dict[str, str] = {}
         self._entries = NoteJoin(dataset, findings, self._pointer)
+        self.shortest = len(_SHORTEST) + len(task.array)
+        self._counted = 0
         library = kernel()
         self._quick = AnnotationReader(library, task, dataset, want_tokens=want_tokens) if library else None
 
@@ -127,6 +130,8 @@ class AnnotationLoader:
         except JsonFault as fault:
             self._findings.add("json", (-1, -1), "", None, str(fault))
             missing = None
+        if self._counted:
+            missing = None  # nobody looked whom those records are about
         columns = self._gathered.columns()
         self._report_unknown()
         self._report_clashes(columns)
@@ -177,7 +182,7 @@ class AnnotationLoader:
             return
         alone = len(item.data) == len(whole)
         self._one_note = alone and isinstance(value, dict) and "annotationSource" not in value
-        judged = self._judge.record(value, named=not self._one_note)
+        judged = self._judge.record(value, named=not self._one_note, explained=self._findings.room("schema"))
         self._complain(judged, number)
         if judged.name is not None or self._one_note:
             confidence = floats_of([a.confidence for a in judged.annotations])
@@ -185,6 +190,15 @@ class AnnotationLoader:
             self._places.add(number, self._gathered.size, judged.places)
             note = self._entries.number(judged.name, number)
             self._take(judged.annotations, [note], [len(judged.annotations)], codes, confidence)
+
+    def enough(self) -> bool:
+        """Whether records that cannot be read are only counted from now on."""
+        return self._findings.crowded() is not None
+
+    def count(self, refused: int) -> None:
+        """Further records that cannot be read."""
+        self._counted += refused
+        self._findings.add_counted(self._findings.crowded() or "schema", refused)
 
     def _codes(self, annotations: list[Any]) -> Small:
         if not self._task.label:
@@ -204,7 +218,11 @@ class AnnotationLoader:
             place = next((p for p in complaint.path if isinstance(p, int)), -1)
             where = self._pointer(record, *complaint.path)
             self._findings.add("schema", (record, place), where, note, complaint.message)
+        self._findings.add_counted("schema", judged.counted)
         for name, path in judged.unknown:
+            if name not in self._first_unknown and len(self._first_unknown) >= LISTED:
+                self._findings.add_counted("unknown-property", 1)
+                continue
             self._unknown[name] += 1
             self._first_unknown.setdefault(name, self._pointer(record, *path, name))
 

@@ -10,17 +10,22 @@ from sandscore.base.column_files import Spool, small_pages
 
 SPILL = 1 << 21
 """Annotations that memory holds."""
-_KINDS: dict[str, type[np.generic]] = dict.fromkeys(
+_ALL = 1 << 62
+KINDS: dict[str, type[np.generic]] = dict.fromkeys(
     ("note", "start", "length", "label", "text", "words", "begin", "size"), np.int32
 ) | {"confidence": np.float64}
 
 
 class Gathered:
-    """Columns of several blocks. ``shared``: to be filled by a forked process for this one to read."""
+    """Columns of several blocks. ``shared``: to be filled by a forked process for this one to read.
 
-    def __init__(self, *, shared: bool = False) -> None:
-        self._parts: dict[str, list[NDArray[Any]]] = {name: [np.zeros(0, kind)] for name, kind in _KINDS.items()}
-        self._spools = {name: Spool() for name in _KINDS} if shared else {}
+    ``spilling``: they may wait on disk.
+    """
+
+    def __init__(self, *, shared: bool = False, spilling: bool = True) -> None:
+        self._most = SPILL if spilling else _ALL
+        self._parts: dict[str, list[NDArray[Any]]] = {name: [np.zeros(0, kind)] for name, kind in KINDS.items()}
+        self._spools = {name: Spool() for name in KINDS} if shared else {}
         self._spilling = False
         self.size = 0
 
@@ -32,7 +37,7 @@ class Gathered:
                 self._parts.pop(name, None)
             elif name in self._parts:
                 self._parts[name].append(column)
-        if self.size > SPILL:
+        if self.size > self._most:
             self._spill()
 
     def columns(self) -> Columns:
@@ -48,7 +53,7 @@ class Gathered:
 
     def spilled(self, kept: tuple[str, ...]) -> Columns:
         """All blocks as one, out of the files, whoever wrote them."""
-        return _columns({name: self._spools[name].column(_KINDS[name]) for name in kept})
+        return _columns({name: self._spools[name].column(KINDS[name]) for name in kept})
 
     def _spill(self) -> None:
         self._spilling = True

@@ -16,7 +16,7 @@ from sandscore.annotations.annotation_loader import AnnotationLoader
 from sandscore.annotations.column_builder import Gathered
 from sandscore.annotations.columns import Columns
 from sandscore.annotations.data_set import DataSet, WholeNamesNeededError
-from sandscore.annotations.label_codes import renumber, vocabulary
+from sandscore.annotations.label_codes import LabelCodes, renumber, vocabulary
 from sandscore.annotations.note_loader import NotesLoader
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.annotations.record_reader import Progress, quiet
@@ -84,10 +84,14 @@ def load_files(
     complete: bool = False,
     want_tokens: bool = True,
     want_hashes: bool = True,
+    whole_names: bool = False,
     jobs: int = 1,
     progress: Progress = quiet,
 ) -> Loaded:
-    """Read all inputs. ``complete``: a note without predictions is an error; ``jobs``: processes to use."""
+    """Read all inputs. ``complete``: a note without predictions is an error; ``jobs``: processes to use.
+
+    ``whole_names``: notes are told apart by more than the last segments of their names.
+    """
     keep_freed_memory()
     sources: dict[str, Source | BadStream] = {}
     with ExitStack() as stack:
@@ -107,7 +111,7 @@ def load_files(
             return Loaded(dataset, reader.read(progress), findings, sha256)
 
         try:
-            return read(whole_names=False, progress=progress)
+            return read(whole_names=whole_names, progress=progress)
         except WholeNamesNeededError:
             return read(whole_names=True, progress=quiet)
 
@@ -195,31 +199,31 @@ class _Reader(Struct):
         return "error" if self.complete else "warning"
 
 
+class ReadPredictions(Struct, frozen=True):
+    """Predictions that were read by another process; ``vocabulary`` has the labels as they are numbered in them."""
+
+    columns: Columns
+    vocabulary: LabelCodes
+    findings: ProblemCollector
+    sha256: str = ""
+
+
 class Reference:
-    """What is read is what ``load_files`` would read; nothing that predictions bring stays here."""
+    """Gold and notes as ``load_files`` reads them; nothing that predictions bring stays here."""
 
-    def __init__(self, task: Task, gold: Path, notes: Path) -> None:
-        self._task, self._inputs = task, Inputs(gold=gold, notes=notes)
-        self.loaded = load_files(task, self._inputs)
+    def __init__(self, task: Task, gold: Path, notes: Path, *, whole_names: bool = False) -> None:
+        self.task, self.gold, self.notes = task, gold, notes
+        self.loaded = load_files(task, Inputs(gold=gold, notes=notes), whole_names=whole_names)
 
-    def load(self, predictions: Path, *, complete: bool = False) -> Loaded:
-        """Predictions beside gold and notes, which must be free of errors."""
-        try:
-            return self._beside(predictions, complete)
-        except (WholeNamesNeededError, BadStream):
-            return load_files(self._task, replace(self._inputs, predictions=predictions), complete=complete)
-
-    def _beside(self, predictions: Path, complete: bool) -> Loaded:
+    def beside(self, read: ReadPredictions) -> Loaded:
+        """With predictions that were read beside the same notes: labels are numbered as if gold had come first."""
         known = self.loaded
-        dataset = replace(known.dataset, vocabulary=known.dataset.vocabulary.copy())
-        findings = ProblemCollector(str(predictions), self._task.array)
-        loader = AnnotationLoader(self._task, dataset, findings)
-        with opened(predictions) as source:
-            sha256 = source.sha256()
-            columns = loader.load(memoryview(source.data), missing="error" if complete else "warning")
+        labels = known.dataset.vocabulary.copy()
+        labels.learn(read.vocabulary.names)
+        renumber(read.columns, read.vocabulary, labels)
         return Loaded(
-            dataset,
-            known.columns | {"predictions": columns},
-            known.findings | {"predictions": findings},
-            known.sha256 | {"predictions": sha256},
+            replace(known.dataset, vocabulary=labels),
+            known.columns | {"predictions": read.columns},
+            known.findings | {"predictions": read.findings},
+            known.sha256 | {"predictions": read.sha256},
         )

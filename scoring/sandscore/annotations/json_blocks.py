@@ -7,23 +7,32 @@ again together with all that follows it.
 
 import re
 from collections.abc import Generator, Iterator
+from contextlib import closing
 from functools import cache
 from typing import Literal
 
 import msgspec
 import numpy as np
 
+from sandscore.annotations.record_bounds import Bounds, item_bounds, line_bounds
 from sandscore.base.strict_json import JsonFault
 
 BLOCK = 1 << 21
-_STRIDE, _NEWLINE = 1 << 24, 10
+_STRIDE, _NEWLINE, _COMMA = 1 << 24, 10, 44
+_BLANKS = b" \t\r\n"
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _SECOND_LINE = rb"\}[ \t\r]*\n[ \t\r\n]*\{"
 _RAW = msgspec.json.Decoder(msgspec.Raw)
-_RAWS = msgspec.json.Decoder(list[msgspec.Raw])
 _BYTE = r"(?s)(.*) \(byte (\d+)\)$"
 
 Form = Literal["array", "lines", "single"]
+
+
+class _AnyArray(msgspec.Struct, array_like=True):
+    """An array whose items are passed over: its grammar is looked at, and nothing is made of it."""
+
+
+_ARRAYS = msgspec.json.Decoder(_AnyArray)
 
 
 class JsonBlock(msgspec.Struct, frozen=True):
@@ -58,10 +67,36 @@ def array_blocks(data: memoryview, first_keys: tuple[str, ...], size: int = BLOC
     next, and put back afterwards; use each block before asking for another.
     """
     start = _after_space(data, 0)
+    return _cut(data, start, _likely_borders(data, start, _border(first_keys), size))
+
+
+def sure_blocks(rest: JsonBlock, size: int = BLOCK) -> Generator[JsonBlock, None, None]:
+    """The same of an array in which those keys mislead: cut where an item does end. JsonFault: its grammar breaks."""
+    check_grammar(rest)
+    start = _after_space(rest.data, 0)
+    with closing(_cut(rest.data, start, _sure_borders(rest.data, start, size))) as blocks:
+        for block in blocks:
+            yield JsonBlock(block.data, rest.offset + block.offset)
+
+
+def _likely_borders(data: memoryview, start: int, border: re.Pattern[bytes], size: int) -> Iterator[int]:
+    while len(data) - start > size and (cut := border.search(data, start + size)):
+        start = cut.start(1)
+        yield start
+
+
+def _sure_borders(data: memoryview, start: int, size: int) -> Iterator[int]:
+    for bounds in item_bounds(data, start):
+        for comma in bounds.ends[np.flatnonzero(np.diff(bounds.ends // size, prepend=start // size))].tolist():
+            if data[comma] == _COMMA and comma - start >= size:
+                start = comma
+                yield start
+
+
+def _cut(data: memoryview, start: int, commas: Iterator[int]) -> Generator[JsonBlock, None, None]:
     opened: int | None = None
     try:
-        while len(data) - start > size and (cut := _border(first_keys).search(data, start + size)):
-            comma = cut.start(1)
+        for comma in commas:
             try:
                 data[comma : comma + 1] = b"]"
                 yield JsonBlock(data[start : comma + 1], start)
@@ -102,27 +137,34 @@ def line_blocks(data: memoryview, size: int = BLOCK) -> Iterator[JsonBlock]:
         start = end
 
 
-def items(block: JsonBlock) -> Iterator[JsonBlock]:
-    """The records of a block that is an array; JsonFault where its grammar breaks."""
+def check_grammar(block: JsonBlock) -> None:
+    """JsonFault where a block is not an array."""
     try:
-        raws = _RAWS.decode(block.data)
+        _ARRAYS.decode(block.data)
     except (msgspec.DecodeError, RecursionError) as fault:
         raise _grammar(block.data, fault) from None
-    at = _after_space(block.data, 0) + 1
-    for raw in raws:
-        at = _after_space(block.data, at)
-        end = at + len(bytes(raw))
-        yield JsonBlock(block.data[at:end], block.offset + at)
-        at = _after_space(block.data, end) + 1
 
 
-def lines(block: JsonBlock) -> Iterator[JsonBlock]:
+def items(block: JsonBlock) -> Iterator[Bounds]:
+    """The records of a block that is an array; JsonFault where its grammar breaks."""
+    check_grammar(block)
+    start = _after_space(block.data, 0)
+    for bounds in item_bounds(block.data, start):
+        if int(bounds.begins[0]) > start + 1 or _after_space(block.data, start + 1) < int(bounds.ends[0]):
+            yield bounds
+
+
+def lines(block: JsonBlock) -> Iterator[Bounds]:
     """The lines of a block that are not blank."""
-    at = 0
-    for line in bytes(block.data).splitlines(keepends=True):
-        if line.strip(b" \t\r\n"):
-            yield JsonBlock(block.data[at : at + len(line)], block.offset + at)
-        at += len(line)
+    return line_bounds(block.data)
+
+
+def trimmed(data: memoryview, begin: int, end: int) -> JsonBlock:
+    """A record without the white space around it."""
+    begin = _after_space(data, begin)
+    if data[end - 1] in _BLANKS:
+        end = begin + len(bytes(data[begin:end]).rstrip(_BLANKS))
+    return JsonBlock(data[begin:end], begin)
 
 
 def _after_space(data: memoryview, at: int) -> int:

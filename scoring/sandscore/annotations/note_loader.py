@@ -19,6 +19,8 @@ from sandscore.base.strict_json import JsonFault, loads, pointer
 class NotesLoader:
     """Fills a data set from a notes file."""
 
+    shortest = len('{"identifier":"","text":""}')
+
     def __init__(self, dataset: DataSet, findings: ProblemCollector) -> None:
         self._dataset, self._findings = dataset, findings
         self._names = NoteNames(whole=dataset.whole_names)
@@ -77,6 +79,14 @@ class NotesLoader:
             for complaint in note_complaints(value):
                 where = pointer([number, *complaint.path])
                 self._findings.add("schema", (number, -1), where, None, complaint.message)
+
+    def enough(self) -> bool:
+        """Whether notes that cannot be read are only counted from now on."""
+        return self._findings.crowded() is not None
+
+    def count(self, refused: int) -> None:
+        """Further notes that cannot be read."""
+        self._findings.add_counted(self._findings.crowded() or "schema", refused)
 
     def _add(self, note: NoteRecord, number: int) -> None:
         name = note.identifier if note.note_name is msgspec.UNSET else str(note.note_name)

@@ -1,5 +1,7 @@
 """The texts of notes by number, end to end in UTF-8; in a nameless file where they are too long for memory."""
 
+import mmap
+import os
 from collections.abc import Sequence
 from typing import overload
 
@@ -86,6 +88,24 @@ class NoteTexts(Sequence[str]):
         first, last = self._begin[number : number + 2].tolist()
         self._passed(last - first)
         return str(self._texts[first:last].data, "utf-8", "surrogatepass")
+
+    @property
+    def sizes(self) -> Ints:
+        """The characters of each text."""
+        return self._outlive[0]
+
+    def read_only(self) -> "NoteTexts":
+        """The same in memory that nobody can write to."""
+        if not len(self._texts):
+            return self
+        held = os.memfd_create("notes")
+        os.truncate(held, len(self._texts))
+        with mmap.mmap(held, len(self._texts)) as writable:
+            writable.write(self._texts.data)
+        mapped = mmap.mmap(held, len(self._texts), access=mmap.ACCESS_READ)
+        os.close(held)
+        chars, _, marks = self._outlive
+        return NoteTexts(np.frombuffer(mapped, np.uint8), np.diff(self._begin), chars, marks, spooled=False)
 
     def passed(self, numbers: Small) -> None:
         """These are about to be looked at where they are."""

@@ -1,7 +1,7 @@
 """Problems as they are found: all are counted, the first ten thousand of each code are kept."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 from msgspec import Struct
@@ -11,6 +11,7 @@ from sandscore.records.problem import CODES, Problem, Severity
 
 LISTED = 10_000
 _NOTED = 1 << 20
+_UNREADABLE = ("schema", "json")
 
 Where = tuple[int, int]
 Described = tuple[Where, str, str | None]
@@ -79,6 +80,22 @@ class ProblemCollector:
             self._late.append(LateMessage(code, noted.listed()[: self.room(code)].tolist(), message))
             self.counts[code] += noted.count
             self.errors += noted.count if CODES[code] == "error" else 0
+
+    def add_counted(self, code: str, count: int, severity: Severity | None = None) -> None:
+        """Record further problems of a code, of which no more will be listed."""
+        if count:
+            self.counts[code] += count
+        self.errors += count if (severity or CODES[code]) == "error" else 0
+
+    def restore(self, counts: Mapping[str, int], errors: int, problems: Iterable[Problem]) -> None:
+        """Take over what another process has found, and the first of it in the order of the file."""
+        self.counts.update(counts)
+        self.errors += errors
+        self._kept += [((place, 0), place, problem) for place, problem in enumerate(problems)]
+
+    def crowded(self) -> str | None:
+        """The code of records that cannot be read of which so many are listed that the others are only counted."""
+        return next((code for code in _UNREADABLE if self.counts[code] >= LISTED), None)
 
     def room(self, code: str) -> int:
         """How many more problems of the code would be listed."""

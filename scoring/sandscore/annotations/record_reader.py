@@ -16,13 +16,16 @@ from sandscore.annotations.json_blocks import (
     line_blocks,
     lines,
     rest_from,
+    sure_blocks,
+    trimmed,
 )
+from sandscore.annotations.record_bounds import Bounds
 from sandscore.base.byte_sources import forget
 from sandscore.base.strict_json import JsonFault
 
 Progress = Callable[[int], object]
 Decode = Callable[[memoryview], list[Any] | None]
-Split = Callable[[JsonBlock], Iterator[JsonBlock]]
+Split = Callable[[JsonBlock], Iterator[Bounds]]
 
 
 def quiet(_: int) -> None:
@@ -49,6 +52,17 @@ class Taker(Protocol):
 
     def explain(self, item: JsonBlock, whole: WholeJson, number: int) -> None:
         """Take one record that was refused, or say what is wrong with it."""
+
+    shortest: int = 0
+    """Fewer bytes than these hold no record."""
+
+    def enough(self) -> bool:
+        """Whether so many records were wrong that no other is explained."""
+        return False
+
+    def count(self, refused: int) -> None:
+        """Take note of so many further records that are wrong."""
+        return
 
 
 @contextmanager
@@ -102,7 +116,9 @@ class _Walker:
 
     def _all_the_rest(self, rest: JsonBlock) -> None:
         try:
-            self.block(rest, self._decoder.array, items)
+            with closing(sure_blocks(rest)) as blocks:
+                for block in blocks:
+                    self.quickly(block, self._decoder.array, items)
         except JsonFault as fault:
             raise self._whole.fault(fault.what, rest.offset + fault.offset) from None
 
@@ -121,12 +137,31 @@ class _Walker:
         if records is not None and self._taker.accept(records, block.data, self._number):
             self._number += len(records)
         else:
-            for item in list(split(block)):
-                record = self._decoder.one(item.data)
-                if record is None or not self._taker.accept([record], item.data, self._number):
-                    self._taker.explain(item, self._whole, self._number)
-                self._number += 1
+            for bounds in split(block):
+                self._each(block, bounds)
         self._done(block)
+
+    def _each(self, block: JsonBlock, bounds: Bounds) -> None:
+        for place, (begin, end) in enumerate(zip(bounds.begins.tolist(), bounds.ends.tolist(), strict=True)):
+            if self._taker.enough():
+                self._count(block, bounds.since(place))
+                return
+            item = trimmed(block.data, begin, end)
+            if not self._right(item.data, self._number):
+                self._taker.explain(JsonBlock(item.data, block.offset + item.offset), self._whole, self._number)
+            self._number += 1
+
+    def _right(self, data: memoryview, number: int) -> bool:
+        """Take a record, if it can be taken as it is."""
+        record = self._decoder.one(data)
+        return record is not None and self._taker.accept([record], data, number)
+
+    def _count(self, block: JsonBlock, bounds: Bounds) -> None:
+        """Take the records that are right; most of the others are too short for one."""
+        long, first = bounds.longer(self._taker.shortest), self._number
+        right = sum(self._right(block.data[begin:end], first + place) for place, begin, end in long)
+        self._taker.count(len(bounds) - right)
+        self._number += len(bounds)
 
     def _done(self, block: JsonBlock) -> None:
         self._progress(len(block.data))

@@ -17,6 +17,7 @@ from sandscore.task_table.task import TASKS, Task
 from sandscore.task_table.task_schema import schema_of
 
 _CLOSE = 0.75
+_ALL = 1 << 62
 
 
 class Complaint(msgspec.Struct, frozen=True):
@@ -33,6 +34,8 @@ class JudgedRecord(msgspec.Struct):
     annotations: list[Any] = msgspec.field(default_factory=list)
     places: list[int] = msgspec.field(default_factory=list)
     complaints: list[Complaint] = msgspec.field(default_factory=list)
+    counted: int = 0
+    """Annotations that are wrong, beyond those that were to be explained."""
     unknown: list[tuple[str, tuple[str | int, ...]]] = msgspec.field(default_factory=list)
 
 
@@ -45,14 +48,17 @@ class Judge:
         self._known = {"start", "length", "text", "confidence", *task.label_fields}
         self._known_in_record = {"annotationSource", "name", task.array, *(row.array for row in TASKS.values())}
 
-    def record(self, value: Any, *, named: bool) -> JudgedRecord:
-        """Judge one note's entry; ``named`` where it must say which note it is about."""
+    def record(self, value: Any, *, named: bool, explained: int = _ALL) -> JudgedRecord:
+        """Judge one note's entry; ``named`` where it must say which note it is about.
+
+        So many complaints are ``explained``; annotations that give rise to more are counted.
+        """
         judged = JudgedRecord()
         shell = value
         if isinstance(value, dict) and isinstance(value.get(self._task.array), list):
             shell = value | {self._task.array: []}
             for place, annotation in enumerate(value[self._task.array]):
-                self._one(judged, annotation, place)
+                self._one(judged, annotation, place, explained)
         rule = "record" if named or (isinstance(value, dict) and "annotationSource" in value) else "oneNote"
         judged.complaints += complaints(self._task, rule, shell)
         if isinstance(value, dict):
@@ -70,7 +76,7 @@ class Judge:
             inner, path = inner.get(inside), (*path, inside)
         return inner if isinstance(inner, str) else None
 
-    def _one(self, judged: JudgedRecord, value: Any, place: int) -> None:
+    def _one(self, judged: JudgedRecord, value: Any, place: int, explained: int) -> None:
         path = (self._task.array, place)
         if isinstance(value, dict):
             judged.unknown += [(key, path) for key in value if key not in self._known]
@@ -79,6 +85,9 @@ class Judge:
                 judged.annotations.append(accepted)
                 judged.places.append(place)
                 return
+        if len(judged.complaints) >= explained:
+            judged.counted += 1
+            return
         found = complaints(self._task, "annotation", value)
         judged.complaints += [Complaint(path + c.path, c.message) for c in found]
 

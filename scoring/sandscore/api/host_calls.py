@@ -16,9 +16,10 @@ from sandscore.records.run_record import Hardening, RunLimits
 
 def examine_host(chosen: Mapping[str, Any] = MappingProxyType({})) -> list[Finding]:
     """Engine, limits, isolation, disk and packages, and what the homes of a queue check with the options chosen."""
+    from sandscore.queue.cell.cell_need import cell_finding
     from sandscore.queue.homes.home_registry import our_homes
 
-    return [*host_checks.examine(), *(finding for row in our_homes() for finding in row.check(chosen))]
+    return [*host_checks.examine(), cell_finding(), *(finding for row in our_homes() for finding in row.check(chosen))]
 
 
 def attack(

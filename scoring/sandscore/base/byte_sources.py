@@ -23,6 +23,8 @@ from sandscore.base.terminal_text import one_line
 
 CHUNK = 1 << 20
 HASHED = 1 << 22
+_PACKED = 1 << 9
+"""Bytes of a .zst that are unpacked at once: each four of them may become 128 kB."""
 BOMB_FLOOR = 1 << 30
 BOMB_RATIO = 200
 
@@ -33,6 +35,10 @@ class BadStream(SandscoreError):
     """A compressed file that is not what its ending says, or unpacks beyond all measure."""
 
     exit_code = 65
+
+
+class TooLong(BadStream):
+    """A file of more bytes, once unpacked, than whoever reads it takes."""
 
 
 class NamedBytes(Struct, frozen=True):
@@ -81,12 +87,26 @@ def opened(path: InputFile) -> Iterator[Source]:
     if isinstance(path, NamedBytes):
         yield Source(name, _unpacked(path))
         return
-    with _binary(name) as raw:
-        unpack = next((u for ending, u in _UNPACKERS.items() if name.endswith(ending)), None)
-        if unpack is None and name != "-" and stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
-            data = _mapped(raw)
-        else:
-            data = _spooled(name, raw, unpack)
+    with _binary(name) as raw, _read(name, raw, None) as source:
+        yield source
+
+
+@contextmanager
+def opened_regular(path: Path, most: int) -> Iterator[Source]:
+    """The same for what is handed in: no link, no device, no pipe, and no more than so many bytes, once unpacked."""
+    with _regular(str(path)) as raw, _read(str(path), raw, most) as source:
+        yield source
+
+
+@contextmanager
+def _read(name: str, raw: BinaryIO, most: int | None) -> Iterator[Source]:
+    unpack = next((u for ending, u in _UNPACKERS.items() if name.endswith(ending)), None)
+    if unpack is None and name != "-" and stat.S_ISREG((seen := os.fstat(raw.fileno())).st_mode):
+        if most is not None and seen.st_size > most:
+            raise _too_long(name, most)
+        data = _mapped(raw)
+    else:
+        data = _spooled(name, raw, unpack, most=most)
     try:
         yield Source(name, data)
     finally:
@@ -120,6 +140,24 @@ def _binary(name: str) -> BinaryIO:
     return file
 
 
+def _regular(name: str) -> BinaryIO:
+    """Opened without waiting for anybody, and looked at before a byte is read."""
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as fault:
+        link = isinstance(fault, OSError) and fault.errno == errno.ELOOP
+        why = "is a link; hand in the file itself" if link else _reason(fault)
+        raise MissingFile(f"{one_line(name, None)}: {why}") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise MissingFile(f"{one_line(name, None)}: is not a regular file")
+    return open(descriptor, "rb")  # noqa: PTH123 (a descriptor, not a path)
+
+
+def _too_long(name: str, most: int) -> TooLong:
+    return TooLong(f"{one_line(name, None)}: has more than the {most:,} bytes allowed")
+
+
 def _reason(fault: OSError | ValueError) -> str:
     if isinstance(fault, FileNotFoundError):
         return "there is no such file"
@@ -137,7 +175,9 @@ def _mapped(raw: IO[bytes]) -> mmap.mmap | bytearray:
         return bytearray()
 
 
-def _spooled(name: str, raw: BinaryIO, unpack: Unpack | None, ending: str = "") -> mmap.mmap | bytearray:
+def _spooled(
+    name: str, raw: BinaryIO, unpack: Unpack | None, ending: str = "", most: int | None = None
+) -> mmap.mmap | bytearray:
     import gzip
     import tempfile
     import zlib
@@ -146,6 +186,8 @@ def _spooled(name: str, raw: BinaryIO, unpack: Unpack | None, ending: str = "") 
         with tempfile.TemporaryFile(prefix="sandscore-") as spool:
             for chunk in _measured(name, raw, unpack) if unpack else iter(lambda: raw.read(CHUNK), b""):
                 spool.write(chunk)
+                if most is not None and spool.tell() > most:
+                    raise _too_long(name, most)
             spool.flush()
             return _mapped(spool)
     except (EOFError, zlib.error, gzip.BadGzipFile) as fault:
@@ -180,7 +222,7 @@ def _unzstd(raw: BinaryIO) -> Iterator[bytes]:
     unpacker = zstandard.ZstdDecompressor()
     frame, rest = unpacker.decompressobj(), b""
     ended = False
-    while chunk := rest or raw.read(CHUNK >> 4):
+    while chunk := rest or raw.read(_PACKED):
         if ended:
             frame, ended = unpacker.decompressobj(), False
         try:

@@ -14,8 +14,14 @@ from typing import Any
 
 MAX_DEPTH = 100
 _LONGEST_FINITE = 308
-_WORD = r'(?s)"(?:[^"\\]|\\.)*"|[{}\[\],:]|-?[0-9][0-9.eE+-]*|-?[A-Za-z]+'
+_WORD = r'(?s)"(?:[^"\\]++|\\.)*+"|[{}\[\],:]|-?[0-9][0-9.eE+-]*|-?[A-Za-z]+'
 _SURROGATE_ESCAPE = r"\\u[dD][89a-fA-F]"
+_STRING = re.compile(r'(?s)"(?:[^"\\]++|\\.)*+"')
+_PIECE = 1 << 20
+_ROOM = 160 << 20
+_COSTS = {b"[": 64, b"{": 184, b",": 40, b":": 64, b'"': 24}
+"""Bytes of memory that a value takes for each of these marks, about; marks within strings are counted too."""
+_DEAREST = max(_COSTS.values())
 _CONSTANTS = ("NaN", "Infinity", "-Infinity")
 
 
@@ -34,6 +40,7 @@ class _NotStrictError(Exception):
 def loads(data: bytes | bytearray | memoryview) -> Any:
     """The value of one JSON text; JsonFault with line and column where it is not one."""
     raw = bytes(data)
+    _refuse_crowded(raw)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as fault:
@@ -47,9 +54,45 @@ def loads(data: bytes | bytearray | memoryview) -> Any:
     except (_NotStrictError, RecursionError):
         locate(text)
         raise fault_in(text, 0, "not the JSON we accept") from None
-    if text.count("[") + text.count("{") > MAX_DEPTH or re.search(_SURROGATE_ESCAPE, text):
+    if _deep(text) or (re.search(_SURROGATE_ESCAPE, text) and not _whole(value)):
         locate(text)
     return value
+
+
+def _refuse_crowded(raw: bytes) -> None:
+    """Values take more room in memory than on paper: at most so much more that hostile ones do not fill it."""
+    room = _ROOM + 2 * len(raw)
+    if _DEAREST * len(raw) < room:
+        return
+    needed = sum(cost * raw.count(mark) for mark, cost in _COSTS.items())
+    if needed > room:
+        raise JsonFault(f"more values in one piece ({raw.count(b',') + 1:,}) than are looked into", 1, 1, 0)
+
+
+def _deep(text: str) -> bool:
+    """Whether brackets and braces that are not in strings are nested too deep."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return False
+    import numpy as np
+
+    steps = np.zeros(256, np.int8)
+    steps[list(b"[{")], steps[list(b"]}")] = 1, -1
+    depth, bare = 0, _STRING.sub("", text).encode()
+    for at in range(0, len(bare), _PIECE):
+        levels = np.cumsum(steps[np.frombuffer(bare[at : at + _PIECE], np.uint8)], dtype=np.int64)
+        if depth + int(levels.max()) > MAX_DEPTH:
+            return True
+        depth += int(levels[-1])
+    return False
+
+
+def _whole(value: Any) -> bool:
+    """Whether no string of a value holds half a character."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def locate(text: str) -> None:

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from sandscore.queue.home_protocol import QueueHome
 from sandscore.records.released_view import LedgerLine, PackedView, Released
 from sandscore.records.submission import (
     CANCELLED,
+    FAILURE_QUOTA,
     Claim,
     Committed,
     Event,
@@ -422,6 +423,39 @@ async def what_was_committed_is_kept(bench: HomeBench) -> None:
         kept = await seat.home.kept(one)
         assert kept is not None
         assert (kept / card_name(1)).read_bytes() == (folder / card_name(1)).read_bytes()
+
+
+async def a_team_that_fails_too_often_waits(bench: HomeBench) -> None:
+    """Where the challenge says nothing, 25 failures a day: what ended INVALID, or was called back after its claim.
+
+    A 26th is refused as it is handed in, or where that is not possible as it would be claimed. Others go on.
+    """
+    queue = bench.queue(most_failures=100)
+    async with queue.opened() as seat:
+        queue.hand_in(team="A")
+        for number in range(25):
+            queue.hand_in(team="A")
+            claim = await _claim(seat.home)
+            assert await seat.home.release(claim, "no engine"), "a failure of ours counts nowhere"
+            claim = await _claim(seat.home)
+            if number == 7:
+                assert await seat.home.cancel(claim.submission.id)
+            verdict = INVALID if number < 24 else replace(INVALID, seconds=1.0)
+            assert await seat.home.commit(claim, verdict) in (Committed.DONE, Committed.CANCELLED)
+    ended = {Status.INVALID, Status.REJECTED}
+    async with queue.opened() as seat:
+        left = [one for one in await seat.home.submissions() if one.status not in ended]
+        assert len(left) == 1
+        with suppress(ParticipantFault):
+            queue.hand_in(team="A")
+        other = queue.hand_in(team="B")
+    async with queue.opened() as seat:
+        for one in await seat.home.claimable(5):
+            claimed = await seat.home.claim(one, "w1", LONG)
+            assert (claimed is not None) is (one.id == other)
+        found = await seat.home.submissions()
+        assert {one.status for one in found if one.id != other} == ended
+        assert {one.reason for one in found if one.id == left[0].id} == {FAILURE_QUOTA}
 
 
 # Faults of ours, second chances, calling back

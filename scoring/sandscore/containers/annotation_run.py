@@ -24,9 +24,10 @@ from sandscore.base.terminal_text import plain_lines
 from sandscore.base.whole_files import remove_parts, told, write_file
 from sandscore.containers.annotator_starts import attempt
 from sandscore.containers.answers import RefusedAnswer
-from sandscore.containers.engines.engine_protocol import labels
+from sandscore.containers.engines.engine_protocol import Engine, labels
 from sandscore.containers.engines.engine_registry import connected
 from sandscore.containers.note_redaction import redact
+from sandscore.containers.registries.image_pull import PullRules, find_listed
 from sandscore.containers.run_context import Annotator, Facts, Setting
 from sandscore.containers.sent_notes import SentNote
 from sandscore.containers.service_protocol import Progress, quiet
@@ -96,6 +97,8 @@ class RunJob(Struct, frozen=True):
     check_determinism: bool = False
     check_robustness: bool = False
     pinned: bool = False
+    pull: PullRules | None = None
+    """Whose images may be had from where; None leaves it to the engine, as at home."""
     masked: bool = True
     """What the log shares with the notes is masked; not where the notes may be seen by whoever gets the log."""
     engine: str | None = None
@@ -190,9 +193,15 @@ def _prepared(job: RunJob, setting: Setting) -> Iterator[Setting]:
     with connected(job.engine) as engine:
         engine.require_limits()
         engine.remove_leftovers()
-        image = engine.find_image(job.annotator.reference, job.limits)
+        image = _image(engine, job)
         marks = labels(secrets.token_hex(8), 3 * job.limits.total_seconds)
         yield replace(setting, reached=engine, image=image, marks=marks)
+
+
+def _image(engine: Engine, job: RunJob) -> ImageFacts:
+    if job.pull is None:
+        return engine.find_image(job.annotator.reference, job.limits)
+    return find_listed(engine, job.annotator.reference, job.limits, job.pull)
 
 
 def _annotate(job: RunJob, setting: Setting, seen: Facts, checks: dict[str, Check], progress: Progress) -> list[bytes]:

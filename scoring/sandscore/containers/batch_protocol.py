@@ -10,7 +10,7 @@ from typing import Any
 
 from sandscore.annotations.decoder import Decoder, record_type
 from sandscore.annotations.json_blocks import JsonBlock, WholeJson
-from sandscore.annotations.record_reader import walk
+from sandscore.annotations.record_reader import Taker, walk
 from sandscore.base.strict_json import JsonFault, loads
 from sandscore.containers.answers import Answers, first_code, parts_in, place_of
 from sandscore.containers.engines.sandbox import Sandbox
@@ -47,7 +47,7 @@ def _require_moderate(data: bytes, notes: Sequence[SentNote], limits: RunLimits)
         raise RunFault(Outcome.INVALID_OUTPUT, f"predictions.json holds {pieces:,} values, more than {most:,}")
 
 
-class _Taker:
+class _Taker(Taker):
     """Takes a file's records one by one; whole names and last segments are both understood."""
 
     def __init__(self, notes: Sequence[SentNote], answers: Answers) -> None:

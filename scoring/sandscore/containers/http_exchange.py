@@ -9,9 +9,10 @@ Bytes from a connection that is not trusted: every wait ends at one deadline, ev
 import re
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 Connect = Callable[[float], socket.socket]
 """Opens a connection within so many seconds; OSError where nobody answers."""
@@ -99,6 +100,10 @@ class Stream:
         del self.buffer[: size + and_drop]
         return taken
 
+    def taken(self, most: int) -> bytes:
+        """Some of what has come."""
+        return self._take(min(most, len(self.buffer)))
+
     def rest(self, most: int) -> bytes:
         while self.more():
             if len(self.buffer) > most:
@@ -119,12 +124,13 @@ class Request(Struct, frozen=True):
     host: str
     target: str
     body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=lambda: {"Accept": "application/json"})
 
     def encoded(self) -> bytes:
         lines = [
             f"{self.method} {self.target} HTTP/1.1",
             f"Host: {self.host}",
-            "Accept: application/json",
+            *(f"{name}: {value}" for name, value in self.headers.items()),
             "Accept-Encoding: identity",
             "Connection: close",
         ]
@@ -143,9 +149,23 @@ class Reply(Struct, frozen=True):
 
 def exchange(connect: Connect, request: Request, seconds: float, most_bytes: int) -> Reply:
     """The answer to a request, within a wall-clock time and a body size."""
-    deadline = time.monotonic() + seconds
+    with _asked(connect, request, time.monotonic() + seconds) as (stream, status, headers):
+        return Reply(status, headers, _body(stream, status, headers, most_bytes))
+
+
+@contextmanager
+def streamed(
+    connect: Connect, request: Request, deadline: float, most_bytes: int
+) -> Iterator[tuple[int, Mapping[str, str], Iterator[bytes]]]:
+    """Status, headers and a body that is read piece by piece, all before the deadline."""
+    with _asked(connect, request, deadline) as (stream, status, headers):
+        yield status, headers, _pieces(stream, headers, most_bytes)
+
+
+@contextmanager
+def _asked(connect: Connect, request: Request, deadline: float) -> Iterator[tuple[Stream, int, dict[str, str]]]:
     try:
-        connection = connect(seconds)
+        connection = connect(max(0.001, deadline - time.monotonic()))
     except TimeoutError:
         raise DeadlinePassed from None
     except OSError as fault:
@@ -153,8 +173,7 @@ def exchange(connect: Connect, request: Request, seconds: float, most_bytes: int
     with connection:
         stream = Stream(connection, deadline)
         stream.send(request.encoded())
-        status, headers = _head(stream)
-        return Reply(status, headers, _body(stream, status, headers, most_bytes))
+        yield stream, *_head(stream)
 
 
 def _head(stream: Stream) -> tuple[int, dict[str, str]]:
@@ -186,24 +205,76 @@ def _headers(lines: list[bytes]) -> dict[str, str]:
     return headers
 
 
-def _body(stream: Stream, status: int, headers: Mapping[str, str], most: int) -> bytes:
-    encoding = headers.get("content-encoding", "identity").lower()
-    if encoding not in ("identity", ""):
-        raise BadReply("the answer is compressed, although only the identity encoding was accepted")
-    if status in (204, 304):
-        return b""
+def _pieces(stream: Stream, headers: Mapping[str, str], most: int) -> Iterator[bytes]:
+    """As they come; one that is longer than it said, or than is allowed, ends with BadReply."""
+    _require_identity(headers)
     if "transfer-encoding" in headers:
-        if headers["transfer-encoding"].lower() != "chunked":
-            raise BadReply("the answer has a transfer encoding other than chunked")
-        return _chunks(stream, most)
+        _require_chunked(headers)
+        left = most
+        while chunk := _chunk_size(stream.until(b"\r\n", 1024)):
+            left -= chunk
+            if left < 0:
+                raise too_long(most)
+            yield from _counted(stream, chunk)
+            if stream.exactly(2) != b"\r\n":
+                raise BadReply("a chunk of the answer is longer than it said")
+        return
+    size = _announced(headers)
+    if size is not None and size > most:
+        raise too_long(most)
+    if size is not None:
+        yield from _counted(stream, size)
+        return
+    left = most
+    while stream.buffer or stream.more():
+        piece = stream.taken(_PIECE)
+        left -= len(piece)
+        if left < 0:
+            raise too_long(most)
+        yield piece
+
+
+def _counted(stream: Stream, size: int) -> Iterator[bytes]:
+    while size > 0:
+        if not stream.buffer and not stream.more():
+            raise BadReply("the connection was closed in the middle of an answer")
+        piece = stream.taken(size)
+        size -= len(piece)
+        yield piece
+
+
+def _require_identity(headers: Mapping[str, str]) -> None:
+    if headers.get("content-encoding", "identity").lower() not in ("identity", ""):
+        raise BadReply("the answer is compressed, although only the identity encoding was accepted")
+
+
+def _require_chunked(headers: Mapping[str, str]) -> None:
+    if headers["transfer-encoding"].lower() != "chunked":
+        raise BadReply("the answer has a transfer encoding other than chunked")
+
+
+def _announced(headers: Mapping[str, str]) -> int | None:
     if "content-length" not in headers:
-        return stream.rest(most)
+        return None
     announced = headers["content-length"]
     if not (announced.isascii() and announced.isdigit()) or len(announced) > 18:
         raise BadReply("the answer announces a length that is not a number")
-    if int(announced) > most:
+    return int(announced)
+
+
+def _body(stream: Stream, status: int, headers: Mapping[str, str], most: int) -> bytes:
+    _require_identity(headers)
+    if status in (204, 304):
+        return b""
+    if "transfer-encoding" in headers:
+        _require_chunked(headers)
+        return _chunks(stream, most)
+    size = _announced(headers)
+    if size is None:
+        return stream.rest(most)
+    if size > most:
         raise too_long(most)
-    return stream.exactly(int(announced))
+    return stream.exactly(size)
 
 
 def _chunks(stream: Stream, most: int) -> bytes:

@@ -49,7 +49,10 @@ class AddressDoor(Struct, frozen=True):
         """Nothing to enter."""
 
     def connect(self, seconds: float) -> socket.socket:
-        plain = socket.create_connection((self.address, self.port), timeout=seconds)
+        return self.secured(socket.create_connection((self.address, self.port), timeout=seconds))
+
+    def secured(self, plain: socket.socket) -> socket.socket:
+        """The connection, inside TLS where that is due."""
         if not self.secure:
             return plain
         return ssl.create_default_context().wrap_socket(plain, server_hostname=self.address)

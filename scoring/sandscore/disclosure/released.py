@@ -10,7 +10,7 @@ from msgspec import Struct
 from sandscore.records.released_view import SEAL, LedgerLine, PackedView
 from sandscore.records.released_view import Audience as Audience  # noqa: PLC0414
 from sandscore.records.released_view import Released as Released  # noqa: PLC0414
-from sandscore.records.submission import CANCELLED
+from sandscore.records.submission import CANCELLED, FAILURE_QUOTA
 
 View = TypeVar("View")
 _Shown = TypeVar("_Shown", covariant=True)  # noqa: PLC0105
@@ -49,6 +49,8 @@ def unpack(packed: PackedView) -> Released[View]:
     return Released(packed.view, packed.line, SEAL)
 
 
+OVER_QUOTA: Released[str] = Released(FAILURE_QUOTA, LedgerLine(what="reason"), SEAL)
+"""The reason of a submission whose team has failed too often: our own word."""
 CALLED_BACK: Released[str] = Released(CANCELLED, LedgerLine(what="reason"), SEAL)
 """The reason of a submission that was cancelled: our own word."""
 

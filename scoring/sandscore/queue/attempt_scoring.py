@@ -4,16 +4,17 @@ Gold and notes stay in memory from one submission to the next, for as long as th
 """
 
 import json
-import os
-import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
-from sandscore.annotations.input_files import Reference
+from sandscore.annotations.input_files import ReadPredictions, Reference
 from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.base.errors import InfrastructureFault
 from sandscore.base.whole_files import Drafts, write_synced
 from sandscore.disclosure.gate import release
 from sandscore.disclosure.outcome_views import ScoreItem
@@ -21,6 +22,9 @@ from sandscore.disclosure.problem_view import LISTED, ShownProblems, reason_of
 from sandscore.disclosure.released import pack
 from sandscore.measures.hipaa_map import HipaaMap, load_hipaa_map
 from sandscore.queue.attempt_files import PREDICTIONS, PROBLEMS, RUN, card_name
+from sandscore.queue.cell.cell_need import require_cell
+from sandscore.queue.cell.file_marks import Marks, marks_of, settled
+from sandscore.queue.cell.reading_cell import ReadingCells
 from sandscore.queue.children.child_messages import Blame, FaultAnswer, ScoreAnswer, SubmissionScoreRequest
 from sandscore.queue.shared_data import policy_in
 from sandscore.queue.workspace import Workspace
@@ -37,10 +41,7 @@ if TYPE_CHECKING:
     from sandscore.records.scorecard import Scorecard
 
 _MOST_BYTES = 1 << 28
-_SETTLED_SECONDS = 1.0
-_SIZE, _CHANGED = 2, -1
-Marks = tuple[tuple[int, ...], ...]
-"""For each file: device, number, size, when it was written, when it was changed."""
+_SIZE = 2
 
 
 class _Kept(Struct, frozen=True):
@@ -54,17 +55,18 @@ class References:
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
-        self._kept: dict[tuple[Task, Path, Path], _Kept] = {}
+        self._kept: dict[tuple[Task, Path, Path, bool], _Kept] = {}
 
-    def find(self, task: Task, gold: Path, notes: Path) -> Reference:
+    def find(self, task: Task, gold: Path, notes: Path, *, whole_names: bool = False) -> Reference:
         """As the files are now."""
-        key, marks = (task, gold, notes), _marks(gold, notes)
-        settled = _settled(marks)
+        key, marks = (task, gold, notes, whole_names), marks_of(gold, notes)
         kept = self._kept.pop(key, None)
         if kept is None or kept.marks != marks:
             kept = None  # what is outdated goes before its successor comes
-            kept = _Kept(Reference(task, gold, notes), marks, sum(mark[_SIZE] for mark in marks))
-        if settled:
+            kept = _Kept(
+                Reference(task, gold, notes, whole_names=whole_names), marks, sum(mark[_SIZE] for mark in marks)
+            )
+        if settled(marks):
             self._kept[key] = kept
             self._make_room()
         return kept.reference
@@ -74,26 +76,25 @@ class References:
             del self._kept[next(iter(self._kept))]
 
 
-def _marks(*paths: Path) -> Marks:
-    """What changes when a file does. Opened, not only looked up: a network's file system asks its server then."""
-    found = []
-    for path in paths:
-        with path.open("rb") as file:
-            seen = os.fstat(file.fileno())
-        found.append((seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns))
-    return tuple(found)
-
-
-def _settled(marks: Marks) -> bool:
-    """Files changed a moment ago may change again without their marks showing it: they are read anew next time."""
-    return max(mark[_CHANGED] for mark in marks) < time.time_ns() - _SETTLED_SECONDS * 1e9
+def read_beside(
+    find: Callable[..., Reference], cells: ReadingCells, predictions: Path, *, complete: bool
+) -> tuple[Reference, ReadPredictions]:
+    """Predictions, read in a cell; again where notes must be told apart by their whole names."""
+    reference = find()
+    read = cells.read(reference, predictions, complete=complete)
+    if read is None:
+        reference = find(whole_names=True)
+        read = cells.read(reference, predictions, complete=complete)
+    if read is None:
+        raise InfrastructureFault("whole names of notes were asked for twice")
+    return reference, read
 
 
 class Scorer:
     """Scores one attempt after another; rules and maps are read once, gold and notes when they change."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+    def __init__(self, workspace: Workspace, cells: ReadingCells) -> None:
+        self._workspace, self._cells = workspace, cells
         self._references = References()
         self._rules: dict[tuple[str, str | None], BoardRules] = {}
         self._hipaa: HipaaMap | None = None
@@ -102,11 +103,10 @@ class Scorer:
         """F1 by measure and what the team may be told. Files go to ``drafts``."""
         task, folder = self._workspace.task(job.task), Path(job.folder)
         gold, notes = self._workspace.gold(task.id, job.phase), self._workspace.notes(job.phase)
-        reference = self._references.find(task, gold, notes)
+        reference, read = self.read(task, job.phase, folder)
         question = Question(task, (), self._map() if task.hipaa else None, _identity(job, folder, notes.parent.name))
-        complete = self._workspace.settings.complete
         try:
-            scored = score_beside(question, reference, folder / PREDICTIONS, complete=complete)
+            scored = score_beside(question, reference, read)
         except InvalidPredictions as fault:
             _keep(fault.found, folder, drafts)
             return FaultAnswer(Blame.PARTICIPANT, reason_of(fault.found), dict(fault.found.counts))
@@ -117,6 +117,12 @@ class Scorer:
         drafts.write(folder / card_name(job.version), dumped(card))
         scores = {name: one.f1 for name, one in card.measures.items()}
         return ScoreAnswer(scores, card.signature, self._feedback(card, job.phase))
+
+    def read(self, task: Task, phase: str | None, folder: Path) -> tuple[Reference, ReadPredictions]:
+        """Predictions, read in a cell, and what they are read beside."""
+        require_cell(self._workspace.challenge, phase, filtered=self._cells.filtered)
+        find = partial(self._references.find, task, self._workspace.gold(task.id, phase), self._workspace.notes(phase))
+        return read_beside(find, self._cells, folder / PREDICTIONS, complete=self._workspace.settings.complete)
 
     def _feedback(self, card: "Scorecard", phase: str | None) -> PackedView | None:
         key = card.task, phase

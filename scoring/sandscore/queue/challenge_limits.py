@@ -13,6 +13,7 @@ def limits_of(configured: challenge.Limits) -> run_record.RunLimits:
         "cpus": configured.cpus,
         "processes": configured.processes,
         "total_seconds": configured.time_limit,
+        "pull_seconds": configured.pull_time,
         "output_bytes": None if configured.output is None else _bytes(configured.output),
     }
     base = preset(configured.hardening or "strict")

@@ -10,13 +10,15 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sandscore.base.byte_sources import opened
+from sandscore.base.byte_sources import opened_regular
 from sandscore.base.clock import DAY, written
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.whole_files import told, write_file
+from sandscore.containers.registries.registry_list import require_allowed
+from sandscore.queue.homes.home_registry import home_of
 from sandscore.queue.queue_layout import OWNER_FILE, OWNER_FOLDER
 from sandscore.queue.workspace import Workspace
-from sandscore.records.challenge import Challenge, Quota
+from sandscore.records.challenge import Challenge, Quota, SlotCounts
 
 
 def quota_of(challenge: Challenge, phase: str | None) -> tuple[Quota, str | None]:
@@ -25,18 +27,20 @@ def quota_of(challenge: Challenge, phase: str | None) -> tuple[Quota, str | None
     return (challenge.quota, None) if own is None else (own, phase)
 
 
-def refusal(quota: Quota, counted: Sequence[datetime.datetime], now: datetime.datetime) -> str | None:
+def refusal(
+    quota: SlotCounts, counted: Sequence[datetime.datetime], now: datetime.datetime, what: str = "submissions"
+) -> str | None:
     """Why a further submission is refused, and when the next slot opens; None if there is room.
 
     ``counted`` are the times of the team's submissions that count.
     """
     if quota.total is not None and len(counted) >= quota.total:
-        return f"the team has used all {quota.total} submissions it may make in all; no further slot will open"
+        return f"the team has used all {quota.total} {what} it may make in all; no further slot will open"
     full = []
     for limit, begin, length, name in _windows(quota, now):
         used = sum(begin <= moment < begin + length for moment in counted)
         if limit is not None and used >= limit:
-            full.append((begin + length, f"the team has used all {limit} submissions it may make in a {name}"))
+            full.append((begin + length, f"the team has used all {limit} {what} it may make in a {name}"))
     if not full:
         return None
     opens, sentence = max(full)
@@ -44,7 +48,7 @@ def refusal(quota: Quota, counted: Sequence[datetime.datetime], now: datetime.da
 
 
 def _windows(
-    quota: Quota, now: datetime.datetime
+    quota: SlotCounts, now: datetime.datetime
 ) -> list[tuple[int | None, datetime.datetime, datetime.timedelta, str]]:
     today = now.astimezone(datetime.UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return [(quota.day, today, DAY, "day"), (quota.week, today - today.weekday() * DAY, 7 * DAY, "week")]
@@ -64,16 +68,13 @@ class NewSubmission(Struct, frozen=True):
     submitter: str | None = None
 
 
-def keep_file(workspace: Workspace, given: Path) -> str:
+def keep_file(workspace: Workspace, given: Path, phase: str | None) -> str:
     """A copy, unpacked, under the SHA-256 of its bytes."""
-    most = workspace.settings.most_bytes
-    with opened(given) as source, memoryview(source.data) as content:
-        if len(content) > most:
-            raise ParticipantFault(f"{given.name} has {len(content):,} bytes, more than the {most:,} allowed")
-        with told(workspace.files):
-            workspace.files.mkdir(mode=OWNER_FOLDER, exist_ok=True)
-            digest = source.sha256()
-            write_file(workspace.files / digest, content, sync=True, mode=OWNER_FILE)
+    most = workspace.most_bytes(phase)
+    with opened_regular(given, most) as source, memoryview(source.data) as content, told(workspace.files):
+        workspace.files.mkdir(mode=OWNER_FOLDER, exist_ok=True)
+        digest = source.sha256()
+        write_file(workspace.files / digest, content, sync=True, mode=OWNER_FILE)
     return digest
 
 
@@ -85,6 +86,9 @@ def checked(workspace: Workspace, entry: NewSubmission) -> str | None:
         raise UsageFault("an image is submitted by digest, as repository@sha256:…: a tag could change behind our back")
     if not entry.team.strip() or not entry.team.isprintable() or len(entry.team) > 200:
         raise UsageFault("a team's name has 1 to 200 printable characters")
+    if entry.image is not None:
+        listed, home = workspace.challenge.images.registries, home_of(workspace, {}).registries
+        require_allowed(entry.image, listed, home, entry.team)
     workspace.task(entry.task)
     phase = open_phase(workspace.challenge, entry.phase)
     if entry.task not in (offered := workspace.tasks(phase)):

@@ -50,7 +50,9 @@ class QueueSettings(_Part):
     protocol: Literal["service", "batch"] = "service"
     concurrency: Annotated[int, Field(ge=1, le=64)] = 4
     complete: bool = Field(default=False, description="A note without an entry makes predictions invalid.")
-    most_bytes: Annotated[int, Field(ge=1)] = Field(default=1 << 30, description="Of a submitted file.")
+    most_bytes: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Of a submitted file, unpacked; default: 32 MB and 4 bytes a character of the notes."
+    )
     most_failures: Annotated[int, Field(ge=1, le=1000)] = MOST_FAILURES
     most_losses: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=20, description="Workers that may die over a submission, one after the other."

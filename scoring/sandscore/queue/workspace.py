@@ -2,11 +2,13 @@
 
 import os
 import secrets
+from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct
 
 from sandscore.base.bundled_content import example_gold
+from sandscore.base.byte_sources import opened
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
 from sandscore.base.whole_files import write_file
 from sandscore.queue.attempt_files import REHEARSAL
@@ -30,6 +32,7 @@ from sandscore.records.record_reading import read_record
 from sandscore.task_table.task import TASKS, Task, find_task
 
 SCRATCH = ".scratch-"
+_LEAST_ROOM, _BYTES_A_CHARACTER = 32 << 20, 4
 _ENDINGS = [f"{kind}{packing}" for kind in (".json", ".jsonl") for packing in ("", ".gz", ".zst")]
 
 
@@ -119,9 +122,31 @@ class Workspace(Struct, frozen=True):
     def gold(self, task: str, phase: str | None) -> Path:
         return data_file(self.data(phase), task)
 
+    def most_bytes(self, phase: str | None) -> int:
+        """Of a submitted file, unpacked."""
+        if self.settings.most_bytes is not None:
+            return self.settings.most_bytes
+        notes = self.notes(phase)
+        seen = notes.stat()
+        return _LEAST_ROOM + _BYTES_A_CHARACTER * _characters(notes, seen.st_size, seen.st_mtime_ns)
+
     def tasks(self, phase: str | None) -> list[str]:
         """The tasks that have gold."""
         return [name for name in (*TASKS, *self.own_tasks) if find_data_file(self.data(phase), name) is not None]
+
+
+@lru_cache(maxsize=8)
+def _characters(notes: Path, _size: int, _changed: int) -> int:
+    """Of all notes of a file as it was when it was looked at."""
+    from sandscore.annotations.data_set import DataSet
+    from sandscore.annotations.label_codes import LabelCodes
+    from sandscore.annotations.note_loader import NotesLoader
+    from sandscore.annotations.problem_collector import ProblemCollector
+
+    dataset = DataSet(LabelCodes(None), whole_names=True)
+    with opened(notes) as source:
+        NotesLoader(dataset, ProblemCollector(str(notes))).load(memoryview(source.data))
+    return int(dataset.texts.sizes.sum()) if dataset.texts is not None else 0
 
 
 def open_workspace(root: Path) -> Workspace:

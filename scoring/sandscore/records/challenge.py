@@ -24,6 +24,11 @@ Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\n\r]*$")
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
 
+REGISTRY_HOST = r"([a-z0-9-]+(\.[a-z0-9-]+)+|localhost)(:[0-9]{1,5})?"
+REPOSITORY_PART = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
+Registry = Annotated[str, Field(max_length=500, pattern=rf"^{REGISTRY_HOST}(/({REPOSITORY_PART}|\{{team\}}))*$")]
+
+
 class RankingRules(StrictRecord):
     """How scores become ranks. Every field may stand in challenge.toml, for all or for one task or phase."""
 
@@ -112,6 +117,9 @@ class Limits(StrictRecord):
     time_limit: Annotated[float, Field(gt=0, le=10_000_000)] | None = Field(
         default=None, description="Seconds for the whole data set."
     )
+    pull_time: Annotated[float, Field(gt=0, le=1_000_000)] | None = Field(
+        default=None, description="Seconds for an image to come out of its registry."
+    )
     output: Annotated[str, Field(pattern=r"^[1-9][0-9]*[kmg]$")] | None = None
     hardening: Literal["strict", "compat"] | None = None
 
@@ -127,9 +135,10 @@ class Publication(StrictRecord):
 class Images(StrictRecord):
     """Where images may be pulled from."""
 
-    registries: tuple[Name, ...] | None = Field(
+    registries: tuple[Registry, ...] | None = Field(
         default=None,
-        description="With {team} a team names only what is its own; null is what the home has.",
+        description="A host and the beginning of a repository's name. With {team} a team names only what is its own; "
+        "null is what the home has.",
     )
 
 

@@ -66,6 +66,7 @@ class RunLimits(StrictRecord):
     tmp_executable: bool = Field(default=False, description="True for images whose compiler needs it.")
     shared_memory_bytes: int = Field(default=64 * MIB, ge=4096)
     image_bytes: int = Field(default=10 * 1024 * MIB, ge=1)
+    pull_seconds: float = Field(default=1800.0, gt=0, description="For an image to come out of its registry.")
     log_bytes: int = Field(default=4 * MIB, ge=1, description="Standard output and error together.")
     log_kept_bytes: int = Field(default=64 << 10, ge=0)
     output_bytes: int = Field(default=32 * MIB, ge=1, description="All answers of a run, and …")

@@ -33,6 +33,8 @@ class Status(StrEnum):
 CANCELLED = "cancelled"
 """The reason of a REJECTED submission that its team (or the organiser) called back."""
 
+FAILURE_QUOTA = "failure_quota"
+"""The reason of a REJECTED submission whose team has failed, or called back what was begun, too often."""
 REHEARSED = "rehearsed"
 """The reason of a RECEIVED submission whose image has done well on the practice notes and waits to meet the others."""
 
@@ -75,6 +77,8 @@ class Submission(Struct, frozen=True):
     scores: Mapping[str, float | None] = field(default_factory=dict)
     """For the organiser. What the team sees is the feedback."""
     feedback: Mapping[str, object] | None = None
+    spent: float = 0.0
+    """Seconds that the container ran of the attempt that ended it."""
     rehearsed: bool = False
     """The image has done well on the practice notes; only then it meets hidden ones."""
 
@@ -126,6 +130,8 @@ class Verdict(Struct, frozen=True):
     """What the team may be told under the phase's feedback mode; None where the writer of the board decides it
     (the Ladder needs a team's submissions in order)."""
     signature: str | None = None
+    seconds: float = 0.0
+    """How long its container ran."""
     folder: Path | None = None
     """The attempt's files (``attempt_files`` names them), all of them written and synced."""
     beside: tuple[Released[object], ...] = ()

@@ -20,7 +20,7 @@ from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import Question, score
 
 if TYPE_CHECKING:
-    from sandscore.annotations.input_files import Reference
+    from sandscore.annotations.input_files import ReadPredictions, Reference
     from sandscore.profiles.profile import ProfileInput
     from sandscore.profiles.profile_registry import Profile
 
@@ -77,12 +77,12 @@ def score_files(
         return _score_as_the_original(profile, question, readable, loaded)
 
 
-def score_beside(question: Question, reference: "Reference", predictions: Path, *, complete: bool = False) -> Scored:
-    """The same for predictions beside gold and notes that were read before."""
+def score_beside(question: Question, reference: "Reference", predictions: "ReadPredictions") -> Scored:
+    """The same for predictions that another process has read, beside gold and notes that were read before."""
     for role in ("gold", "notes"):
         if reference.loaded.faulty(role):
             raise OrganiserFault(f"{role} not valid; sandscore validate says where")
-    return score_loaded(question, reference.load(predictions, complete=complete))
+    return score_loaded(question, reference.beside(predictions))
 
 
 def score_loaded(question: Question, loaded: Loaded, jobs: int = 1) -> Scored:

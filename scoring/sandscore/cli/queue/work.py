@@ -56,6 +56,7 @@ def command(
     Example:
       sandscore queue work demo/queue --once
     """
+    from sandscore.queue.cell.cell_need import require_cells
     from sandscore.queue.layout_move import update_layout
     from sandscore.queue.queue_layout import owner_only
     from sandscore.queue.queue_setup import say_once
@@ -64,6 +65,8 @@ def command(
     place, _ = place_of(words, where, 0)
     update_layout(place.workspace.root, place.row)
     say_once(place.workspace)
+    if dask is None:
+        require_cells(place.workspace.challenge)
     with owner_only():
         asyncio.run(_work(place, WorkPlan(jobs, once, board_every, grace), dask, output_format))
     return 0

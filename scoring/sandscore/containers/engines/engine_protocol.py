@@ -8,7 +8,7 @@ Labels that say who made a thing on an engine, for which run, and until when it 
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -86,6 +86,12 @@ class Engine(Protocol):
 
     def find_image(self, reference: str, limits: RunLimits) -> ImageFacts:
         """The image's facts, fetched where the engine does not have it; nothing of it is run."""
+
+    def load_image(self, archive: Iterator[bytes]) -> None:
+        """Take in an archive as ``docker save`` writes it. One that breaks off leaves nothing behind."""
+
+    def credentials(self, registry: str) -> tuple[str, str] | None:
+        """The login for a registry that the account of this process has with the engine: user and password."""
 
     def image_id(self, name: str) -> str | None:
         """Of an image that is here already."""

@@ -34,6 +34,10 @@ class SubmissionRunRequest(_Message, frozen=True, tag="run"):
     concurrency: int
     limits: RunLimits
     part: tuple[int, int] | None = None
+    registries: tuple[str, ...] = ()
+    """What this team's images may be named in; nobody else is asked for them."""
+    registry_failed: bool = False
+    """Whether that was what ended the attempt before this one."""
     own_task: Task | None = None
     """The task, where the challenge defines it."""
     practice: str | None = None

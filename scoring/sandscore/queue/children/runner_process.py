@@ -16,6 +16,7 @@ from sandscore.containers.annotation_run import FinishedRun, RunJob, predictions
 from sandscore.containers.batch_protocol import notes_file
 from sandscore.containers.engines.engine_registry import connected
 from sandscore.containers.practice_notes import REHEARSAL_SECONDS, rehearsal_notes
+from sandscore.containers.registries.image_pull import PullRules
 from sandscore.containers.run_context import Annotator
 from sandscore.containers.sent_notes import SentNote, read_notes
 from sandscore.queue.attempt_files import EARLY_LOG, NOTES, PROBLEMS
@@ -74,6 +75,7 @@ def _finished(job: SubmissionRunRequest, task: Task, notes: list[SentNote], dige
             limits=job.limits,
             concurrency=job.concurrency,
             pinned=True,
+            pull=PullRules(job.registries, job.registry_failed),
             masked=job.masked,
         )
     )

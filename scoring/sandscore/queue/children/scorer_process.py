@@ -1,4 +1,4 @@
-"""The process that sees gold. It reads files and never runs anything of a participant's.
+"""The process that sees gold. It reads no byte that a team handed in: cells do.
 
 It also tells how gold differs from the gold that a submission was scored with: notes, places and labels, but no text.
 """
@@ -10,9 +10,10 @@ from pathlib import Path
 from sandscore.annotations.columns import Columns
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.input_files import Inputs, load_files
+from sandscore.annotations.label_codes import LabelCodes
 from sandscore.base.whole_files import Drafts
-from sandscore.queue.attempt_files import PREDICTIONS
 from sandscore.queue.attempt_scoring import Scorer
+from sandscore.queue.cell.reading_cell import ReadingCells
 from sandscore.queue.children.child_answers import answered, refused, serve
 from sandscore.queue.children.child_messages import (
     BATCH_REQUESTS,
@@ -32,7 +33,7 @@ Place = tuple[str, int, int, str | None]
 """Note, start, length, label."""
 
 
-def changes(workspace: Workspace, job: GoldRequest) -> GoldAnswer:
+def changes(workspace: Workspace, scorer: Scorer, job: GoldRequest) -> GoldAnswer:
     """What changed in gold since ``before`` (12 hex), and which of it each of the folders' predictions holds."""
     task, phase = workspace.task(job.task), job.phase
     old = workspace.gold_seen / f"{task.id}.{job.before}.json"
@@ -47,18 +48,23 @@ def changes(workspace: Workspace, job: GoldRequest) -> GoldAnswer:
     holders = {
         submission: tuple(i for i, (_, place) in enumerate(found) if place in held)
         for submission, folder in job.folders.items()
-        for held in [_places(task, Path(folder) / PREDICTIONS, notes)]
+        for held in [_predicted(scorer, task, phase, Path(folder))]
     }
     return GoldAnswer(records, holders)
 
 
 def _places(task: Task, path: Path, notes: Path) -> Counter[Place]:
     loaded = load_files(task, Inputs(gold=path, notes=notes), want_tokens=False, want_hashes=False)
-    return Counter(_named(loaded.columns["gold"], loaded.dataset))
+    return Counter(_named(loaded.columns["gold"], loaded.dataset, loaded.dataset.vocabulary))
 
 
-def _named(columns: Columns, dataset: DataSet) -> list[Place]:
-    names = dataset.vocabulary.names
+def _predicted(scorer: Scorer, task: Task, phase: str | None, folder: Path) -> Counter[Place]:
+    reference, read = scorer.read(task, phase, folder)
+    return Counter(_named(read.columns, reference.loaded.dataset, read.vocabulary))
+
+
+def _named(columns: Columns, dataset: DataSet, labels: LabelCodes) -> list[Place]:
+    names = labels.names
     rows = zip(
         columns.note.tolist(), columns.start.tolist(), columns.length.tolist(), columns.label.tolist(), strict=True
     )
@@ -76,8 +82,8 @@ _LEVELS = 3
 class Desk:
     """Takes several jobs at once, of either kind: predictions to score, or two golds to compare."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace, self._scorer = workspace, Scorer(workspace)
+    def __init__(self, workspace: Workspace, cells: ReadingCells) -> None:
+        self._workspace, self._scorer = workspace, Scorer(workspace, cells)
 
     def work(self, asked: BatchRequest) -> BatchAnswer:
         """Each job's own answer; what was made for it is on disk when it comes."""
@@ -93,9 +99,10 @@ class Desk:
         return (
             self._scorer.score(job, drafts)
             if isinstance(job, SubmissionScoreRequest)
-            else changes(self._workspace, job)
+            else changes(self._workspace, self._scorer, job)
         )
 
 
 if __name__ == "__main__":
-    serve(Desk(open_workspace(Path(sys.argv[1]))).work, BATCH_REQUESTS)
+    without_gold = ReadingCells()
+    serve(Desk(open_workspace(Path(sys.argv[1])), without_gold).work, BATCH_REQUESTS)

@@ -64,6 +64,8 @@ class HomeRow(TableRow):
     init_options: ClassVar[Sequence[HomeOption]] = ()
     check_options: ClassVar[Sequence[HomeOption]] = ()
     """Of ``doctor``."""
+    registries: ClassVar[Sequence[str]] = ()
+    """Where its images are, if the challenge says nothing else; without any only those on the engine are taken."""
     takes_submissions: ClassVar[bool] = True
     """Whether ``submit`` is how submissions get here."""
     submitting: ClassVar[str] = ""

@@ -14,6 +14,8 @@ from sandscore.base.byte_sources import opened
 from sandscore.base.clock import uptime
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
 from sandscore.base.whole_files import sync_folders, write_synced
+from sandscore.containers.registries.image_pull import REGISTRY_FAILED
+from sandscore.containers.registries.registry_list import for_team, require_allowed
 from sandscore.disclosure.released import CALLED_BACK, unpack
 from sandscore.queue.attempt_files import EARLY_LOG, LOG, PREDICTIONS, REFUSED, REHEARSAL, RUN
 from sandscore.queue.challenge_limits import limits_of
@@ -21,13 +23,13 @@ from sandscore.queue.children.child_messages import (
     Blame,
     FaultAnswer,
     RunAnswer,
-    RunnerAnswer,
     ScoreAnswer,
     SubmissionRunRequest,
     score_request,
     unfinished,
 )
 from sandscore.queue.home_protocol import QueueHome
+from sandscore.queue.homes.home_registry import home_of
 from sandscore.queue.team_release import TeamRelease
 from sandscore.queue.worker import notice_text
 from sandscore.queue.worker.executor import Hands
@@ -77,6 +79,7 @@ class Attempts:
     def __init__(self, home: QueueHome, workspace: Workspace, hands: Hands, leases: HeldLeases) -> None:
         self._home, self._workspace, self._hands, self._leases = home, workspace, hands, leases
         self._container = asyncio.Semaphore()
+        self._seconds: dict[str, float] = {}
         self.waiting_to_run = 0
         """Images that have not come to the end of their run."""
 
@@ -139,9 +142,10 @@ class Attempts:
 
     async def _verdict(self, claim: Claim, folder: Path) -> Verdict | None:
         """None where a rehearsal went well."""
-        submission, settings = claim.submission, self._workspace.settings
+        submission = claim.submission
         if submission.kind is SubmissionKind.PREDICTIONS:
-            await self._home.fetch_predictions(claim, folder / PREDICTIONS, settings.most_bytes)
+            most = self._workspace.most_bytes(submission.phase)
+            await self._home.fetch_predictions(claim, folder / PREDICTIONS, most)
         elif self._rehearses(submission):
             await self._rehearse(claim, folder)
             return None
@@ -170,7 +174,7 @@ class Attempts:
         own = folder / REHEARSAL
         own.mkdir()
         job = replace(self._run_job(claim, own), practice=str(self._workspace.practice(claim.submission.phase)))
-        answer = _ran(await self._hands.run(job))
+        answer = await self._ran(claim, job)
         if answer.outcome is not Outcome.FINISHED:
             raise _RunFailed(answer, rehearsal=True)
         released = await asyncio.to_thread(TeamRelease(self._workspace, claim.submission).rehearsal, own)
@@ -180,6 +184,7 @@ class Attempts:
         sync_folders([place.parent])
 
     async def _rehearsed(self, claim: Claim, folder: Path) -> Ending:
+        self._seconds.pop(claim.nonce, None)
         shutil.rmtree(folder, ignore_errors=True)
         place = self._workspace.rehearsal(claim.submission.id)
         held = await self._insist(claim, lambda: self._home.rehearsed(claim, place))
@@ -188,7 +193,7 @@ class Attempts:
     async def _run(self, claim: Claim, folder: Path) -> None:
         job = replace(self._run_job(claim, folder), masked=False)
         async with self._turn():
-            answer = _ran(await self._hands.run(job))
+            answer = await self._ran(claim, job)
         if answer.outcome is not Outcome.FINISHED:
             raise _RunFailed(answer)
 
@@ -197,9 +202,22 @@ class Attempts:
         job = self._run_job(claim, folder)
         async with self._turn():
             record = await self._earlier(claim, job, folder)
-            answer = _ran(await self._hands.run(job)) if record is None else _answer_of(record)
+            answer = await self._ran(claim, job) if record is None else _answer_of(record)
         if answer.outcome is not Outcome.FINISHED:
             raise _RunFailed(answer)
+
+    async def _ran(self, claim: Claim, job: SubmissionRunRequest) -> RunAnswer:
+        """How a run ended, if that was not because of us, and timed however it ends."""
+        begun = uptime()
+        try:
+            answer = await self._hands.run(job)
+        finally:
+            self._seconds[claim.nonce] = uptime() - begun
+        if not isinstance(answer, RunAnswer):
+            raise InfrastructureFault(unfinished(answer))
+        if answer.outcome.ours:
+            raise InfrastructureFault(str(answer.reason))
+        return answer
 
     async def _earlier(self, claim: Claim, job: SubmissionRunRequest, folder: Path) -> RunRecord | None:
         """A run that ended while its worker waited for the tick, and whose worker then died: nobody has seen it yet."""
@@ -226,7 +244,9 @@ class Attempts:
         return Verdict(Status.INVALID, reason, folder=folder)
 
     def _run_job(self, claim: Claim, folder: Path) -> SubmissionRunRequest:
-        settings = self._workspace.settings
+        settings, listed = self._workspace.settings, self._workspace.challenge.images.registries
+        home, team = home_of(self._workspace, {}).registries, claim.submission.team
+        require_allowed(claim.submission.image or "", listed, home, team)
         return SubmissionRunRequest(
             task=claim.submission.task,
             image=claim.submission.image or "",
@@ -235,10 +255,13 @@ class Attempts:
             protocol=settings.protocol,
             concurrency=settings.concurrency,
             limits=limits_of(self._workspace.challenge.limits),
+            registries=for_team(home if listed is None else listed, team),
+            registry_failed=(claim.submission.reason or "").startswith(REGISTRY_FAILED),
             own_task=self._workspace.own_tasks.get(claim.submission.task),
         )
 
     async def _commit(self, claim: Claim, folder: Path, verdict: Verdict) -> Ending:
+        verdict = replace(verdict, seconds=self._seconds.pop(claim.nonce, 0.0))
         verdict = TeamRelease(self._workspace, claim.submission).with_files(verdict)
         committed = await self._insist(claim, lambda: self._home.commit(claim, verdict))
         if committed is None:
@@ -258,6 +281,7 @@ class Attempts:
             return await self._commit(claim, folder, Verdict(Status.REJECTED, CALLED_BACK))
         if signal is not None or not self._hidden(claim.submission) or not (folder / RUN).exists():
             shutil.rmtree(folder, ignore_errors=True)
+        self._seconds.pop(claim.nonce, None)
         if signal is Signal.LOST:
             return Ending(claim, "STALE", _TAKEN_OVER)
         await self._insist(claim, lambda: self._home.release(claim, "the worker was stopped", our_fault=False))
@@ -266,6 +290,7 @@ class Attempts:
     async def _failed(self, claim: Claim, folder: Path, reason: str) -> Ending:
         if not (folder / RUN).exists():
             shutil.rmtree(folder, ignore_errors=True)
+        self._seconds.pop(claim.nonce, None)
         held = await self._insist(claim, lambda: self._home.release(claim, reason))
         helpless = claim.submission.failures + 1 >= self._workspace.settings.most_failures
         if held:
@@ -288,15 +313,6 @@ class Attempts:
                     return None
                 await asyncio.sleep(pause)
                 waited, pause = waited + pause, 2 * pause
-
-
-def _ran(answer: RunnerAnswer) -> RunAnswer:
-    """How a run ended, if that was not because of us."""
-    if not isinstance(answer, RunAnswer):
-        raise InfrastructureFault(unfinished(answer))
-    if answer.outcome.ours:
-        raise InfrastructureFault(str(answer.reason))
-    return answer
 
 
 def _answer_of(record: RunRecord) -> RunAnswer:

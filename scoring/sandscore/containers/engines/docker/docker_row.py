@@ -63,6 +63,12 @@ class DockerEngine:
     def find_image(self, reference: str, limits: RunLimits) -> ImageFacts:
         return image_store.find_image(self.client, reference, limits)
 
+    def load_image(self, archive: Iterator[bytes]) -> None:
+        image_store.load_image(self.client, archive)
+
+    def credentials(self, registry: str) -> tuple[str, str] | None:
+        return image_store.credentials(registry)
+
     def image_id(self, name: str) -> str | None:
         from docker.errors import ImageNotFound
 

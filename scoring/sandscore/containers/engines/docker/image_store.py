@@ -3,7 +3,7 @@
 import io
 import re
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sandscore.base.errors import InfrastructureFault
@@ -56,6 +56,29 @@ def _pull(client: "DockerClient", reference: str) -> None:
         raise RunFault(Outcome.IMAGE_MISSING, f"there is no image '{reference}', here or in its registry") from None
     except APIError as fault:
         raise _refused(reference, fault) from None
+
+
+def load_image(client: "DockerClient", archive: Iterator[bytes]) -> None:
+    """What the engine refuses is the image's fault."""
+    with asking("taking in the image"):
+        for told in client.api.load_image(archive):
+            if refused := told.get("error") or told.get("message"):
+                sentence = " ".join(str(refused).split())[:300]
+                raise RunFault(Outcome.IMAGE_MISSING, f"the engine does not take the image: {sentence}")
+
+
+def credentials(registry: str) -> tuple[str, str] | None:
+    """As ``docker login`` has left them for the account of this process."""
+    from docker import auth
+    from docker.errors import DockerException
+
+    try:
+        found = auth.load_config().resolve_authconfig(registry) or {}
+    except DockerException:
+        return None
+    known = {name.lower(): value for name, value in found.items()}
+    user, password = known.get("username"), known.get("password")
+    return (user, password) if user and password else None
 
 
 def _refused(reference: str, fault: "APIError") -> RunFault:

@@ -11,10 +11,12 @@ from msgspec import Struct
 from sandscore.attestation.log_lines import HandedIn
 from sandscore.base.clock import read, stamped, utc_now, written
 from sandscore.base.errors import ParticipantFault
+from sandscore.queue.failure_quota import failure_refusal
 from sandscore.queue.homes.sqlite.sqlite_database import (
     Database,
     add_lines,
     as_json,
+    failures_of,
     lines_in,
     seconds_left,
     submission_of,
@@ -30,7 +32,7 @@ from sandscore.records.submission import CANCELLED, Status, Submission, Submissi
 def submit(database: Database, journal: SubmissionJournal, workspace: Workspace, entry: NewSubmission) -> str:
     """The id of the new submission, once it is on disk."""
     phase = checked(workspace, entry)
-    kept = None if entry.predictions is None else keep_file(workspace, entry.predictions)
+    kept = None if entry.predictions is None else keep_file(workspace, entry.predictions, phase)
     kind = SubmissionKind.PREDICTIONS if entry.image is None else SubmissionKind.IMAGE
     with database.writing() as connection:
         now = utc_now()
@@ -41,6 +43,9 @@ def submit(database: Database, journal: SubmissionJournal, workspace: Workspace,
             (entry.team, within, within),
         )
         refused = refusal(quota, [read(found[0]) for found in counted], now)
+        refused = refused or failure_refusal(
+            workspace.challenge, phase, failures_of(connection, entry.team, within), now
+        )
         if refused is not None:
             raise ParticipantFault(refused)
         row = SubmittedRow(

@@ -8,17 +8,21 @@ from msgspec.structs import replace
 
 from sandscore.base.clock import uptime, utc_now, wait_after, written
 from sandscore.base.process_identity import boot
-from sandscore.disclosure.released import CALLED_BACK
+from sandscore.disclosure.released import CALLED_BACK, OVER_QUOTA
+from sandscore.queue.failure_quota import failure_refusal
 from sandscore.queue.fair_turns import Turns
 from sandscore.queue.homes.sqlite.sqlite_database import (
     Database,
     Gone,
     add_lines,
     as_json,
+    failures_of,
     seconds_left,
     submission_of,
 )
+from sandscore.queue.new_submission import quota_of
 from sandscore.queue.settings import QueueSettings
+from sandscore.records.challenge import Challenge
 from sandscore.records.released_view import view_of
 from sandscore.records.submission import CANCELLED, REHEARSED, Claim, Committed, Signal, Status, Submission, Verdict
 
@@ -35,8 +39,8 @@ WHERE begun >= ? AND coalesce(outcome, '') NOT IN ('failed', 'lost', 'handed bac
 class SqliteClaims:
     """What workers do to the queue: each change within the transaction it is given."""
 
-    def __init__(self, database: Database, settings: QueueSettings) -> None:
-        self._database, self._settings = database, settings
+    def __init__(self, database: Database, settings: QueueSettings, challenge: Challenge | None = None) -> None:
+        self._database, self._settings, self._challenge = database, settings, challenge
 
     def claimable(self, most: int) -> list[Submission]:
         known, waiting, turns = Gone(), list[sqlite3.Row](), Turns()
@@ -71,6 +75,9 @@ class SqliteClaims:
         if row["cancel_requested"]:
             _finish(connection, row, Verdict(Status.REJECTED, CALLED_BACK))
             return None
+        if self._fails_too_often(connection, row):
+            _finish(connection, row, Verdict(Status.REJECTED, OVER_QUOTA))
+            return None
         nonce, attempt = secrets.token_hex(16), row["attempt"] + 1
         lease = (uptime() + lease_seconds, boot(), submission.id)
         connection.execute(
@@ -103,7 +110,8 @@ class SqliteClaims:
         if not _held(row, claim):
             return Committed.STALE
         called_back = bool(row["cancel_requested"])
-        _finish(connection, row, Verdict(Status.REJECTED, CALLED_BACK) if called_back else verdict)
+        over = Verdict(Status.REJECTED, CALLED_BACK, seconds=verdict.seconds)
+        _finish(connection, row, over if called_back else verdict)
         return Committed.CANCELLED if called_back or verdict.reason_text == CANCELLED else Committed.DONE
 
     def release(self, connection: sqlite3.Connection, claim: Claim, reason: str, our_fault: bool) -> bool:
@@ -129,6 +137,13 @@ class SqliteClaims:
             return False
         connection.execute("UPDATE submission SET rehearsed=1 WHERE id=?", (row["id"],))
         return self.release(connection, claim, REHEARSED, our_fault=False)
+
+    def _fails_too_often(self, connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
+        if self._challenge is None:
+            return False
+        _, within = quota_of(self._challenge, row["phase"])
+        failures = failures_of(connection, row["team"], within)
+        return failure_refusal(self._challenge, row["phase"], failures, utc_now()) is not None
 
     def _lost(self, connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
         """The worker that had it is gone. Whether that happened once too often."""
@@ -175,7 +190,7 @@ def _finish(connection: sqlite3.Connection, row: sqlite3.Row, verdict: Verdict) 
             "INSERT INTO version VALUES (?, ?, ?, ?, ?, 'scored', ?)",
             (row["id"], row["version"] + 1, scores, feedback, verdict.signature, now),
         )
-    _end_attempt(connection, row, str(verdict.status), verdict.reason_text)
+    _end_attempt(connection, row, str(verdict.status), verdict.reason_text, verdict.seconds)
 
 
 def _put_back(connection: sqlite3.Connection, row: sqlite3.Row, reason: str, outcome: str) -> None:
@@ -186,8 +201,10 @@ def _put_back(connection: sqlite3.Connection, row: sqlite3.Row, reason: str, out
     _end_attempt(connection, row, outcome, reason)
 
 
-def _end_attempt(connection: sqlite3.Connection, row: sqlite3.Row, outcome: str, reason: str | None) -> None:
+def _end_attempt(
+    connection: sqlite3.Connection, row: sqlite3.Row, outcome: str, reason: str | None, seconds: float = 0.0
+) -> None:
     connection.execute(
-        "UPDATE attempt SET ended=?, outcome=?, reason=? WHERE submission=? AND number=?",
-        (written(utc_now()), outcome, reason, row["id"], row["attempt"]),
+        "UPDATE attempt SET ended=?, outcome=?, reason=?, seconds=? WHERE submission=? AND number=?",
+        (written(utc_now()), outcome, reason, seconds, row["id"], row["attempt"]),
     )

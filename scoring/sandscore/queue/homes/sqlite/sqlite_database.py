@@ -12,11 +12,12 @@ from typing import overload
 
 import msgspec
 
-from sandscore.base.clock import uptime, utc_now, written
+from sandscore.base.clock import read, uptime, utc_now, written
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
 from sandscore.base.process_identity import boot, gone
 from sandscore.base.whole_files import part_of, told
 from sandscore.queue.disk_space import full
+from sandscore.queue.failure_quota import Failure, is_failure
 from sandscore.queue.queue_layout import OWNER_FILE, private_path, steady
 from sandscore.records.released_view import LedgerLine
 from sandscore.records.submission import Status, Submission, SubmissionKind
@@ -171,6 +172,9 @@ def create(folder: Path) -> None:
     path.chmod(OWNER_FILE)
 
 
+_INDEX = "CREATE INDEX failed ON submission (team) WHERE status IN ('INVALID', 'REJECTED')"
+
+
 def _complete(connection: sqlite3.Connection) -> None:
     """Give it what came later; whoever comes second finds it there."""
     if not any(_missing(connection)):
@@ -186,11 +190,27 @@ def _complete(connection: sqlite3.Connection) -> None:
 
 
 def _missing(connection: sqlite3.Connection) -> Iterator[str]:
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE name='failed'").fetchone() is None:
+        yield _INDEX
     for table, columns in _ADDED.items():
         known = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
         yield from (
             f"ALTER TABLE {table} ADD COLUMN {name} {kind}" for name, kind in columns.items() if name not in known
         )
+
+
+def failures_of(connection: sqlite3.Connection, team: str, phase: str | None) -> list[Failure]:
+    """What has failed of a team; of all phases where none is named."""
+    found = connection.execute(
+        "SELECT status, reason, attempt, finished, (SELECT total(seconds) FROM attempt WHERE submission=id) AS spent "
+        "FROM submission WHERE team=? AND status IN ('INVALID', 'REJECTED') AND (? IS NULL OR phase=?)",
+        (team, phase, phase),
+    )
+    return [
+        Failure(read(row["finished"]), row["spent"])
+        for row in found
+        if row["finished"] and is_failure(Status(row["status"]), row["reason"], row["attempt"])
+    ]
 
 
 def back_up(root: Path, target: Path) -> None:

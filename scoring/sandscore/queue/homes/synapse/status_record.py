@@ -23,8 +23,8 @@ Short = Annotated[str, Meta(max_length=80)]
 
 class Record(Struct, frozen=True):
     """``fed``: the team was told its scores. ``day`` (2026-03-01) is that of the last claim, unless that failed because
-    of us; ``rehearsed``: the image has done well on the practice notes. ``mark`` is new in every write: by it a write
-    is recognised as our own although its answer was lost."""
+    of us; ``rehearsed``: the image has done well on the practice notes; ``spent``: the seconds that its container ran.
+    ``mark`` is new in every write: by it a write is recognised as our own although its answer was lost."""
 
     attempt: int = 0
     nonce: Short = ""
@@ -39,6 +39,7 @@ class Record(Struct, frozen=True):
     fed: bool = False
     day: Short = ""
     rehearsed: bool = False
+    spent: float = 0.0
     told: tuple[str, ...] = ()
     mark: Short = ""
 

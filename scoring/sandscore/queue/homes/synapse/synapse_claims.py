@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from sandscore.base.clock import LONGEST_SECONDS, read, uptime, utc_now, wait_after, written
 from sandscore.base.process_identity import gone
-from sandscore.disclosure.released import CALLED_BACK
+from sandscore.disclosure.released import CALLED_BACK, OVER_QUOTA
 from sandscore.queue.homes.synapse import status_record
 from sandscore.queue.homes.synapse.synapse_ledger import noted
 from sandscore.queue.homes.synapse.synapse_statuses import Change, Seen, Statuses
@@ -82,7 +82,9 @@ class SynapseClaims:
         self._statuses, self._leases, self._settings = statuses, leases, settings
         self._annotate_scores = annotate_scores
 
-    async def claim(self, submission: Submission, owner: str, seconds: float, first: Seen | None) -> Claim | None:
+    async def claim(
+        self, submission: Submission, owner: str, seconds: float, first: Seen | None, over_quota: bool = False
+    ) -> Claim | None:
         nonce = secrets.token_hex(12)
         taken: list[int] = []
 
@@ -92,6 +94,8 @@ class SynapseClaims:
                 return None
             if now.cancel:
                 return ended(now, Verdict(Status.REJECTED, CALLED_BACK))
+            if over_quota:
+                return ended(now, Verdict(Status.REJECTED, OVER_QUOTA))
             lost = now.record.losses + (now.status is not Status.RECEIVED)
             if lost >= self._settings.most_losses:
                 return _handed_back(now, "the workers stopped without a word", helpless=True)
@@ -135,7 +139,8 @@ class SynapseClaims:
             found.now = now
             if not _held(now, claim):
                 return None
-            return ended(now, Verdict(Status.REJECTED, CALLED_BACK) if now.cancel else verdict, self._annotate_scores)
+            over = Verdict(Status.REJECTED, CALLED_BACK, seconds=verdict.seconds)
+            return ended(now, over if now.cancel else verdict, self._annotate_scores)
 
         stored = await self._statuses.change(claim.submission.id, edit)
         now = found.now
@@ -180,7 +185,8 @@ def ended(now: Seen, verdict: Verdict, scores: bool = False) -> Change:
         **(status_record.scores(view_of(verdict.feedback) or {}) if scores and scored else {}),
     }
     version, fed = now.record.version + scored, scored and verdict.feedback is not None
-    record = replace(now.record, failures=0, losses=0, after="", help=False, version=version, fed=fed)
+    spent = round(verdict.seconds, 1)
+    record = replace(now.record, failures=0, losses=0, after="", help=False, version=version, fed=fed, spent=spent)
     return Change(record, verdict.status, can_cancel=False, annotations=shown)
 
 

@@ -6,9 +6,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from sandscore.base.clock import utc_now
 from sandscore.base.errors import InfrastructureFault
-from sandscore.disclosure.released import CALLED_BACK
+from sandscore.disclosure.released import CALLED_BACK, OVER_QUOTA
 from sandscore.queue.attempt_files import REHEARSAL, TEAM, card_name
+from sandscore.queue.failure_quota import Failure, failure_refusal
 from sandscore.queue.homes.synapse.synapse_ledger import PublicLines, lines_of_status
 from sandscore.queue.homes.synapse.synapse_options import read_options
 from sandscore.queue.homes.synapse.synapse_parts import SynapseParts, assemble, belongs
@@ -36,6 +38,7 @@ class SynapseHome:
         self._options = read_options(workspace.root)
         self._session = Session(config, workspace.root, self._options)
         self._parts: SynapseParts | None = None
+        self._failed: dict[str, Failure] = {}
         self._public_lines = PublicLines(workspace.private)
 
     @property
@@ -68,10 +71,18 @@ class SynapseHome:
         return await self._on.waiting.seconds()
 
     async def claim(self, submission: Submission, owner: str, lease_seconds: float) -> Claim | None:
-        claim = await self._on.claims.claim(submission, owner, lease_seconds, self._on.waiting.take(submission.id))
+        over = await self._over_quota(submission)
+        first = self._on.waiting.take(submission.id)
+        claim = await self._on.claims.claim(submission, owner, lease_seconds, first, over)
+        if claim is None and over:
+            await self._on.logs.tell(submission, str(Status.REJECTED), OVER_QUOTA)
         if claim is not None:
             await self._on.logs.begun(claim.submission)
         return claim
+
+    async def _over_quota(self, submission: Submission) -> bool:
+        failures = await self._on.waiting.failures(submission.id, self._failed)
+        return failure_refusal(self._workspace.challenge, submission.phase, failures, utc_now()) is not None
 
     async def heartbeat(self, claim: Claim) -> Signal:
         return await self._on.claims.heartbeat(claim)
@@ -93,6 +104,8 @@ class SynapseHome:
             if self._on.shared is not None and verdict.folder is not None:
                 await self._on.shared.put(claim.submission, verdict.folder / card_name(version))
         committed = await self._on.claims.commit(claim, verdict)
+        if committed is Committed.CANCELLED or (committed is Committed.DONE and verdict.status is Status.INVALID):
+            self._failed[claim.submission.id] = Failure(utc_now(), verdict.seconds)
         if committed is Committed.DONE:
             await self._on.logs.tell(claim.submission, str(verdict.status), verdict.reason, verdict.feedback)
         elif committed is Committed.CANCELLED:

@@ -3,12 +3,15 @@
 What can be claimed now: one list serves until it is used up or old.
 """
 
+import datetime
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
 from msgspec import Struct
 
-from sandscore.base.clock import uptime, utc_now, written
+from sandscore.base.clock import read, uptime, utc_now, written
+from sandscore.queue.failure_quota import Failure, is_failure
 from sandscore.queue.fair_turns import Turns
 from sandscore.queue.homes.synapse.synapse_claims import HELD, SynapseLeases
 from sandscore.queue.homes.synapse.synapse_session import Session
@@ -99,6 +102,16 @@ class WaitingList:
             await self._read()
         return self._soonest()
 
+    async def failures(self, submission_id: str, since: Mapping[str, Failure]) -> list[Failure]:
+        """Of the team that handed it in: as they were listed, and ``since`` then, by submission, by this process."""
+        listed = {one.id: one for one in await self._listing.lately()}
+        mine = self._left.get(submission_id) or listed.get(submission_id)
+        if mine is None:
+            return []
+        team = {key: one for key, one in listed.items() if _team(one) == _team(mine)}
+        found = {key: Failure(when, one.now.record.spent) for key, one in team.items() if (when := _failed(one.now))}
+        return list((found | {key: failure for key, failure in since.items() if key in team}).values())
+
     def take(self, submission_id: str) -> Seen | None:
         """The status as it was listed; once, because the first write makes it old."""
         taken = self._left.pop(submission_id, None)
@@ -126,6 +139,18 @@ class WaitingList:
             self._turns.running[_team(one)] += one.now.status in HELD and self._leases.wait(one.now) != 0.0
         for one in await self._listing.lately() if self._soonest() == 0.0 else ():
             self._turns.today[_team(one)] += one.now.record.day == day
+
+
+def _failed(now: Seen) -> datetime.datetime | None:
+    """When, if it is a failure of its team's."""
+    said = {name: now.annotations.get(name) for name in ("reason", "finished")}
+    reason, finished = (str(value[0]) if isinstance(value, list) and value else None for value in said.values())
+    if finished is None or not is_failure(now.status, reason, now.record.attempt):
+        return None
+    try:
+        return read(finished)
+    except ValueError:
+        return None
 
 
 def _team(one: ListedSubmission) -> str:

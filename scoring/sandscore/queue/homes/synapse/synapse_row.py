@@ -32,6 +32,7 @@ whether the queue may be worked on. The other verbs then need no more than --sta
     )
     place: ClassVar[str] = "the state of a Synapse queue with --state"
     new_place: ClassVar[str] = "a Synapse queue with --synapse and --state"
+    registries: ClassVar[tuple[str, ...]] = ("docker.synapse.org", "repo-prod.prod.sagebase.org")
     takes_submissions: ClassVar[bool] = False
     own_files: ClassVar[tuple[str, ...]] = ("synapse.json", "results", "synapse-cache")
     edited_files: ClassVar[tuple[str, ...]] = ("synapse.json",)

@@ -175,6 +175,7 @@ class Reader:
             scores=scores,
             feedback=feedback,
             rehearsed=record.rehearsed,
+            spent=record.spent,
         )
 
 

@@ -9,6 +9,8 @@ from queue_samples import GOLD, HALF, TEXTS, annotations
 from sandscore.annotations.input_files import Inputs, Loaded, Reference, load_files
 from sandscore.base.bundled_content import example_gold, submissions
 from sandscore.measures.hipaa_map import load_hipaa_map
+from sandscore.queue.attempt_scoring import read_beside
+from sandscore.queue.cell.reading_cell import ReadingCells
 from sandscore.scoring.card_building import Question, dumped, score
 from sandscore.task_table.task import find_task
 
@@ -20,6 +22,21 @@ BAD = {
     "a note twice": b"[" + annotations({"n1": []})[1:-1] + b"," + annotations({"n1": []})[1:-1] + b"]",
     "nothing": b"",
 }
+
+
+CELLS = ReadingCells()
+
+
+def read(reference: Reference, predictions: Path, *, complete: bool = False) -> Loaded:
+    """As the queue does: predictions are read in a cell."""
+
+    def find(*, whole_names: bool = False) -> Reference:
+        return (
+            Reference(reference.task, reference.gold, reference.notes, whole_names=True) if whole_names else reference
+        )
+
+    found, predicted = read_beside(find, CELLS, predictions, complete=complete)
+    return found.beside(predicted)
 
 
 def facts(loaded: Loaded) -> object:
@@ -41,7 +58,7 @@ def test_cards_are_the_same_however_often(path: Path) -> None:
     reference = Reference(task, gold, notes)
     others = [other for other in EXAMPLES if task_of(other) == task.id]
     for given in (path, *others, path):
-        card = dumped(score(question, reference.load(given)))
+        card = dumped(score(question, read(reference, given)))
         assert (card == alone) == (given.read_bytes() == path.read_bytes())
 
 
@@ -59,7 +76,7 @@ def test_faults_are_the_same(tmp_path: Path, content: bytes, complete: bool) -> 
     given, task = tmp_path / "predictions.json", find_task("date")
     given.write_bytes(content)
     anew = load_files(task, Inputs(gold, given, notes), complete=complete)
-    assert facts(Reference(task, gold, notes).load(given, complete=complete)) == facts(anew)
+    assert facts(read(Reference(task, gold, notes), given, complete=complete)) == facts(anew)
 
 
 def test_labels_of_one_team_do_not_reach_the_next(tmp_path: Path) -> None:
@@ -69,9 +86,9 @@ def test_labels_of_one_team_do_not_reach_the_next(tmp_path: Path) -> None:
     labelled[0]["textDateAnnotations"][0]["dateFormat"] = "a label of its own"
     given = tmp_path / "predictions.json"
     given.write_text(json.dumps(labelled), encoding="utf-8")
-    assert reference.load(given).dataset.vocabulary.names == ["a label of its own"]
+    assert read(reference, given).dataset.vocabulary.names == ["a label of its own"]
     given.write_bytes(annotations(HALF))
-    assert reference.load(given).dataset.vocabulary.names == []
+    assert read(reference, given).dataset.vocabulary.names == []
 
 
 def test_predictions_whose_names_end_alike_are_joined_on_whole_names(tmp_path: Path) -> None:
@@ -80,4 +97,4 @@ def test_predictions_whose_names_end_alike_are_joined_on_whole_names(tmp_path: P
     given.write_bytes(annotations({"a/n1": [], "b/n1": []}))
     anew = load_files(task, Inputs(gold, given, notes))
     assert anew.findings["predictions"].counts["unknown-note"]
-    assert facts(Reference(task, gold, notes).load(given)) == facts(anew)
+    assert facts(read(Reference(task, gold, notes), given)) == facts(anew)

@@ -1,0 +1,277 @@
+"""The cell in which a prediction file is read: one process a file, forked from one that has seen no gold.
+
+The process that sees gold makes the first of them before it reads anything, and sends it descriptors: of a file that
+was handed in, and of an empty one for the report. That first process reads notes, which are the organiser's, and for
+each file makes a cell that reads the file behind a filter of system calls, within limits of memory and time.
+"""
+
+import errno
+import gc
+import mmap
+import os
+import resource
+import signal
+import socket
+import tempfile
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, NoReturn
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from sandscore.annotations.annotation_loader import AnnotationLoader
+from sandscore.annotations.column_builder import Gathered
+from sandscore.annotations.data_set import DataSet, WholeNamesNeededError
+from sandscore.annotations.input_files import ReadPredictions, Reference
+from sandscore.annotations.label_codes import vocabulary
+from sandscore.annotations.note_loader import NotesLoader
+from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.base.byte_sources import opened
+from sandscore.base.errors import InfrastructureFault, ParticipantFault
+from sandscore.queue.cell.cell_report import CellReport, believed, read_report, report_of, write_report
+from sandscore.queue.cell.file_marks import Marks, marks_of, settled
+from sandscore.queue.cell.system_call_filter import confine, die_with_parent, filter_in_force, leave_namespaces
+from sandscore.task_table.task import Task
+
+_LEAST_MEMORY, _MEMORY_A_BYTE = 512 << 20, 4
+_LEAST_SECONDS, _BYTES_A_SECOND = 10, 1_000_000
+_REPORT_A_BYTE = 16
+"""Bytes of a report for each byte of the file, at the very most: each letter a token."""
+_LONGEST_REQUEST = 1 << 17
+_HASHED = 1 << 22
+
+
+class TooCostly(ParticipantFault):
+    """A file whose reading takes more than any file of its size may."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"too_costly: reading the file takes more {what}")
+
+
+class CellRequest(Struct, frozen=True):
+    """Which file is to be read beside which notes; its descriptor and that of the report come along."""
+
+    task: Task
+    notes: str
+    size: int
+    whole_names: bool
+    complete: bool
+
+
+class CellEnd(IntEnum):
+    """How a cell says that it ended; a signal's number, below zero, where it could say nothing."""
+
+    DONE = 0
+    OUT_OF_MEMORY = 3
+    NO_ROOM = 4
+    BROKEN = 5
+
+
+class CellAnswer(Struct, frozen=True):
+    """How the cell ended."""
+
+    end: int
+
+
+class ReadingCells:
+    """The process that makes cells, seen from the one that sees gold; to be made before gold is read."""
+
+    def __init__(self) -> None:
+        self.filtered = filter_in_force()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._process = os.fork()
+        if not self._process:
+            ours.close()
+            _make_cells(theirs, filtered=self.filtered)
+        theirs.close()
+        self._line = ours
+
+    def read(self, reference: Reference, predictions: Path, *, complete: bool) -> ReadPredictions | None:
+        """What a cell makes of a file; None where notes must be told apart by their whole names."""
+        task, notes, dataset = reference.task, reference.notes, reference.loaded.dataset
+        with opened(predictions) as source, tempfile.TemporaryFile(prefix="sandscore-") as report:
+            size = len(source.data)
+            request = CellRequest(task, str(notes), size, dataset.whole_names, complete)
+            with predictions.open("rb") as given:
+                self._send(request, given.fileno(), report.fileno())
+            sha256 = source.sha256()
+            self._wait(size)
+            said, arrays = read_report(report.fileno())
+        if said.whole_names:
+            return None
+        return replace(believed(said, arrays, task, dataset, complete=complete), sha256=sha256)
+
+    def close(self) -> None:
+        """No more cells."""
+        self._line.close()
+        os.waitpid(self._process, 0)
+
+    def _send(self, request: CellRequest, *descriptors: int) -> None:
+        try:
+            socket.send_fds(self._line, [msgspec.json.encode(request)], descriptors)
+        except OSError:
+            self._lost()
+
+    def _wait(self, size: int) -> None:
+        try:
+            told = self._line.recv(_LONGEST_REQUEST)
+        except OSError:
+            told = b""
+        if not told:
+            self._lost()
+        end = msgspec.json.decode(told, type=CellAnswer).end
+        if end == CellEnd.OUT_OF_MEMORY:
+            raise TooCostly(f"memory than 512 MB and {_MEMORY_A_BYTE} bytes for each of its {size:,}")
+        if end == -signal.SIGXCPU:
+            raise TooCostly(f"time than {_seconds(size)} s of a processor")
+        if end == CellEnd.NO_ROOM:
+            raise InfrastructureFault(f"no room in {tempfile.gettempdir()} for what is read of a file")
+        if end != CellEnd.DONE:
+            raise InfrastructureFault(f"the process that reads what teams hand in ended without a report ({end})")
+
+    def _lost(self) -> NoReturn:
+        """Another cannot be made: whatever was forked now would hold gold."""
+        raise SystemExit(InfrastructureFault.exit_code)
+
+
+class _KeptNotes(Struct, frozen=True):
+    dataset: DataSet
+    marks: Marks
+
+
+def _make_cells(line: socket.socket, *, filtered: bool) -> NoReturn:
+    """Until the other end is closed."""
+    try:
+        die_with_parent()
+        _close_all_but(line.fileno(), 2)
+        leave_namespaces()
+        kept: dict[tuple[Task, str, bool], _KeptNotes] = {}
+        while True:
+            told, descriptors, *_ = socket.recv_fds(line, _LONGEST_REQUEST, 2)
+            if not told:
+                break
+            request = msgspec.json.decode(told, type=CellRequest)
+            line.send(msgspec.json.encode(CellAnswer(_ended(request, kept, descriptors, filtered=filtered))))
+            for descriptor in descriptors:
+                os.close(descriptor)
+    finally:
+        os._exit(0)
+
+
+def _ended(
+    request: CellRequest, kept: dict[tuple[Task, str, bool], _KeptNotes], descriptors: list[int], *, filtered: bool
+) -> int:
+    try:
+        dataset = _noted(request, kept)
+    except (OSError, WholeNamesNeededError):
+        return CellEnd.BROKEN
+    cell = os.fork()
+    if not cell:
+        _read_and_leave(request, dataset, *descriptors, filtered=filtered)
+    return os.waitstatus_to_exitcode(os.waitpid(cell, 0)[1])
+
+
+def _noted(request: CellRequest, kept: dict[tuple[Task, str, bool], _KeptNotes]) -> DataSet:
+    """The notes as their file is now, in memory that is only to be read."""
+    key, marks = (request.task, request.notes, request.whole_names), marks_of(Path(request.notes))
+    known = kept.pop(key, None)
+    if known is None or known.marks != marks:
+        known = None
+        known = _KeptNotes(_loaded(request), marks)
+    if settled(marks):
+        kept.clear()  # of several data sets only the last: cells know of no other
+        kept[key] = known
+    return known.dataset
+
+
+def _loaded(request: CellRequest) -> DataSet:
+    task = request.task
+    dataset = DataSet(vocabulary(task, task.label), whole_names=request.whole_names)
+    with opened(request.notes) as source:
+        NotesLoader(dataset, ProblemCollector(request.notes)).load(memoryview(source.data))
+    if dataset.texts is not None:
+        dataset.texts = dataset.texts.read_only()
+    _find_all_that_is_imported_late(task, dataset)
+    gc.collect()
+    gc.freeze()
+    return dataset
+
+
+def _find_all_that_is_imported_late(task: Task, dataset: DataSet) -> None:
+    """A cell can open no file: what explains problems is loaded here, by reading what is wrong in every way."""
+    odd = [{}, {"start": -1, "length": "x", "stert": 1}, {"start": 0, "length": 1, "text": "\u0001", "confidence": 300}]
+    odd.append({"start": 0, "length": 2, "text": "ab", "confidence": 1} | dict.fromkeys(task.label_fields, "odd"))
+    name = {"resourceSource": {"name": dataset.ids[0] if dataset.ids else "x"}}
+    records = [{"annotationSource": name, task.array: odd}, {"annotationSource": name, task.array: odd}, 1, {}]
+    content = msgspec.json.encode(records)
+    for data in (content, content[1:-1].replace(b"}]},", b"}]}\n"), content[:-1], b'[{"a":1,"a":"\\ud800"}]', b"[NaN]"):
+        _read(task, dataset, bytearray(data), ProblemCollector("", task.array), complete=True)
+
+
+def _read_and_leave(request: CellRequest, dataset: DataSet, given: int, report: int, *, filtered: bool) -> NoReturn:
+    end = CellEnd.BROKEN
+    try:
+        die_with_parent()
+        data = mmap.mmap(given, request.size, access=mmap.ACCESS_COPY) if request.size else bytearray()
+        _close_all_but(report)
+        _limit(request.size)
+        if confine() or not filtered:
+            write_report(report, *_told(request, dataset, data))
+            end = CellEnd.DONE
+    except MemoryError:
+        end = CellEnd.OUT_OF_MEMORY
+    except OSError as fault:
+        end = _ENDS.get(fault.errno or 0, CellEnd.BROKEN)
+    finally:
+        os._exit(end)
+
+
+_ENDS = {
+    errno.ENOMEM: CellEnd.OUT_OF_MEMORY,
+    errno.EFBIG: CellEnd.OUT_OF_MEMORY,
+    errno.ENOSPC: CellEnd.NO_ROOM,
+}
+
+
+def _told(request: CellRequest, dataset: DataSet, data: mmap.mmap | bytearray) -> tuple[CellReport, list[Any]]:
+    found = ProblemCollector("predictions", request.task.array)
+    try:
+        return _read(request.task, dataset, data, found, complete=request.complete)
+    except WholeNamesNeededError:
+        return CellReport(whole_names=True), []
+
+
+def _read(
+    task: Task, dataset: DataSet, data: mmap.mmap | bytearray, found: ProblemCollector, *, complete: bool
+) -> tuple[CellReport, list[Any]]:
+    own = replace(dataset, vocabulary=vocabulary(task, task.label))
+    loader = AnnotationLoader(task, own, found, gathered=Gathered(spilling=False))
+    columns = loader.load(memoryview(data), missing="error" if complete else "warning")
+    return report_of(columns, own.vocabulary.names, found)
+
+
+def _limit(size: int) -> None:
+    """Beyond what is in use: libraries and notes, which are there for every file."""
+    with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 (nothing is imported for it)
+        used = int(file.read().split()[0]) * mmap.PAGESIZE
+    memory = used + _LEAST_MEMORY + _MEMORY_A_BYTE * size
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CPU, (_seconds(size), _seconds(size) + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    written = _LEAST_MEMORY + _REPORT_A_BYTE * size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (written, written))
+
+
+def _seconds(size: int) -> int:
+    return _LEAST_SECONDS - -size // _BYTES_A_SECOND
+
+
+def _close_all_but(*kept: int) -> None:
+    """Standard input and output too: whoever waits for their end must not wait for this process."""
+    first = 0
+    for descriptor in sorted(kept):
+        os.closerange(first, descriptor)
+        first = descriptor + 1
+    os.closerange(first, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
