@@ -13,7 +13,7 @@ from typing import Any
 
 import pymerkle
 import pytest
-from queue_samples import CHALLENGE, HALF, RIGHT, WRONG_PLACE, hand_in, queue
+from queue_samples import HALF, RIGHT, WRONG_PLACE, hand_in, queue
 
 from sandscore.attestation.log_lines import (
     BoardLine,
@@ -33,9 +33,6 @@ from sandscore.cli.main import run
 from sandscore.queue.public_log import PublicLog
 from sandscore.queue.workspace import Workspace
 
-PUBLIC = '[data]\nnotes = "public"\ngold = "public"\n'
-"""So that exact values may be shown while the challenge runs."""
-
 
 def log_of(workspace: Workspace) -> ReadLog:
     return read_log(workspace.root / "public" / "log")
@@ -53,7 +50,7 @@ def worked(workspace: Workspace) -> None:
 @pytest.fixture(scope="module")
 def siege(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, dict[str, str]]:
     """Four handed in, three of them scored."""
-    workspace = queue(tmp_path_factory.mktemp("siege"), CHALLENGE + PUBLIC)
+    workspace = queue(tmp_path_factory.mktemp("siege"))
     kinds = {"right": RIGHT, "half": HALF, "wrong": WRONG_PLACE, "more": RIGHT}
     ids = {kind: hand_in(workspace, spans, f"Team {kind}") for kind, spans in kinds.items()}
     worked(workspace)

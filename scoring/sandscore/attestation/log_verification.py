@@ -97,6 +97,11 @@ def _is_submission(log: ReadLog, position: int, before: int) -> bool:
 
 
 def _refuse_other_line(receipt: Receipt, log: ReadLog) -> None:
+    if receipt.log != log.checkpoint.origin:
+        raise ParticipantFault(
+            f"the receipt of {one_line(receipt.submission)} is of the log {one_line(receipt.log)}, "
+            f"not of {one_line(log.checkpoint.origin)}"
+        )
     line = log.lines[receipt.position] if 0 <= receipt.position < len(log.lines) else None
     if not isinstance(line, SubmissionLine) or line.sha256 != receipt.sha256:
         raise ParticipantFault(

@@ -20,7 +20,7 @@ def command(board: Path, cards: Path, sign: Path, output: Path | None) -> None:
 
     \b
     Example:
-      sandscore witness leaderboard/date-final/board.json --cards leaderboard/cards --sign witness.key
+      $ sandscore witness leaderboard/date-final/board.json --cards leaderboard/cards --sign witness.key
     """
     from sandscore.cli.progress import bar
 
