@@ -13,10 +13,11 @@ from ranking_cards import card_content, drawn_rows
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import RankedCard, read_card
-from sandscore.records.board import BoardRules
+from sandscore.records.board import BoardPolicy, BoardRules
 
 MEASURES = ("instance_strict", "token", "instance_relax", "address_type")
 NOTES = 60
+PUBLIC = BoardPolicy(notes="public", gold="public", cards="notes", feedback="full", ended=False)
 QUICK = BoardRules(resamples=200, randomisations=1999)
 HOSTILE = "<img src=x onerror=document.title='owned'>\"'&amp;\u202e\u200b"
 """Markup, both quotes, an entity, a right-to-left override and a zero-width space, all in one name."""
@@ -47,7 +48,7 @@ def write_board(folder: Path, entrants: Sequence[Sample], **changes: Any) -> Pat
     (folder / "cards").mkdir(parents=True)
     entries = [_entry(folder, at, sample, changes) for at, sample in enumerate(entrants)]
     path = folder / "board.json"
-    path.write_text(as_json(rank(entries, QUICK)), encoding="utf-8")
+    path.write_text(as_json(rank(entries, QUICK).model_copy(update={"policy": PUBLIC})), encoding="utf-8")
     return path
 
 

@@ -70,7 +70,7 @@ def make(leaderboard: Path) -> None:
     challenge = read_challenge(example_gold() / "challenge.toml")
     with tempfile.TemporaryDirectory() as folder:
         boards = [board_of(cards, task, challenge, Path(folder)) for task in TASKS]
-        publish(boards, leaderboard, PublicationSettings(challenge, cards=True))
+        publish(boards, leaderboard, PublicationSettings(challenge))
 
 
 if __name__ == "__main__":

@@ -13,10 +13,12 @@ from sandscore.records.board import Board
 from sandscore.records.challenge import Challenge
 from sandscore.records.run_record import RunRecord
 from sandscore.records.scorecard import Scorecard
+from sandscore.records.totals_card import TotalsCard
 
 PUBLISHED: dict[str, tuple[type[BaseModel], str]] = {
     "board": (Board, "A board: the ranking of one task and phase"),
     "scorecard": (Scorecard, "A score card: what one submission scored on one data set"),
+    "totals": (TotalsCard, "A card of totals: a score card as it is published without a count for each note"),
     "run": (RunRecord, "run.json: how one run of an annotator went"),
     "challenge": (Challenge, "The configuration of a challenge (challenge.toml, as JSON)"),
 }

@@ -12,6 +12,7 @@ from sandscore.api.ranking_calls import RankingPlan, rank, rank_to_file
 from sandscore.api.scoring_calls import ScoreFiles, ScoringPlan, score_to_files
 from sandscore.api.span_reading import SpanReader
 from sandscore.api.value_views import IntervalBar, ValueView, as_html, as_text, interval_text, ratio_text
+from sandscore.base.bundled_content import example_gold
 from sandscore.base.byte_sources import NamedBytes
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.records.challenge import Challenge
@@ -194,7 +195,8 @@ def test_whose_fault_rules_are_that_do_not_fit(tmp_path: Any) -> None:
 def test_a_salt_hides_ids_and_nothing_else_does() -> None:
     plan = ScoringPlan(task="date", gold=GOLD, predictions=GOLD, notes=NOTES)
     assert list(score_to_files(plan, ScoreFiles()).card.per_note) == ["n1"]
-    [hidden] = score_to_files(plan, ScoreFiles(salt=b"salt")).card.per_note
+    published = ScoreFiles(publish=True, salt=b"salt", challenge=str(example_gold() / "challenge.toml"))
+    [hidden] = score_to_files(plan, published).card.per_note
     assert (len(hidden), hidden.isalnum()) == (16, True)
 
 

@@ -5,28 +5,32 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from board_samples import QUICK, Sample, samples, write_board
+from board_samples import PUBLIC, QUICK, Sample, samples, write_board
 from click.testing import CliRunner
 from msgspec.structs import replace
 from ranking_cards import card_content, drawn_rows
 
-from sandscore.base.errors import ParticipantFault
+from sandscore.base.errors import MissingFile, ParticipantFault
 from sandscore.cli.publish import command
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import card_entry, read_card
 from sandscore.ranking.verification import verify
-from sandscore.records.board import BoardRules
-from sandscore.records.challenge import Challenge, Publication
+from sandscore.records.board import BoardPolicy, BoardRules
+from sandscore.records.challenge import CardRule, Challenge, DataChanges, Publication
 from sandscore.site.board_files import read_board
 from sandscore.site.publication import PublicationSettings, publish
+
+HIDDEN = BoardPolicy(notes="hidden", gold="hidden", cards="totals", feedback="rounded", ended=False)
 
 
 def contents(site: Path) -> dict[str, bytes]:
     return {path.relative_to(site).as_posix(): path.read_bytes() for path in site.rglob("*") if path.is_file()}
 
 
-def ranked(folder: Path, rules: BoardRules, *datasets: str, **changes: Any) -> Path:
+def ranked(
+    folder: Path, rules: BoardRules, *datasets: str, policy: BoardPolicy | None = PUBLIC, **changes: Any
+) -> Path:
     """A board of three submissions under these rules, its cards named after notes."""
     paths = []
     for at, dataset in [(at, dataset) for at in range(3) for dataset in datasets or ("example",)]:
@@ -36,7 +40,8 @@ def ranked(folder: Path, rules: BoardRules, *datasets: str, **changes: Any) -> P
         paths.append(path)
     board = folder / "board.json"
     entries = [replace(read_card(path), listed=path.name) for path in paths]
-    board.write_text(as_json(rank(entries, rules, "final")), encoding="utf-8")
+    made = rank(entries, rules, "final").model_copy(update={"policy": policy})
+    board.write_text(as_json(made), encoding="utf-8")
     return board
 
 
@@ -55,14 +60,47 @@ def test_a_stranger_recomputes_the_published_board(tmp_path: Path) -> None:
     assert verify(tmp_path / "elsewhere" / "address" / "board.json").cards == 4
 
 
-def test_cards_that_name_notes_stay_at_home_unless_told(tmp_path: Path) -> None:
-    board = ranked(tmp_path, QUICK)
+def test_cards_that_name_notes_stay_at_home_unless_the_policy_lets_them_out(tmp_path: Path) -> None:
+    board = ranked(tmp_path, QUICK, policy=None)
     publish([board], tmp_path / "site")
-    assert not [name for name in contents(tmp_path / "site") if "cards/" in name]
-    assert b"The score cards are not part of this site" in contents(tmp_path / "site")["date-final/index.html"]
+    files = contents(tmp_path / "site")
+    assert len([name for name in files if "cards/" in name]) == 3
+    assert b"This site holds cards of totals" in files["date-final/index.html"]
+    assert all(b"note-7" not in content for content in files.values())
+    publish([ranked(tmp_path, QUICK)], tmp_path / "site")
+    assert b"note-7" in contents(tmp_path / "site")["date-final/cards/s0.json"]
+
+
+@pytest.mark.parametrize(("cards", "level"), [("none", "totals"), ("totals", "totals"), ("notes", "recomputed")])
+def test_no_more_of_the_cards_than_was_asked_for(tmp_path: Path, cards: CardRule, level: str) -> None:
+    publish([ranked(tmp_path, QUICK)], tmp_path / "site", PublicationSettings(cards=cards))
+    found = [content for name, content in contents(tmp_path / "site").items() if "cards/" in name]
+    assert [b'per_note":' in content for content in found] == [cards == "notes"] * (0 if cards == "none" else 3)
+    assert verify(tmp_path / "site" / "date-final" / "board.json").level == level
+
+
+def test_cards_are_lowered_never_raised(tmp_path: Path) -> None:
+    board = ranked(tmp_path, QUICK, policy=PUBLIC.model_copy(update={"cards": "totals"}))
+    publish([board], tmp_path / "site", PublicationSettings(cards="notes"))
     assert all(b"note-7" not in content for content in contents(tmp_path / "site").values())
-    publish([board], tmp_path / "site", PublicationSettings(cards=True))
-    assert len([name for name in contents(tmp_path / "site") if "cards/" in name]) == 3
+
+
+def test_what_was_published_may_be_published_again(tmp_path: Path) -> None:
+    """The site of a site is the same, whatever the policy."""
+    for at, policy in enumerate((PUBLIC, HIDDEN, HIDDEN.model_copy(update={"ended": True}))):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        publish([ranked(folder, QUICK, policy=policy)], folder / "one")
+        publish([folder / "one" / "date-final" / "board.json"], folder / "two")
+        assert contents(folder / "one") == contents(folder / "two")
+
+
+def test_a_running_board_is_not_shown_without_what_it_takes_to_hide_it(tmp_path: Path) -> None:
+    """An exact board whose cards are gone cannot be rounded."""
+    board = ranked(tmp_path, QUICK, policy=HIDDEN)
+    (tmp_path / "0-example.json").unlink()
+    with pytest.raises(MissingFile, match="exact scores are not shown yet"):
+        publish([board], tmp_path / "site")
 
 
 def test_a_board_without_its_cards_is_published_without_what_only_they_know(tmp_path: Path) -> None:
@@ -72,6 +110,8 @@ def test_a_board_without_its_cards_is_published_without_what_only_they_know(tmp_
     page = contents(tmp_path / "site")["address/system-0.html"]
     assert b"Scores" in page
     assert b"Label by label" not in page
+    verified = verify(tmp_path / "site" / "address" / "board.json")
+    assert (verified.level, "/rows/*/card" in verified.withheld) == ("totals", True)
 
 
 def test_another_card_under_the_same_name_is_refused(tmp_path: Path) -> None:
@@ -90,7 +130,10 @@ def test_what_the_configuration_does_not_name_is_not_published(tmp_path: Path, c
     }
     board = write_board(tmp_path / "board", samples(3), **secrets)
     configured = Challenge(
-        challenge="c", title="A title", publication=Publication(columns=columns, citation="Cite me.")
+        challenge="c",
+        title="A title",
+        data=DataChanges(notes="public", gold="public"),
+        publication=Publication(columns=columns, citation="Cite me."),
     )
     publish([board], tmp_path / "site", PublicationSettings(configured))
     everything = b"".join(contents(tmp_path / "site").values())
@@ -113,14 +156,17 @@ def test_what_the_configuration_does_not_name_is_not_published(tmp_path: Path, c
     ],
 )
 def test_boards_of_every_kind(tmp_path: Path, changes: dict[str, Any]) -> None:
-    publish([ranked(tmp_path, QUICK.model_copy(update=changes))], tmp_path / "site")
+    rules = QUICK.model_copy(update=changes)
+    policy = PUBLIC.model_copy(update={"feedback": rules.feedback})
+    publish([ranked(tmp_path, rules, policy=policy)], tmp_path / "site")
+    assert verify(tmp_path / "site" / "date-final" / "board.json").values > 10
     page = contents(tmp_path / "site")["date-final/index.html"].decode()
     assert page.count('<th scope="row" class="who">') == 3
     assert ("hidden until it ends" in page) == (changes.get("feedback") == "blind")
 
 
 def test_several_data_sets(tmp_path: Path) -> None:
-    publish([ranked(tmp_path, QUICK, "north", "south")], tmp_path / "site", PublicationSettings(cards=True))
+    publish([ranked(tmp_path, QUICK, "north", "south")], tmp_path / "site")
     files = contents(tmp_path / "site")
     assert {"date-final/cards/s0.north.json", "date-final/cards/s2.south.json"} <= files.keys()
     assert verify(tmp_path / "site" / "date-final" / "board.json").cards == 6

@@ -12,6 +12,7 @@ from typing import Any
 import click
 import pytest
 from click.shell_completion import CompletionItem
+from msgspec.structs import replace
 from queue_samples import HALF, annotations, queue
 
 from sandscore import api
@@ -31,7 +32,6 @@ from sandscore.cli import (
     publish,
     rank,
     running_options,
-    score,
     tasks,
     verify,
 )
@@ -43,6 +43,7 @@ from sandscore.cli.queue.rescoring_text import as_text as rescored
 from sandscore.cli.queue.show import _as_text as shown
 from sandscore.cli.verb_group import COMPLETING
 from sandscore.queue.worker.attempt import Ending
+from sandscore.ranking.verification import Verified
 from sandscore.records.run_record import Check, Latency, Outcome, RunLimits, RunRecord
 from sandscore.records.submission import Claim, Status, Submission, SubmissionKind
 from sandscore.task_table.task import TASKS
@@ -490,14 +491,24 @@ def test_what_was_published_and_verified() -> None:
     assert publish.FORMATS["text"](Path("i.html"), written) == "3 files, 2 written, 1 removed; open i.html"
     told = json.loads(publish.FORMATS["json"](Path("i.html"), written))
     assert told == {"page": "i.html", "files": 3, "changed": ["a", "b"], "removed": ["c"]}
-    whole: Any = SimpleNamespace(values=5, cards=2, not_recomputed=())
-    part: Any = SimpleNamespace(values=5, cards=2, not_recomputed=("x", "y\x1b"))
-    said = "b: 5 values recomputed from 2 cards, all as printed"
-    assert verify.FORMATS["text"](Path("b"), whole) == said
-    assert verify.FORMATS["text"](Path("b"), part) == f"{said}\nnot recomputed: x, y\\x1b"
-    known = {"board": "b", "verified": True, "values": 5, "cards": 2}
-    assert json.loads(verify.FORMATS["json"](Path("b"), whole)) == known
-    assert json.loads(verify.FORMATS["json"](Path("b"), part)) == known | {"not_recomputed": ["x", "y\x1b"]}
+    nothing = api.Upheld(None, ())
+    whole = Verified(values=5, cards=2)
+    part = Verified(values=5, cards=2, not_recomputed=("x", "y\x1b"), withheld=("/rows/*/image",))
+    said = "b: 5 values recomputed from 2 cards, all as printed\nlevel: recomputed"
+    assert verify.FORMATS["text"](Path("b"), api.Checked(whole, nothing)) == said
+    assert (
+        verify.FORMATS["text"](Path("b"), api.Checked(part, nothing))
+        == f"{said}\nnot recomputed: x, y\\x1b\nwithheld: /rows/*/image"
+    )
+    known = {"board": "b", "verified": True, "values": 5, "cards": 2, "level": "recomputed"}
+    assert json.loads(verify.FORMATS["json"](Path("b"), api.Checked(whole, nothing))) == known
+    named = {"not_recomputed": ["x", "y\x1b"], "withheld": ["/rows/*/image"]}
+    assert json.loads(verify.FORMATS["json"](Path("b"), api.Checked(part, nothing))) == known | named
+    totals = Verified(values=5, cards=2, level="totals")
+    said = "b: 5 values follow from its own counts and 2 cards of totals, all as printed\nlevel: totals"
+    assert verify.FORMATS["text"](Path("b"), api.Checked(totals, nothing)) == said
+    alone = api.Checked(replace(totals, cards=0), nothing)
+    assert verify.FORMATS["text"](Path("b"), alone) == said.replace(" and 2 cards of totals", "")
 
 
 def test_a_board_on_the_terminal_or_in_a_file(monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path) -> None:
@@ -516,14 +527,6 @@ def test_long_tests_are_announced(pairs: int, said: str, capsys: pytest.CaptureF
         advance(1)
     told = capsys.readouterr().err
     assert (said in told) if said else not told
-
-
-def test_a_salt_is_needed_to_hide_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SANDSCORE_SALT", "s")
-    assert score._salt() == b"s"
-    monkeypatch.delenv("SANDSCORE_SALT")
-    with pytest.raises(UsageFault, match="SANDSCORE_SALT"):
-        score._salt()
 
 
 def test_tasks_in_a_table(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -200,7 +200,9 @@ def test_published_card_hides_ids_and_keeps_their_order(monkeypatch: pytest.Monk
 
     monkeypatch.setenv("SANDSCORE_SALT", "pepper")
     plain = json.loads(score("date", "--notes", NOTES, "--format", "json").out)
-    hidden = json.loads(score("date", "--notes", NOTES, "--format", "json", "--publish").out)
+    hidden = json.loads(
+        score("date", "--notes", NOTES, "--format", "json", "--publish", "--challenge", GOLD / "challenge.toml").out
+    )
     assert list(hidden["per_note"]) == [
         hmac.new(b"pepper", note.encode(), hashlib.sha256).hexdigest()[:16] for note in plain["per_note"]
     ]

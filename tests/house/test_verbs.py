@@ -14,7 +14,7 @@ CLI = Path(queue.__file__).resolve().parents[1]
 ROOT = CLI.parents[1]
 MODULES = sorted(CLI.rglob("*.py"))
 VERB_MODULES = {f"sandscore.cli.{module}" for module in VERBS.values()} | {
-    f"sandscore.cli.queue.{verb}" for verb in queue.VERBS
+    f"sandscore.cli.queue.{verb.replace('-', '_')}" for verb in queue.VERBS
 }
 TABLES = {"sandscore.cli.main", "sandscore.cli.queue"}
 """They find a verb's module by its name and import it when it is asked for."""

@@ -9,16 +9,25 @@ import numpy as np
 import pytest
 from ranking_cards import drawn_rows, entry
 
+from sandscore.disclosure.board_view import recomputed_view
 from sandscore.disclosure.outcome_views import ladder_after
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import EXPORTS
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.feedback import grid
 from sandscore.ranking.ladder import LadderState, climb, f1_of, leave_one_out, replay, standard_error
-from sandscore.records.board import BoardRules
+from sandscore.records.board import Board, BoardRules
 from sandscore.records.challenge import FeedbackMode
+from sandscore.records.disclosure_policy import DisclosurePolicy
 
 NOTES = 150
+
+
+def shown_board(entries: Sequence[RankedCard], mode: FeedbackMode) -> Board:
+    """What participants see of their board while the phase runs."""
+    return recomputed_view(rank(entries, BoardRules(feedback=mode)), entries, DisclosurePolicy(feedback=mode))
+
+
 HIDING: list[FeedbackMode] = ["rounded", "ladder", "blind"]
 
 
@@ -41,8 +50,8 @@ def submissions() -> list[RankedCard]:
 @pytest.mark.parametrize("export", EXPORTS)
 def test_nothing_exact_on_the_board(mode: FeedbackMode, export: str) -> None:
     entries = submissions()
-    full = rank(entries, BoardRules(feedback=mode), everything=True)
-    shown = EXPORTS[export](rank(entries, BoardRules(feedback=mode)))
+    full = rank(entries, BoardRules(feedback=mode))
+    shown = EXPORTS[export](shown_board(entries, mode))
     for row in full.rows:
         exact = row.measures["instance_strict"]
         for secret in (exact.f1, exact.precision, exact.recall, *(exact.f1_ci or ())):
@@ -61,14 +70,14 @@ def test_an_open_or_ended_phase_hides_nothing(rules: BoardRules) -> None:
 
 
 def test_blind_order_says_nothing() -> None:
-    board = rank(submissions(), BoardRules(feedback="blind"))
+    board = shown_board(submissions(), "blind")
     assert [row.submission for row in board.rows] == ["a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3"]
     assert {(row.rank, row.group, row.p_first) for row in board.rows} == {(None, None, None)}
 
 
 def test_rounded_scores_tie_and_are_close() -> None:
     entries = submissions()
-    board = rank(entries, BoardRules(feedback="rounded"))
+    board = shown_board(entries, "rounded")
     exact = {one.submission: one.card.measures["instance_strict"].f1 for one in entries}
     shown = {row.submission: row.measures["instance_strict"].f1 for row in board.rows}
     assert all(math.isclose(shown[name] or 0, value or 0, abs_tol=0.01) for name, value in exact.items())
@@ -123,7 +132,7 @@ def test_state_survives_a_file() -> None:
 def test_one_by_one_is_the_same_as_the_boards_replay() -> None:
     entries = submissions()
     random.Random(1).shuffle(entries)
-    board = rank(entries, BoardRules(feedback="ladder"))
+    board = shown_board(entries, "ladder")
     assert {row.team for row in board.rows} == {"a", "b"}
     for row in board.rows:
         state: LadderState | None = None
@@ -136,10 +145,10 @@ def test_one_by_one_is_the_same_as_the_boards_replay() -> None:
 def test_a_submission_that_did_not_count_leaves_no_trace() -> None:
     """Neither its name nor its time: the row stays as it was before it came."""
     first, *later = [e for e in submissions() if e.card.team == "a"]
-    alone = rank([first], BoardRules(feedback="ladder"))
+    alone = shown_board([first], "ladder")
     quiet = [e for e in later if replay_of(first, e) == "a0"]
     assert quiet
-    assert rank([first, *quiet], BoardRules(feedback="ladder")).rows == alone.rows
+    assert shown_board([first, *quiet], "ladder").rows == alone.rows
 
 
 def replay_of(*entries: RankedCard) -> str | None:

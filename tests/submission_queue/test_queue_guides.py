@@ -87,7 +87,20 @@ def test_every_example_in_help_runs(workplace: Path, capsys: pytest.CaptureFixtu
     context = click.Context(queue)
     commands = {name: queue.get_command(context, name) for name in VERBS}
     submission_id = ""
-    for name in ("init", "submit", "list", "show", "cancel", "requeue", "work", "rescore", "export", "disclosed"):
+    for name in (
+        "init",
+        "submit",
+        "receipt",
+        "list",
+        "show",
+        "cancel",
+        "requeue",
+        "work",
+        "rescore",
+        "export",
+        "disclosed",
+        "rekey",
+    ):
         command = commands.pop(name)
         assert command is not None
         example = re.sub(r"\\\n\s*", " ", (command.help or "").partition("Example:")[2]).strip()

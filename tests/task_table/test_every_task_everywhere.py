@@ -85,7 +85,7 @@ def test_validated_scored_ranked_published_and_verified(task: Task, place: Path)
     board = json.loads(Path("board.json").read_text(encoding="utf-8"))
     assert ("definition" in board) == task.own
     assert [row["team"] for row in board["rows"]] == ["right", "weak"]
-    assert sandscore("publish", "board.json", "--cards", "-o", "site").code == 0
+    assert sandscore("publish", "board.json", "-o", "site").code == 0
     assert sandscore("verify", "board.json").code == 0
     assert sandscore("verify", next(Path("site").rglob("board.json"))).code == 0
 

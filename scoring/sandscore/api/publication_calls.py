@@ -8,7 +8,7 @@ from pathlib import Path
 from sandscore.api.results import RankedBoard
 from sandscore.attestation.signing_keys import read_key
 from sandscore.ranking.challenge_reading import read_challenge
-from sandscore.records.challenge import Challenge
+from sandscore.records.challenge import CardRule, Challenge
 from sandscore.site import publication
 from sandscore.site.publication import PublicationSettings
 from sandscore.site.site_folder import Written
@@ -19,7 +19,7 @@ def publish(
     folder: str | Path,
     *,
     challenge: Challenge | str | Path | None = None,
-    cards: bool = False,
+    cards: CardRule | None = None,
     sign: str | Path | None = None,
 ) -> Written:
     """Boards to a leaderboard: pages that need no server and no network, CSV, JSON and Markdown.
@@ -37,9 +37,7 @@ def publish(
     signer = None if sign is None else read_key(Path(sign))
     with ExitStack() as stack:
         places = [_place(board, stack) for board in given]
-        return publication.publish(
-            places, Path(folder), PublicationSettings(challenge=configured, cards=cards, sign=signer)
-        )
+        return publication.publish(places, Path(folder), PublicationSettings(configured, cards, signer))
 
 
 def _place(board: RankedBoard | str | Path, stack: ExitStack) -> Path:

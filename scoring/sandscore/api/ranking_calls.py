@@ -68,7 +68,7 @@ def rank(
     entries = [_entry(result, number) for number, result in enumerate(results, 1)]
     refuse_incomparable(entries)
     configured = read_challenge(Path(challenge)) if isinstance(challenge, str | Path) else challenge
-    return RankedBoard(_board(entries, configured, phase, measure))
+    return RankedBoard(_shown(_board(entries, configured, phase, measure), entries, configured))
 
 
 def rank_to_file(request: RankingPlan, output: Path | None = None, testing: PairTests = _unfollowed) -> Board:
@@ -79,9 +79,8 @@ def rank_to_file(request: RankingPlan, output: Path | None = None, testing: Pair
     start = output.parent if output else Path()
     listed = [replace(e, listed=Path(os.path.relpath(e.path, start)).as_posix()) for e in entries]
     try:
-        board = _board(
-            listed, configured, request.phase, request.measure, everything=request.everything, testing=testing
-        )
+        board = _board(listed, configured, request.phase, request.measure, testing)
+        board = _shown(board, listed, configured, everything=request.everything)
     except _UnfitRules as fault:
         sentence = str(fault)
         if request.challenge and not request.measure:
@@ -101,8 +100,6 @@ def _board(
     challenge: Challenge | None,
     phase: str | None,
     measure: str | None,
-    *,
-    everything: bool = False,
     testing: PairTests = _unfollowed,
 ) -> Board:
     rules, phase = rules_for(challenge, entries[0].card.task, phase)
@@ -110,9 +107,28 @@ def _board(
         rules = rules.model_copy(update={"headline": measure, "aggregation": "headline"})
     with testing(*_tests(entries, rules)) as advance:
         try:
-            return ranked(entries, rules, phase, advance, everything=everything)
+            return ranked(entries, rules, phase, advance)
         except UsageFault as fault:
             raise _UnfitRules(str(fault)) from None
+
+
+def _shown(
+    board: Board, entries: Sequence[RankedCard], challenge: Challenge | None, *, everything: bool = False
+) -> Board:
+    """What the challenge lets everybody see of the board; the organiser's own board carries the policy with it."""
+    if challenge is None:
+        return board
+    from sandscore.disclosure.board_release import board_as_shown
+    from sandscore.disclosure.board_view import policy_of
+    from sandscore.disclosure.policy_choice import policy_for
+
+    policy = policy_for(challenge, board.task, board.phase)
+    if everything:
+        return board.model_copy(update={"policy": policy_of(policy)})
+    try:
+        return board_as_shown(board, entries, policy, challenge.publication.columns)
+    except UsageFault as fault:
+        raise _UnfitRules(str(fault)) from None
 
 
 def _tests(entries: Sequence[RankedCard], rules: BoardRules) -> tuple[int, int]:
@@ -144,12 +160,13 @@ def verify(
     cards: Iterable[str | Path] | None = None,
     *,
     testing: Callable[[], Steps] = _unfollowed,
-    complete: bool = False,
+    require: str | None = None,
 ) -> verification.Verified:
     """Recomputes every number of a board from its score cards; the first value that differs is an error that names it.
 
     The cards lie beside the board or where it names them; ``cards`` are for a board that hides which they are.
-    Measures without integer components are only compared with the cards; ``complete`` makes that an error.
+    Where only totals are at hand, what follows from them is recomputed, and the rest is named: ``level`` says which it
+    was, and ``require="recomputed"`` makes everything that was only compared an error.
 
     >>> ss.verify("leaderboard/date-final/board.json").cards
     2
@@ -160,11 +177,14 @@ def verify(
         with tempfile.TemporaryDirectory(prefix="sandscore-") as folder:
             place = Path(folder) / "board.json"
             board.save(place)
-            return verify(place, cards, testing=testing, complete=complete)
+            return verify(place, cards, testing=testing, require=require)
+    from sandscore.disclosure.board_view import recomputed_view
+
     with testing() as advance:
-        verified = verification.verify(Path(board), [Path(card) for card in cards or ()], advance)
-    if complete and verified.not_recomputed:
-        raise ParticipantFault(f"{board}: not recomputed: {', '.join(map(one_line, verified.not_recomputed))}")
+        verified = verification.verify(Path(board), [Path(card) for card in cards or ()], advance, recomputed_view)
+    if require is not None and (verified.level != require or verified.not_recomputed):
+        left = ", ".join(map(one_line, verified.not_recomputed)) or "what its cards of totals do not say"
+        raise ParticipantFault(f"{board}: level {verified.level}, not {require}; not recomputed: {left}")
     return verified
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.annotations.input_files import UNWATCHED, Inputs, ReadingWatch
 from sandscore.api.output_files import write
@@ -13,13 +14,14 @@ from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.measures.measure_registry import measures_for
 from sandscore.profiles.profile_registry import Profile, find_profile
-from sandscore.records.scorecard import Scorecard
-from sandscore.scoring.card_building import Identity, Question, pieces, published, with_keyed_gold
+from sandscore.scoring.card_building import Identity, Question, pieces
 from sandscore.scoring.scoring_flow import InvalidPredictions, Scored, score_files
 from sandscore.task_table.task import Task, find_task
 
 if TYPE_CHECKING:
     from sandscore.api.results import Problems, Result, Run
+    from sandscore.records.challenge import CardRule
+    from sandscore.records.disclosure_policy import DisclosurePolicy
     from sandscore.records.run_record import RunRecord
 
 
@@ -46,15 +48,20 @@ class ScoringPlan(Struct, frozen=True, kw_only=True):
 
 
 class ScoreFiles(Struct, frozen=True, kw_only=True):
-    """Where results go: card, error files, report; with a ``salt`` ids are hidden in card and report."""
+    """Where results go: card, error files, report. With ``publish`` the card is what everybody may have of it."""
 
     card: str | None = None
+    publish: bool = False
     salt: bytes | None = None
+    """The challenge's secret, which names notes and patients where a published card has a row for each."""
+    phase: str | None = None
+    cards: "CardRule | None" = None
+    """No more than this of the card, where the policy would let more of it out."""
     errors: str | None = None
     entity_map: str | None = None
     report: str | None = None
     challenge: str | None = None
-    """A challenge.toml, whose licence may let the report show notes."""
+    """A challenge.toml: its policy, and its licence, which may let the report show notes."""
 
 
 def score(  # noqa: PLR0913 (named, one for each option)
@@ -153,15 +160,52 @@ def score_to_files(request: ScoringPlan, files: ScoreFiles, watch: ReadingWatch 
     """Scores, and writes what was asked for; the card in the value is the one that was written."""
     scoring = _understood(request)
     write_errors = _error_files(scoring, files)
+    policy = _policy(scoring, files) if files.publish else None
     scored = scoring.scored(watch)
     for sentence in (*write_errors(scored), *scored.card.warnings):
         watch.warning(sentence)
-    card = scored.card if files.salt is None else published(with_keyed_gold(scored.card, files.salt), files.salt)
+    if policy is not None:
+        scored = _published(scored, policy, files)
     if files.card:
-        write(files.card, pieces(card))
+        write(files.card, pieces(scored.card) if scored.totals is None else [scored.totals.content()])
     if files.report:
-        _write_report(scored, card, files, files.report)
-    return Scored(card, scored.loaded, scored.given, scored.table)
+        _write_report(scored, files, files.report)
+    return scored
+
+
+def _policy(scoring: _Scoring, files: ScoreFiles) -> "DisclosurePolicy":
+    """The challenge's, which must let something of a card out."""
+    from sandscore.disclosure.policy_choice import policy_for
+    from sandscore.ranking.challenge_reading import read_challenge
+    from sandscore.records.disclosure_policy import lowered
+
+    if not files.challenge:
+        raise UsageFault("--publish needs --challenge FILE, which says what of a score card may be published")
+    task = scoring.question.task.id
+    policy = lowered(policy_for(read_challenge(Path(files.challenge)), task, files.phase), files.cards)
+    where = f"{files.challenge}: " + (f"the phase '{policy.phase}': " if policy.phase else "")
+    if not policy.exact:
+        raise OrganiserFault(f"{where}no score card may be published before every phase with these data has ended")
+    if policy.cards == "none":
+        raise OrganiserFault(f"{where}no score card may be published: cards = 'none'")
+    if files.salt is None:
+        raise UsageFault("--publish needs the challenge's secret salt in the environment variable SANDSCORE_SALT")
+    if policy.cards == "totals" and files.report:
+        raise UsageFault("--html shows single notes, and --publish lets out totals only; score twice")
+    return policy
+
+
+def _published(scored: Scored, policy: "DisclosurePolicy", files: ScoreFiles) -> Scored:
+    """With what may be published in place of the exact card."""
+    from sandscore.disclosure.card_view import CardItem
+    from sandscore.disclosure.gate import release
+    from sandscore.disclosure.released import Audience
+    from sandscore.records.totals_card import TotalsCard
+    from sandscore.scoring.card_building import with_keyed_gold
+
+    card = scored.card if files.salt is None else with_keyed_gold(scored.card, files.salt)
+    view = release(CardItem(card=card, salt=files.salt), Audience.PUBLIC, policy).view
+    return replace(scored, totals=view) if isinstance(view, TotalsCard) else replace(scored, card=view or scored.card)
 
 
 def _understood(request: ScoringPlan) -> _Scoring:
@@ -198,7 +242,7 @@ def _read_run(path: Path) -> dict[str, Any]:
 
 def _error_files(scoring: _Scoring, files: ScoreFiles) -> Callable[[Scored], Any]:
     """What writes the error files that were asked for, and says what is not in them."""
-    if files.salt is not None and files.errors:
+    if files.publish and files.errors:
         raise UsageFault("--errors writes what gold holds, --publish hides it; score twice")
     if files.errors is None:
         if files.entity_map is not None:
@@ -210,12 +254,12 @@ def _error_files(scoring: _Scoring, files: ScoreFiles) -> Callable[[Scored], Any
     return requested(files.errors, files.entity_map, task, scoring.profile, created).write
 
 
-def _write_report(scored: Scored, card: Scorecard, files: ScoreFiles, place: str) -> None:
+def _write_report(scored: Scored, files: ScoreFiles, place: str) -> None:
     """Notes are shown only where the challenge's licence says so, and never beside hidden ids."""
     from sandscore.measures.note_documents import documents_of
     from sandscore.ranking.challenge_reading import read_challenge
     from sandscore.site.submission_report import write_report
 
     allowed = bool(files.challenge) and read_challenge(Path(str(files.challenge))).publication.text
-    own = scored.given is None and files.salt is None
-    write_report(card, documents_of(scored.loaded) if own else None, Path(place), allow_text=allowed)
+    own = scored.given is None and not files.publish
+    write_report(scored.card, documents_of(scored.loaded) if own else None, Path(place), allow_text=allowed)

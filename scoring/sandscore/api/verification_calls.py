@@ -20,6 +20,7 @@ from sandscore.attestation.log_reading import read_log, read_receipt
 from sandscore.attestation.log_verification import LogHeld, hold_against_log, refuse_fork
 from sandscore.attestation.signing_keys import VerifierKey, new_key, read_key, verifier_key, write_key
 from sandscore.base.errors import ParticipantFault, UsageFault
+from sandscore.disclosure.board_view import recomputed_view
 from sandscore.ranking.verification import Verified, verify
 from sandscore.records.record_reading import file_content, read_json
 
@@ -61,7 +62,7 @@ class Checked(Struct, frozen=True):
 
     @property
     def level(self) -> str:
-        return "attested" if self.upheld.attested else "recomputed"
+        return "attested" if self.upheld.attested else self.verified.level
 
 
 def check(
@@ -74,7 +75,8 @@ def check(
 ) -> Checked:
     """``verify`` and ``uphold`` together; ``require`` is the level that must be reached."""
     checked = Checked(
-        verify_board(board, cards, testing=testing, complete=require == "recomputed"), uphold(board, evidence)
+        verify_board(board, cards, testing=testing, require="recomputed" if require == "recomputed" else None),
+        uphold(board, evidence),
     )
     if require == "attested" and not checked.upheld.attested:
         raise ParticipantFault(
@@ -109,8 +111,8 @@ def witness(
     """Recomputes a board from the cards in a folder, and writes a signed statement that says so; where it lies."""
     path, signer = Path(board), read_key(Path(key))
     with testing() as advance:
-        verified = verify(path, sorted(Path(cards).glob("*.json")), advance, folder=Path(cards))
-    if verified.not_recomputed:
+        verified = verify(path, sorted(Path(cards).glob("*.json")), advance, recomputed_view, Path(cards))
+    if verified.not_recomputed or verified.level != "recomputed":
         raise ParticipantFault(f"{path} is not recomputed as a whole: {', '.join(verified.not_recomputed)}")
     made = {"sandscore": __version__, "values": verified.values, "cards": [{"sha256": one} for one in verified.hashes]}
     content = file_content(path)

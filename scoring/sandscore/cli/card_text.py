@@ -1,6 +1,7 @@
 """A score card for people."""
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,6 +9,9 @@ from sandscore.base.terminal_text import UNDEFINED, hanging, padded, printable, 
 from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
 from sandscore.scoring.card_building import pieces
 from sandscore.scoring.scoring_flow import Scored
+
+if TYPE_CHECKING:
+    from sandscore.records.totals_card import TotalsCard
 
 _NAME, _NARROW_NAME, _NUMBERS = 28, 22, 58
 """Columns of a measure's name, where there is room and where there is not, and of the numbers beside it."""
@@ -89,5 +93,23 @@ def print_scored(scored: Scored, output_format: str) -> None:
     if scored.table is not None and output_format == "text":
         click.echo(scored.table)
         return
-    for piece in FORMATS[output_format](scored.card):
+    pieces_of = FORMATS[output_format](scored.card) if scored.totals is None else _TOTALS[output_format](scored.totals)
+    for piece in pieces_of:
         click.echo(piece, nl=False)
+
+
+def _totals_text(card: "TotalsCard") -> list[str]:
+    """The table of a card that is published without a count for each note."""
+    heads = f"{'measure':{_NAME}}{'tp':>7}{'fp':>7}{'fn':>7}{'precision':>11}{'recall':>8}{'F1':>8}"
+    lines = [f"{card.task}, profile {card.profile}: totals of {card.notes} notes", "", heads]
+    for measure, score in card.measures.items():
+        counts = "".join(f"{UNDEFINED if c is None else c:>7}" for c in (score.tp, score.fp, score.fn))
+        ratios = f"{ratio(score.precision):>11}{ratio(score.recall):>8}{ratio(score.f1):>8}"
+        lines.append(f"{padded(measure, _NAME)}{counts}{ratios}")
+    return [f"{line}\n" for line in (*lines, "", f"signature: {card.signature}")]
+
+
+_TOTALS: "dict[str, Callable[[TotalsCard], Iterable[str]]]" = {
+    "text": _totals_text,
+    "json": lambda card: [card.content().decode()],
+}

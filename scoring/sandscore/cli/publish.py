@@ -2,11 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
 from sandscore import api
-from sandscore.cli.options import format_option
+from sandscore.cli.options import NearChoice, format_option
 
 
 @click.command("publish")
@@ -17,21 +18,26 @@ from sandscore.cli.options import format_option
 @click.option(
     "--challenge", type=click.Path(path_type=Path), help="challenge.toml: title, citation, what may be shown."
 )
-@click.option("--cards", is_flag=True, help="Publish the score cards even though they name notes.")
+@click.option(
+    "--cards",
+    type=NearChoice(["none", "totals", "notes"]),
+    help="Let out less of the score cards than the boards' policy does.",
+)
 @click.option("--sign", metavar="KEY", type=click.Path(path_type=Path), help="Sign each board with this secret key.")
 @format_option
 def command(
-    boards: tuple[Path, ...], site: Path, challenge: Path | None, cards: bool, sign: Path | None, output_format: str
+    boards: tuple[Path, ...], site: Path, challenge: Path | None, cards: Any, sign: Path | None, output_format: str
 ) -> None:
     """Make a leaderboard of BOARDs: pages that need no server and no network, CSV, JSON and Markdown.
 
     Boards that differ in their age alone are versions of one board, oldest first. Publishing again replaces only what
-    changed, and a reader never meets half a site. Score cards that hide which notes they speak of are published
-    with the boards, so that anybody can recompute them.
+    changed, and a reader never meets half a site. What is shown of scores, and whether score cards are published with
+    their counts for each note, as totals, or not at all, follows from the policy that a board carries ([data] in
+    challenge.toml); a board ranked without a challenge goes with totals.
 
     \b
     Example:
-      sandscore publish leaderboard/date-final/board.json leaderboard/address-final/board.json --cards -o site
+      sandscore publish leaderboard/date-final/board.json leaderboard/address-final/board.json -o site
     """
     written = api.publish(boards, site, challenge=challenge, cards=cards, sign=sign)
     click.echo(FORMATS[output_format](site / "index.html", written))

@@ -6,8 +6,10 @@ from typing import Any
 import click
 
 from sandscore import api
-from sandscore.base.errors import UsageFault
-from sandscore.cli.options import challenge_option, format_option, task_argument, task_file_option
+from sandscore.cli.options import NearChoice, challenge_option, format_option, task_argument, task_file_option
+
+_WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report", "challenge")
+"""Options that say what is written; the others say what is scored."""
 
 
 @click.command("score")
@@ -33,28 +35,26 @@ from sandscore.cli.options import challenge_option, format_option, task_argument
 @click.option("--dataset", metavar="NAME", help="Copied to the card.")
 @click.option("--run", metavar="RUN", help="A run's folder or run.json, copied to the card.")
 @click.option("--created", metavar="TIME", help="Copied to the card; no clock is ever read.")
-@click.option("--publish", is_flag=True, help="Hide note and patient ids; the salt is read from SANDSCORE_SALT.")
+@click.option(
+    "--publish",
+    is_flag=True,
+    help="Write what --challenge lets out; SANDSCORE_SALT hides note and patient ids.",
+)
+@click.option("--phase", metavar="P", help="With --publish: the phase of the challenge, where it has several.")
+@click.option("--cards", type=NearChoice(["totals", "notes"]), help="With --publish: no more than that.")
 @click.option(
     "--errors", metavar="DIR", help="Write false positives, misses and a confusion matrix here; they quote gold."
 )
 @click.option("--entity-map", metavar="FILE", help="JSON, foreign type to label of the task, for the error files.")
 @click.option("--html", "report", metavar="REPORT", help="Write a page that shows where the points were lost.")
 @challenge_option(
-    "challenge.toml: its own tasks, and whether its licence lets the report show notes (publication.text).", kept=True
+    "challenge.toml: its own tasks, what may be published, and whether the report may show notes (publication.text).",
+    kept=True,
 )
 @task_file_option
 @click.option("-o", "--output", "card", metavar="CARD", help="Write the score card here.")
 @format_option
-def command(
-    publish: bool,
-    card: str | None,
-    errors: str | None,
-    entity_map: str | None,
-    report: str | None,
-    challenge: str | None,
-    output_format: str,
-    **asked: Any,
-) -> int:
+def command(output_format: str, **asked: Any) -> int:
     """Validate PREDICTIONS, compare them with GOLD and print a score card.
 
     Exits 65 if the predictions are not valid, 78 if gold or notes are not.
@@ -67,20 +67,7 @@ def command(
     from sandscore.cli.card_text import print_scored
     from sandscore.cli.problem_text import watch
 
-    files = api.ScoreFiles(
-        card=card,
-        salt=_salt() if publish else None,
-        errors=errors,
-        entity_map=entity_map,
-        report=report,
-        challenge=challenge,
-    )
+    salt = os.environ.get("SANDSCORE_SALT", "").encode() or None
+    files = api.ScoreFiles(salt=salt, **{name: asked.pop(name) for name in _WRITTEN})
     print_scored(api.score_to_files(api.ScoringPlan(**asked), files, watch()), output_format)
     return 0
-
-
-def _salt() -> bytes:
-    salt = os.environ.get("SANDSCORE_SALT", "")
-    if not salt:
-        raise UsageFault("--publish needs the challenge's secret salt in the environment variable SANDSCORE_SALT")
-    return salt.encode()

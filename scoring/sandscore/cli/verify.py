@@ -1,4 +1,4 @@
-"""``sandscore verify``: a board, recomputed from its cards, and held against its log and its signatures."""
+"""``sandscore verify``: a board, recomputed from its cards or their totals, and held against log and signatures."""
 
 import json
 from collections.abc import Iterator
@@ -26,11 +26,12 @@ _FILE = click.Path(path_type=Path)
 @click.option("--log-key", "log_keys", multiple=True, metavar="KEY", help="A key that the log must have had.")
 @format_option
 def command(board: Path, cards: tuple[Path, ...], require: str | None, output_format: str, **evidence: Any) -> None:
-    """Recompute every number of a board from its score cards.
+    """Recompute a board from its score cards, or from the totals that are published of them.
 
-    The cards lie beside the board or where it names them; CARD… are for a board that hides which they are.
-    Exit 65 and the first value that differs, if anything was touched. Measures without integer components can only
-    be copied from a card, and are named.
+    The cards lie beside the board or where it names them; CARD… are for a board that withholds which they are.
+    Exit 65 and the first value that differs, if anything was touched. The level is said: recomputed where cards have a
+    count for each note, totals where ratios, order, ranks and groups follow from counts and printed test results; what
+    could not be recomputed, and what the board withholds, is named.
 
     With --log, a submission that was scored and is not on the board, a gold that changed without a line, and a log
     that was rewritten or forked are named. Signed statements beside the board are read; who signed counts only for
@@ -49,10 +50,15 @@ def command(board: Path, cards: tuple[Path, ...], require: str | None, output_fo
 
 def _as_text(board: Path, checked: "api.Checked") -> str:
     verified = checked.verified
-    said = [f"{board}: {verified.values} values recomputed from {verified.cards} cards, all as printed"]
-    if copied := ", ".join(map(printable, verified.not_recomputed)):
-        said.append(f"not recomputed: {copied}")
-    return "\n".join([*said, *_upheld(checked.upheld)])
+    if verified.level == "recomputed":
+        said = f"{board}: {verified.values} values recomputed from {verified.cards} cards, all as printed"
+    else:
+        cards = f" and {verified.cards} cards of totals" if verified.cards else ""
+        said = f"{board}: {verified.values} values follow from its own counts{cards}, all as printed"
+    lines = [said, f"level: {checked.level}"]
+    for what, names in (("not recomputed", verified.not_recomputed), ("withheld", verified.withheld)):
+        lines += [f"{what}: {', '.join(map(printable, names))}"] if names else []
+    return "\n".join([*lines, *_upheld(checked.upheld)])
 
 
 def _upheld(upheld: "api.Upheld") -> Iterator[str]:
@@ -71,6 +77,8 @@ def _as_json(board: Path, checked: "api.Checked") -> str:
     told |= {"values": verified.values, "cards": verified.cards}
     if verified.not_recomputed:
         told["not_recomputed"] = list(verified.not_recomputed)
+    if verified.withheld:
+        told["withheld"] = list(verified.withheld)
     if log is not None:
         newer = None if log.newer is None else log.newer + 1
         told["log"] = {"key": log.key, "lines": log.lines, "line": log.line + 1, "newer": newer}

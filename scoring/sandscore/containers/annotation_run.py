@@ -168,7 +168,7 @@ def _record(
         peak_memory_bytes=seen.usage.peak_memory_bytes,
         exit_code=seen.exit_code,
         outcome=fault.outcome if fault else Outcome.FINISHED,
-        reason=redact(fault.reason, (note.text for note in job.notes))[0] if fault else None,
+        reason=redact(fault.reason, (note.text for note in job.notes) if job.masked else ())[0] if fault else None,
         stage=_stage(seen, fault) if fault else None,
         code=fault.code if fault else None,
         determinism=checks.get("determinism"),

@@ -6,6 +6,8 @@ A kind of item is a class of its own beside the function that makes its view; bo
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from sandscore.disclosure.board_view import BoardItem, board_view
+from sandscore.disclosure.card_view import CardItem, card_view
 from sandscore.disclosure.notice_view import NoticeItem, notice_view
 from sandscore.disclosure.outcome_views import (
     ReasonItem,
@@ -44,6 +46,8 @@ VIEWS: dict[type[Item[Any]], Viewer] = {
     IdentifierItem: identifier_view,
     ToolItem: tool_view,
     TimingItem: timing_view,
+    CardItem: card_view,
+    BoardItem: board_view,
 }
 
 

@@ -12,6 +12,7 @@ from sandscore.records.challenge import FeedbackMode, RankingRules
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.problem import CODES
 from sandscore.records.run_record import Outcome
+from sandscore.records.totals_card import totals_of
 
 Feedback = Mapping[str, object]
 Scores = dict[str, dict[str, float | None]]
@@ -23,7 +24,6 @@ _ROUNDED = 10_002
 """Of a rounded score: a multiple of a ten-thousandth at the finest, or none."""
 _BULKY = ("per_note", "units", "confidence")
 """Parts of a card that are left to the published card, which names notes by keyed hashes."""
-_TOTALS = ("task", "profile", "team", "submission", "dataset", "notes")
 
 
 class StatusItem(Item[str], frozen=True, kw_only=True):
@@ -95,7 +95,8 @@ def score_view(item: ScoreItem, _audience: Audience, policy: DisclosurePolicy) -
     if policy.ended or policy.feedback == "full":
         card = item.card.card
         whole = policy.cards == "notes" or not policy.gold_hidden
-        dumped = card.model_dump(mode="json", exclude={*_BULKY}, include=None if whole else {*_TOTALS, "measures"})
+        totals = totals_of(card).model_dump(mode="json", exclude={"withheld"}) if not whole else {}
+        dumped = totals or card.model_dump(mode="json", exclude={*_BULKY})
         if policy.notes_hidden:
             dumped.pop("run", None)
         return passed(item, dumped, "score", byte_bits(dumped) if policy.gold_hidden else 0.0)

@@ -14,12 +14,14 @@ from sandscore import __version__
 from sandscore.attestation.log_lines import HandedIn, Opening
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.whole_files import write_file
+from sandscore.disclosure.board_release import release_board
+from sandscore.disclosure.card_view import card_content
 from sandscore.disclosure.gate import release
 from sandscore.disclosure.outcome_views import ScoreItem, ladder_after
 from sandscore.disclosure.released import pack
 from sandscore.queue.children.child_messages import BoardsAnswer, ScoredSubmission
 from sandscore.queue.public_log import PublicLog
-from sandscore.queue.queue_layout import OWNER_FILE
+from sandscore.queue.queue_layout import OWNER_FILE, OWNER_FOLDER
 from sandscore.queue.shared_data import policy_in
 from sandscore.queue.workspace import SCRATCH, Workspace, read_salt
 from sandscore.ranking.board_building import rank
@@ -28,10 +30,16 @@ from sandscore.ranking.card_reading import RankedCard, read_card, refuse_incompa
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.ranking.ladder import LadderState
 from sandscore.records.board import Board, BoardRules
+from sandscore.records.disclosure_policy import DisclosurePolicy
+from sandscore.records.record_reading import read_record
 from sandscore.records.released_view import Audience, PackedView
-from sandscore.scoring.card_building import dumped, keyed_gold, published, with_keyed_gold
+from sandscore.scoring.card_building import keyed_gold, with_keyed_gold
+from sandscore.site.board_files import references
 from sandscore.site.publication import PublicationSettings, publish
 from sandscore.site.site_folder import file_name, write_page, writing
+
+WITHDRAWN = "withdrawn"
+"""The folder in the private half for boards and cards that were public once and may not be any more."""
 
 Positions = Mapping[str, int]
 """Where the log's lines stand, by submission."""
@@ -69,6 +77,7 @@ def rebuild(
                 f"the board of {group.slug} stays as it was: {fault}; sandscore queue rescore brings cards up to date"
             )
     log.publish(_openings(log, workspace, submissions, accepted))
+    _withdraw(workspace)
     boards = list(versions(workspace))
     if boards:
         _publish(workspace, boards)
@@ -160,33 +169,69 @@ def _log_board(workspace: Workspace, group: BoardGroup, board: Board, log: Publi
 
 
 def _board(workspace: Workspace, group: BoardGroup, log: PublicLog, positions: Positions) -> None:
+    """Ranked from the organiser's exact cards; what everybody may have of board and cards is written."""
     members = shown(group, workspace.settings.board_rows)
-    stamp = _stamp(workspace, members)
+    policy = policy_in(workspace, group.task, group.phase)
+    stamp = _stamp(workspace, members, policy)
     place, stamped = workspace.boards / f"{group.slug}.json", workspace.private / f".{group.slug}.stamp"
     if place.exists() and stamped.exists() and stamped.read_text(encoding="ascii") == stamp:
         return
     workspace.boards.mkdir(parents=True, exist_ok=True)
-    entries = [_public_entry(workspace, one) for one in members]
-    refuse_incomparable(entries)
-    board = rank(entries, group.rules, group.phase, log_root=log.opening_root(group.phase))
-    _log_board(workspace, group, board, log, positions)
+    salt = read_salt(workspace.salt)
+    entries = {f"{one.id}.v{one.version}.json": _exact(Path(one.card), salt) for one in members}
+    names = {entry.sha256: name for name, entry in entries.items()}
+    refuse_incomparable([*entries.values()])
+    made = release_board(
+        rank([*entries.values()], group.rules, group.phase, log_root=log.opening_root(group.phase)),
+        [*entries.values()],
+        policy,
+        place=lambda entry: _listed(workspace, names[entry.sha256]),
+        salt=salt,
+        columns=workspace.challenge.publication.columns,
+    )
+    _log_board(workspace, group, made.board.view, log, positions)
     log.publish()
-    _keep_older(place, board)
-    write_page(place, as_json(board).encode())
+    for card in made.cards.values():
+        if card.released.view is not None:
+            workspace.cards.mkdir(parents=True, exist_ok=True)
+            write_page(workspace.cards / names[card.entry.sha256], card_content(card.released.view))
+    _keep_older(place, made.board.view)
+    write_page(place, as_json(made.board.view).encode())
     with writing(stamped):
         write_file(stamped, stamp.encode(), mode=OWNER_FILE)
 
 
-def _public_entry(workspace: Workspace, one: ScoredSubmission) -> RankedCard:
-    """The published card of a submission, made if it is not there, and where it lies as seen from the board."""
-    place = workspace.cards / f"{one.id}.v{one.version}.json"
-    if not place.exists():
-        workspace.cards.mkdir(parents=True, exist_ok=True)
-        salt = read_salt(workspace.salt)
-        card = with_keyed_gold(read_card(Path(one.card)).card, salt)
-        write_page(place, dumped(published(card, salt)))
-    entry = read_card(place)
-    return replace(entry, listed=Path(os.path.relpath(place, workspace.boards)).as_posix())
+def _exact(path: Path, salt: bytes) -> RankedCard:
+    """The organiser's own card, its gold named as others may know it."""
+    entry = read_card(path)
+    return replace(entry, card=with_keyed_gold(entry.card, salt))
+
+
+def _listed(workspace: Workspace, card: str) -> str:
+    return Path(os.path.relpath(workspace.cards / card, workspace.boards)).as_posix()
+
+
+def _withdraw(workspace: Workspace) -> None:
+    """Boards of older versions, which say nothing of a policy, are for the organiser alone where theirs keeps anything
+    back; and so is every card that no board names."""
+    withdrawn = workspace.private / WITHDRAWN
+    named = set[str]()
+    for place in list(versions(workspace)):
+        board = read_record(Board, place.read_bytes(), place, "a board", ParticipantFault)
+        policy = policy_in(workspace, board.task, board.phase)
+        if board.policy is None and (policy.cards != "notes" or not policy.exact):
+            _take(place, withdrawn)
+            continue
+        named |= {reference.path.rpartition("/")[2] for row in board.rows for reference in references(row).values()}
+    for card in workspace.cards.glob("*.json"):
+        if card.name not in named:
+            _take(card, withdrawn)
+
+
+def _take(path: Path, folder: Path) -> None:
+    folder.mkdir(mode=OWNER_FOLDER, exist_ok=True)
+    path.replace(folder / path.name)
+    (folder / path.name).chmod(OWNER_FILE)
 
 
 def _keep_older(place: Path, board: Board) -> None:
@@ -200,8 +245,8 @@ def _keep_older(place: Path, board: Board) -> None:
     place.replace(place.with_name(f"{place.stem}.v{number}.json"))
 
 
-def _stamp(workspace: Workspace, members: Sequence[ScoredSubmission]) -> str:
+def _stamp(workspace: Workspace, members: Sequence[ScoredSubmission], policy: DisclosurePolicy) -> str:
     """What the board depends on."""
     names = sorted(f"{one.id}.v{one.version}" for one in members)
     rules = workspace.challenge_file.read_bytes()
-    return hashlib.sha256("\n".join([__version__, *names]).encode() + b"\n" + rules).hexdigest()
+    return hashlib.sha256("\n".join([__version__, repr(policy), *names]).encode() + b"\n" + rules).hexdigest()

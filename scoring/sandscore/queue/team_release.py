@@ -75,6 +75,10 @@ class TeamRelease:
             write_synced(folder / TEAM / name, text.encode("utf-8", "replace"))
         return released
 
+    def reviewed(self, text: str) -> Released[str | None]:
+        """Lines of the log that the organiser has read."""
+        return self._release(LogItem(text=text, reviewed=True))
+
     def _status(self, verdict: Verdict) -> Released[object]:
         image = self._one.kind is SubmissionKind.IMAGE
         limit = limits_of(self._workspace.challenge.limits).total_seconds if image else None

@@ -51,20 +51,19 @@ def stand(table: ScoreTable, rules: RankingRules, seed: int, progress: Progress 
     scored = [score is not None for score in scores]
     exact = sorted(range(len(scores)), key=lambda s: (sort_key(scores[s]), table.systems[s]))
     replicates = replicate_scores(table, rules, seed)
-    estimates = np.array([_estimate(score, rules) for score in scores])
+    estimates = estimates_of(scores)
     tested = run_tests(table, rules, seed, testable_pairs(table, rules, scored), replicates, estimates, progress)
     published = number([sort_key(scores[s]) for s in exact], "average")
     places = [place for _, place in sorted(zip(exact, published, strict=True))]
     agreed = agreement(replicates, places)
     groups = tie_groups(exact, scored, rules.tie_rule, tested, agreed.wins, rules.resamples)
-    keys = {s: _row_key(table, rules, scores, groups, s) for s in exact}
-    order = sorted(exact, key=lambda s: (keys[s], table.systems[s]))
+    order, ranks = arranged(table, rules, scores, groups)
     place = table.measures.index(rules.headline)
     effective, bounded = effective_patients(table.annotations(place)), table.scale(place).bounded
     allowed = None if ranks_decide(rules) else effective
     return Standing(
         tuple(order),
-        dict(zip(order, number([keys[s] for s in order], rules.numbering), strict=True)),
+        ranks,
         scores,
         estimates,
         score_intervals(estimates, replicates, rules, effective, bounded),
@@ -77,6 +76,15 @@ def stand(table: ScoreTable, rules: RankingRules, seed: int, progress: Progress 
         groups,
         agreed,
     )
+
+
+def arranged(
+    table: ScoreTable, rules: RankingRules, scores: list[Score], groups: dict[int, int]
+) -> tuple[list[int], dict[int, int | float]]:
+    """The systems in the order of their rows, and their ranks."""
+    keys = {s: _row_key(table, rules, scores, groups, s) for s in groups}
+    order = sorted(groups, key=lambda s: (keys[s], table.systems[s]))
+    return order, dict(zip(order, number([keys[s] for s in order], rules.numbering), strict=True))
 
 
 def ranks_decide(rules: RankingRules) -> bool:
@@ -123,9 +131,9 @@ def _intervals(table: ScoreTable, rules: RankingRules, measure: int, replicates:
     return studentised_intervals(table.pooled_scores(measure), replicates, effective, table.scale(measure).bounded)
 
 
-def _estimate(score: Score, rules: RankingRules) -> float:
-    """The score as a float; ranks of a lexicographic board are only an order, its first measure is the score."""
-    return float("nan") if score is None or score[0] is None else float(score[0])
+def estimates_of(scores: Sequence[Score]) -> Floats:
+    """The scores as floats; ranks of a lexicographic board are only an order, its first measure is the score."""
+    return np.array([float("nan") if score is None or score[0] is None else float(score[0]) for score in scores])
 
 
 def _row_key(

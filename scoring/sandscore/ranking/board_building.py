@@ -12,7 +12,6 @@ from sandscore.ranking.analysis import Standing, ranked_measure_names, stand
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.chosen_rows import FEW_EFFECTIVE
 from sandscore.ranking.confidence_intervals import Interval
-from sandscore.ranking.feedback import as_public
 from sandscore.ranking.pair_tests import Progress, adjustment_of
 from sandscore.ranking.rank_agreement import bayes_factor
 from sandscore.ranking.resampling import seed_of
@@ -158,23 +157,31 @@ def rank(
     phase: str | None = None,
     progress: Progress = lambda _: None,
     *,
-    everything: bool = False,
     log_root: str | None = None,
 ) -> Board:
-    """The board of these cards; with the root of a log, its seed follows from that too.
+    """The exact board of these cards: for the organiser, whatever the phase's feedback shows others.
 
-    Where the phase's feedback is not ``full`` and the phase has not ended, the board holds only what participants
-    may see, unless ``everything`` is asked for.
+    With the root of a log, its seed follows from that too.
     """
     rules = rules or BoardRules()
     table = tabulate(entries)
-    gold = gold_of(table)
     rules = rules.model_copy(update={"seed_rule": "names+log" if log_root else "names"})
-    seed = board_seed(gold, rules, phase, log_root)
-    standing = stand(table, rules, seed, progress)
+    seed = board_seed(gold_of(table), rules, phase, log_root)
+    return board_of(table, rules, phase, seed, stand(table, rules, seed, progress), log_root)
+
+
+def board_of(
+    table: ScoreTable,
+    rules: BoardRules,
+    phase: str | None,
+    seed: int,
+    standing: Standing,
+    log_root: str | None = None,
+) -> Board:
+    """What was computed, written down."""
     card = next(iter(table.cards.values())).card
     leaders = leader_by_site_rule(table, table.measures.index(rules.headline), rules.missing)
-    board = Board(
+    return Board(
         sandscore=card.sandscore,
         task=card.task,
         definition=card.definition,
@@ -184,7 +191,7 @@ def rank(
         config=rules,
         seed=f"0x{seed:016x}",
         log_root=log_root,
-        gold=gold,
+        gold=gold_of(table),
         units=table.units,
         effective_patients=standing.effective,
         adjustment=adjustment_of(rules),
@@ -194,9 +201,6 @@ def rank(
         stability=stability_of(table, standing),
         site_leaders=leaders if len(table.datasets) > 1 else None,
     )
-    if everything or rules.feedback == "full" or rules.ended:
-        return board
-    return as_public(board, table, rules)
 
 
 def board_seed(

@@ -10,13 +10,15 @@ from itertools import groupby, pairwise
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.base.terminal_text import one_line
 from sandscore.records.counts import Counts
 from sandscore.records.formula import Formula, parse_formula
-from sandscore.records.record_reading import file_content, read_record
+from sandscore.records.record_reading import file_content, read_json, read_record
 from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
+from sandscore.records.totals_card import TotalsCard
 from sandscore.task_table.own_tasks import refuse_unlike_ours
 
 LARGEST_COUNT = 1 << 40
@@ -35,6 +37,13 @@ class RankedCard(Struct, frozen=True):
     @property
     def dataset(self) -> str:
         return self.card.dataset or ""
+
+    def with_gold(self, shown: str | None) -> "RankedCard":
+        """The same card, its gold named so; where that is not known, as it was."""
+        if shown is None:
+            return self
+        parts = [f"gold:{shown}" if part.startswith("gold:") else part for part in self.card.signature.split("|")]
+        return replace(self, card=self.card.model_copy(update={"signature": "|".join(parts)}))
 
     def signed(self, prefix: str) -> str | None:
         """The part of the signature that begins with ``prefix``, such as ``gold:``."""
@@ -55,12 +64,24 @@ def read_cards(paths: Iterable[Path]) -> list[RankedCard]:
 
 def card_entry(content: bytes, path: str) -> RankedCard:
     """The card in these bytes; ``path`` is only for sentences and for the board."""
+    if totals_card(content, path) is not None:
+        raise ParticipantFault(f"{path} is a card of totals, without a count for each note: it cannot be ranked")
     card = read_record(Scorecard, content, path, "a score card", ParticipantFault, strict=True)
     _refuse_odd_rows(card, path)
     refuse_unlike_ours(card.task, card.definition, path)
     _refuse_contradictions(card, path)
     name = card.submission or card.team or Path(path).name.removesuffix(".json")
     return RankedCard(card, path, hashlib.sha256(content).hexdigest(), name, Path(path).as_posix())
+
+
+def totals_card(content: bytes, path: str) -> TotalsCard | None:
+    """The card of totals in these bytes; None where it is another card, or none."""
+    if b'"withheld"' not in content:
+        return None
+    said = read_json(content, path, "a score card", ParticipantFault)
+    if not isinstance(said, dict) or "withheld" not in said or "per_note" in said:
+        return None
+    return read_record(TotalsCard, content, path, "a card of totals", ParticipantFault, strict=True)
 
 
 def ranked_measures(card: Scorecard) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from sandscore.ranking.card_reading import formula_of
 from sandscore.ranking.ladder import f1_of, leave_one_out, replay, standard_error
 from sandscore.ranking.score_table import ScoreTable
 from sandscore.records.board import AnyMeasure, Board, FormulaMeasure, RankedMeasure, Row
-from sandscore.records.challenge import FeedbackMode, RankingRules
+from sandscore.records.challenge import FeedbackMode, Numbering, RankingRules
 
 
 class _Seen(Struct, frozen=True):
@@ -23,15 +23,28 @@ class _Seen(Struct, frozen=True):
 
 
 def as_public(board: Board, table: ScoreTable, rules: RankingRules) -> Board:
-    """The board without what the phase's feedback hides."""
-    refuse_sums(table, rules.feedback)
-    seen = sorted(BOARDS[rules.feedback](board, table), key=_order)
-    keys = [one.score for one in seen]
-    ranks = number(keys, rules.numbering) if rules.feedback != "blind" else [None] * len(keys)
-    rows = tuple(one.row.model_copy(update={"rank": rank}) for one, rank in zip(seen, ranks, strict=True))
+    """The board without what the phase's feedback hides. Where a ``full`` phase is only shown as ``rounded``, a sum,
+    which no grid can tell, has no score."""
+    if board.config.feedback == rules.feedback:
+        refuse_sums(table, rules.feedback)
+    rows = _ranked(BOARDS[rules.feedback](board, table), rules.feedback, rules.numbering)
     hidden = {"rows": rows, "pairwise": (), "stability": None, "site_leaders": None, "warnings": ()}
     hidden |= {"effective_patients": None}
     return board.model_copy(update=hidden)
+
+
+def in_seen_order(rows: Sequence[Row], headline: str, mode: FeedbackMode, numbering: Numbering) -> tuple[Row, ...]:
+    """Rows that participants see already, ordered and numbered again by the scores that stand there."""
+    measures = [row.measures.get(headline) for row in rows]
+    seen = [_Seen(row, measure.f1 if measure else None) for row, measure in zip(rows, measures, strict=True)]
+    return _ranked(seen, mode, numbering)
+
+
+def _ranked(seen: Sequence[_Seen], mode: FeedbackMode, numbering: Numbering) -> tuple[Row, ...]:
+    ordered = sorted(seen, key=_order)
+    keys = [one.score for one in ordered]
+    ranks = number(keys, numbering) if mode != "blind" else [None] * len(keys)
+    return tuple(one.row.model_copy(update={"rank": rank}) for one, rank in zip(ordered, ranks, strict=True))
 
 
 def refuse_sums(table: ScoreTable, mode: FeedbackMode) -> None:
@@ -97,10 +110,13 @@ def _bare_measure(measure: AnyMeasure | None, score: float | None) -> AnyMeasure
 
 
 def _rounded(board: Board, table: ScoreTable) -> list[_Seen]:
-    out = []
+    out, sums = [], {*summed(table)}
     for row in board.rows:
         system = table.systems.index(row.submission)
-        scores = {name: rounded_f1(table, system, table.measures.index(name)) for name in row.measures}
+        scores = {
+            name: None if name in sums else rounded_f1(table, system, table.measures.index(name))
+            for name in row.measures
+        }
         out.append(_Seen(_bare(row, scores), scores[board.headline]))
     return out
 

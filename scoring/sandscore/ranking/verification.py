@@ -1,22 +1,29 @@
 """``verify``: the board again, from its cards; the first value that differs is named."""
 
+import hashlib
 import json
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict
 
 from sandscore.base.errors import MissingFile, ParticipantFault
+from sandscore.base.strict_json import pointer as pointer_to
 from sandscore.base.terminal_text import one_line
 from sandscore.ranking.board_building import UNEVEN, rank
-from sandscore.ranking.card_reading import RankedCard, read_card, read_cards
+from sandscore.ranking.card_reading import RankedCard, card_entry, read_cards, totals_card
 from sandscore.ranking.pair_tests import Progress
-from sandscore.records.board import BoardRules, CardReference, Root
+from sandscore.ranking.totals_verification import REFERENCES, made_of_totals, sides_of_card
+from sandscore.records.board import Board, BoardPolicy, BoardRules, CardReference, Root
+from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import file_content, read_json, refusing
+from sandscore.records.totals_card import TotalsCard
+from sandscore.records.withheld_fields import CARD_FIELDS, covering, permitted_fields, policy_on
 
 TOLERANCE = 1e-9
 FIRST_RULES = {"tie_rule": "holm", "interval": "percentile", "seed_rule": "names"}
@@ -27,18 +34,25 @@ NEWER = frozenset({"chosen_ci", "expected", "effective_patients", "p_adjusted", 
 _ABSENT = object()
 
 
-class _Named(BaseModel):
+Level = Literal["totals", "recomputed"]
+Viewer = Callable[[Board, Sequence[RankedCard], DisclosurePolicy], Board]
+"""What everybody may see of a board that was ranked again from these cards."""
+
+
+class _Found(Struct, frozen=True):
+    """A card that a row names, and for which of its sites."""
+
+    card: RankedCard | TotalsCard
+    row: int
+    site: str | None
+
+
+class _Cell(BaseModel):
     """What a site or a row says about its cards."""
 
     model_config = ConfigDict(extra="ignore")
     card: CardReference | None = None
-    sites: dict[str, "_Named"] = {}
-
-    def references(self) -> Iterator[CardReference]:
-        if self.card is not None:
-            yield self.card
-        for site in self.sites.values():
-            yield from site.references()
+    sites: dict[str, "_Cell"] = {}
 
 
 class _Origin(BaseModel):
@@ -48,41 +62,130 @@ class _Origin(BaseModel):
     config: BoardRules
     phase: str | None = None
     log_root: Root | None = None
-    rows: tuple[_Named, ...]
+    gold: dict[str, str | None] = {}
+    policy: BoardPolicy | None = None
+    withheld: tuple[str, ...] = ()
+    rows: tuple[_Cell, ...]
 
 
 class Verified(Struct, frozen=True):
-    """How much was recomputed and found equal; measures without integer components can only be copied from a card."""
+    """How many values follow from how many cards, and at which level; the rest is named.
+
+    ``recomputed``: every number that the board shows was made again from cards with counts note by note.
+    ``totals``: what follows from counts and from the test results that the board prints.
+    """
 
     values: int
     cards: int
     not_recomputed: tuple[str, ...] = ()
+    level: Level = "recomputed"
+    withheld: tuple[str, ...] = ()
     hashes: tuple[str, ...] = ()
     """Of the cards, by which a witness names them."""
 
 
 def verify(
-    path: Path, cards: Sequence[Path] = (), progress: Progress = lambda _: None, folder: Path | None = None
+    path: Path,
+    cards: Sequence[Path] = (),
+    progress: Progress = lambda _: None,
+    as_shown: Viewer = lambda board, _entries, _policy: board,
+    folder: Path | None = None,
 ) -> Verified:
-    """Recompute a board; ``cards`` are needed only where its phase hides which ones it was made from.
-
-    The cards that it names lie in ``folder``, or beside it.
-    """
+    """Recompute a board, from the cards that it names (they lie in ``folder``, or beside it), from ``cards`` where it
+    withholds which they are, whose view ``as_shown`` then makes, or else from its totals."""
     said = read_json(file_content(path), path, "a board", ParticipantFault)
     with refusing(path, "a board", ParticipantFault):
         origin = _Origin.model_validate(_meant(said))
-    named = list(_cards_of(origin, folder or path.parent))
-    entries = named or read_cards(cards)
-    if not entries:
-        raise ParticipantFault(f"{path} names no cards, as its phase hides them; name them after the board")
-    made = rank(entries, origin.config, origin.phase, progress, everything=bool(named), log_root=origin.log_root)
+    _refuse_wrong_silence(said, origin, path)
+    policy = policy_on(origin.policy, origin.config)
+    whole = policy.exact and policy.cards == "notes"
+    found = [] if cards and not whole and origin.policy is not None else list(_cards_of(origin, folder or path.parent))
+    totals = [one for one in found if isinstance(one.card, TotalsCard)]
+    entries = [one.card for one in found if isinstance(one.card, RankedCard)] or _in_hand(cards, origin)
+    if totals or not entries:
+        return _from_totals(said, totals, path)
+    made = rank(entries, origin.config, origin.phase, progress, log_root=origin.log_root)
+    made = made if found else as_shown(made, entries, policy)
+    copied = dict.fromkeys(name for row in made.rows for name in row.shown)
+    made = made.model_copy(update={"policy": origin.policy, "withheld": origin.withheld})
+    skipped = covering(origin.withheld if found else {*origin.withheld, *CARD_FIELDS})
+    compared = _compared(said, made, skipped, path, "its cards make")
+    hashes = tuple(entry.sha256 for entry in entries)
+    return Verified(compared, len(entries), tuple(copied), withheld=origin.withheld, hashes=hashes)
+
+
+def _in_hand(cards: Sequence[Path], origin: _Origin) -> list[RankedCard]:
+    """Cards that the board does not name. The organiser's own name gold by its hash, where the board may name it by a
+    hash that is keyed with a secret."""
+    entries = read_cards(cards)
+    if origin.policy is None:
+        return entries
+    known = dict(zip(sorted({entry.dataset for entry in entries}), origin.gold.values(), strict=False))
+    return [entry.with_gold(known.get(entry.dataset)) for entry in entries]
+
+
+def _from_totals(said: object, cards: Sequence[_Found], path: Path) -> Verified:
+    """What follows from counts alone: the board's, which those cards must have too."""
+    with refusing(path, "a board", ParticipantFault):
+        board = Board.model_validate(_meant(said))
+    policy, kept_back = policy_on(board.policy, board.config), covering(board.withheld)
+    if board.policy is not None or policy.exact:
+        _refuse_nameless(board, cards, kept_back, path)
+    for found in cards:
+        if isinstance(found.card, TotalsCard):
+            for where, there, here in sides_of_card(board, found.card, found.row, found.site):
+                if not _same(there, here):
+                    sentence = f"{one_line(where)} is {_value(there)}; its card of totals says {_value(here)}"
+                    raise ParticipantFault(f"{path}: {sentence}")
+    made = made_of_totals(board, policy)
+    copied = [pointer for pointer in made.copied if any(_shown(said, pointer.split("/")[1:]))]
+    skipped = covering({*made.copied, *REFERENCES, *board.withheld})
+    compared = _compared(said, made.board, skipped, path, "its own numbers make")
+    return Verified(compared, len(cards), tuple(copied), "totals", board.withheld)
+
+
+def _refuse_nameless(board: Board, cards: Sequence[_Found], kept_back: re.Pattern[str], path: Path) -> None:
+    """A row names its card, or the board says that cards are withheld."""
+    there = {(found.row, found.site) for found in cards if isinstance(found.card, TotalsCard)}
+    for at, row in enumerate(board.rows):
+        for site in row.sites or (None,):
+            where = f"/rows/{at}/card" if site is None else f"/rows/{at}/sites{pointer_to((site,))}/card"
+            if (at, site) not in there and not kept_back.fullmatch(where):
+                raise ParticipantFault(f"{path}: {one_line(where)} leads to no card of totals, and is not withheld")
+
+
+def _compared(said: object, made: Board, skipped: re.Pattern[str], path: Path, makes: str) -> int:
+    """How many values agree; the first that does not is a contradiction."""
     compared = 0
     for where, there, here in _walk("", said, _as_kind_of(said, json.loads(made.model_dump_json()))):
+        if skipped.fullmatch(where):
+            continue
         compared += 1
         if not _same(there, here):
-            raise ParticipantFault(f"{path}: {one_line(where)} is {_value(there)}; its cards make {_value(here)}")
-    copied = dict.fromkeys(name for row in made.rows for name in row.shown)
-    return Verified(compared, len(entries), tuple(copied), tuple(entry.sha256 for entry in entries))
+            raise ParticipantFault(f"{path}: {one_line(where)} is {_value(there)}; {makes} {_value(here)}")
+    return compared
+
+
+def _refuse_wrong_silence(said: object, origin: _Origin, path: Path) -> None:
+    """What is withheld must be absent, and no more may be withheld than the policy has it."""
+    odd = sorted({*origin.withheld} - permitted_fields(policy_on(origin.policy, origin.config)))
+    if odd:
+        raise ParticipantFault(f"{path}: /withheld names {one_line(odd[0])}, which its policy does not keep back")
+    for pointer in origin.withheld:
+        for where, value in _shown(said, pointer.split("/")[1:]):
+            raise ParticipantFault(f"{path}: {one_line(where)} is {_value(value)}, though the board withholds it")
+
+
+def _shown(value: Any, steps: Sequence[str], where: str = "") -> Iterator[tuple[str, object]]:
+    """What stands where a pointer leads and is not empty."""
+    if not steps:
+        if value not in (None, [], {}):
+            yield where, value
+        return
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        if steps[0] in ("*", str(key)):
+            yield from _shown(one, steps[1:], f"{where}{pointer_to((key,))}")
 
 
 def _meant(said: object) -> object:
@@ -112,21 +215,24 @@ def _without(names: frozenset[str], value: Any) -> Any:
     return [_without(names, inner) for inner in value] if isinstance(value, list) else value
 
 
-def _cards_of(origin: _Origin, folder: Path) -> Iterator[RankedCard]:
-    for row in origin.rows:
-        for reference in row.references():
-            yield replace(_find(reference, folder), listed=reference.path)
+def _cards_of(origin: _Origin, folder: Path) -> Iterator[_Found]:
+    for at, row in enumerate(origin.rows):
+        cells: list[tuple[str | None, _Cell]] = [(None, row), *row.sites.items()]
+        for site, cell in cells:
+            if cell.card is not None:
+                yield _Found(_find(cell.card, folder), at, site)
 
 
-def _find(reference: CardReference, folder: Path) -> RankedCard:
+def _find(reference: CardReference, folder: Path) -> RankedCard | TotalsCard:
     """The card beside the board, or where the board says; a file with other content is not it."""
     named = Path(reference.path)
     places = [folder / named, folder / named.name, folder / "cards" / named.name, named]
     there = [place for place in dict.fromkeys(places) if _is_file(place)]
     for place in there:
-        entry = read_card(place)
-        if entry.sha256 == reference.sha256:
-            return entry
+        content = file_content(place)
+        if hashlib.sha256(content).hexdigest() == reference.sha256:
+            card = totals_card(content, str(place))
+            return card or replace(card_entry(content, str(place)), listed=reference.path)
     if there:
         raise ParticipantFault(f"{one_line(there[0])} is not the card this board was made from: its SHA-256 differs")
     raise MissingFile(f"the card {one_line(reference.path)} lies neither beside the board nor where the board says")
@@ -143,7 +249,7 @@ def _walk(where: str, said: object, made: object) -> Iterator[tuple[str, object,
     """Every pair of values that should agree, in the order in which a board is written."""
     if isinstance(said, dict) and isinstance(made, dict):
         for key in (*made, *(key for key in said if key not in made)):
-            yield from _walk(f"{where}/{key}", said.get(key, _ABSENT), made.get(key, _ABSENT))
+            yield from _walk(f"{where}{pointer_to((key,))}", said.get(key, _ABSENT), made.get(key, _ABSENT))
     elif isinstance(said, list) and isinstance(made, list) and len(said) == len(made):
         for at, (one, other) in enumerate(zip(said, made, strict=True)):
             yield from _walk(f"{where}/{at}", one, other)

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from sandscore.records.challenge import Name, RankingRules
+from sandscore.records.challenge import CardRule, FeedbackMode, GoldHeldBy, Name, NotesHeldBy, RankingRules
 from sandscore.records.strict_record import StrictRecord
 from sandscore.records.task_definition import TaskDefinition
 
@@ -86,8 +86,8 @@ class CardReference(StrictRecord):
 class Site(StrictRecord):
     """One data set of a row whose submission was scored on several."""
 
-    card: CardReference
-    signature: str
+    card: CardReference | None
+    signature: str | None
     measures: dict[str, AnyMeasure]
 
 
@@ -153,6 +153,16 @@ class Stability(StrictRecord):
     p_top: dict[str, dict[str, Ratio]]
 
 
+class BoardPolicy(StrictRecord):
+    """Who held the data when the board was made, and so what of it may be published."""
+
+    notes: NotesHeldBy
+    gold: GoldHeldBy
+    cards: CardRule
+    feedback: FeedbackMode
+    ended: bool = Field(description="Every phase that uses the same notes or gold has ended.")
+
+
 class Board(StrictRecord):
     """One task, one phase."""
 
@@ -184,3 +194,11 @@ class Board(StrictRecord):
     pairwise: tuple[Pair, ...]
     stability: Stability | None
     site_leaders: dict[str, str] | None = None
+    policy: BoardPolicy | None = Field(
+        default=None, exclude_if=lambda policy: policy is None, description="Absent where no challenge was given."
+    )
+    withheld: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=lambda withheld: not withheld,
+        description="What is kept back, as JSON Pointers in which * is every row or every measure: null or empty here.",
+    )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from msgspec import Struct, convert
+from msgspec.structs import replace
 
 from sandscore.records.challenge import (
     CardRule,
@@ -60,6 +61,17 @@ class DisclosurePolicy(Struct, frozen=True, kw_only=True):
     def exact(self) -> bool:
         """Exact scores and counts may leave the house."""
         return self.ended or (not self.gold_hidden and self.feedback == "full")
+
+
+CARD_RULES: tuple[CardRule, ...] = ("none", "totals", "notes")
+"""From the least to the most."""
+
+
+def lowered(policy: DisclosurePolicy, cards: CardRule | None) -> DisclosurePolicy:
+    """The policy with no more of a card than this."""
+    if cards is None or CARD_RULES.index(cards) >= CARD_RULES.index(policy.cards):
+        return policy
+    return replace(policy, cards=cards)
 
 
 def resolved(challenge: Challenge, phase: Phase | None) -> DisclosurePolicy:

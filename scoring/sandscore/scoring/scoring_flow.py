@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sandscore.annotations.input_files import ReadPredictions, Reference
     from sandscore.profiles.profile import ProfileInput
     from sandscore.profiles.profile_registry import Profile
+    from sandscore.records.totals_card import TotalsCard
 
 
 class InvalidPredictions(ParticipantFault):
@@ -42,12 +43,16 @@ class InvalidPredictions(ParticipantFault):
 
 
 class Scored(Struct, frozen=True):
-    """A card and the files it was made of; for another scorer's rules what that was given, and what it prints."""
+    """A card and the files it was made of; for another scorer's rules what that was given, and what it prints.
+
+    ``totals`` is what of the card may be published, where that is no whole card.
+    """
 
     card: Scorecard
     loaded: Loaded
     given: "ProfileInput | None" = None
     table: str | None = None
+    totals: "TotalsCard | None" = None
 
 
 def score_files(

@@ -9,24 +9,26 @@ from msgspec import Struct
 from sandscore.attestation.board_statements import ENDING, signed_board
 from sandscore.attestation.signing_keys import SignerKey
 from sandscore.base.errors import UsageFault
+from sandscore.disclosure.policy_choice import policy_for
 from sandscore.ranking.board_exports import as_csv, as_json, as_markdown
-from sandscore.records.board import Board, CardReference, Row
-from sandscore.records.challenge import Challenge
-from sandscore.site.board_files import ReadBoard, read_board, references
+from sandscore.records.challenge import CardRule, Challenge
+from sandscore.records.disclosure_policy import lowered
+from sandscore.records.withheld_fields import policy_on
+from sandscore.site.board_files import ReadBoard, ShownBoard, read_board, references, shown_board
 from sandscore.site.page_templates import page
 from sandscore.site.plots.plot_library import as_it_comes
-from sandscore.site.site_folder import Written, board_names, file_name, write_site
+from sandscore.site.site_folder import Written, board_names, write_site
 from sandscore.site.site_pages import BoardPage, Overview, board_page, submission_pages
-
-OPTIONAL_COLUMNS = ("image", "created", "run")
-"""What a row may say about its maker; with a configuration it is published only where that names it."""
 
 
 class PublicationSettings(Struct, frozen=True):
-    """How a site is made. ``cards``: publish score cards even though they name notes. ``sign``: each board with it."""
+    """How a site is made.
+
+    ``cards``: no more than these, where a board's policy would let more of them out. ``sign``: each board with it.
+    """
 
     challenge: Challenge | None = None
-    cards: bool = False
+    cards: CardRule | None = None
     sign: SignerKey | None = None
 
 
@@ -57,33 +59,18 @@ def _versions(boards: Sequence[ReadBoard]) -> list[list[ReadBoard]]:
 
 
 def _shown(name: tuple[str, ...], versions: Sequence[ReadBoard], settings: PublicationSettings) -> BoardPage:
-    latest = versions[-1]
-    public = latest.complete and (settings.cards or latest.hides_notes)
-    board = _allowed(latest.board, settings.challenge)
-    public = public and board == latest.board
-    board = board.model_copy(update={"rows": tuple(_beside(row) for row in board.rows)})
-    earlier = [version.board for version in versions[:-1]]
-    return board_page(board, name, earlier, latest.cards, recomputable=public)
+    *earlier, latest = (_released(read, settings) for read in versions)
+    return board_page(latest, name, [one.board.view for one in earlier])
 
 
-def _allowed(board: Board, challenge: Challenge | None) -> Board:
-    if challenge is None:
-        return board
-    hidden = {name: None for name in OPTIONAL_COLUMNS if name not in challenge.publication.columns}
-    return board.model_copy(update={"rows": tuple(row.model_copy(update=hidden) for row in board.rows)})
-
-
-def _beside(row: Row) -> Row:
-    """The row with its cards where the site has them, or would have them: paths at home are nobody's business."""
-    if row.card:
-        return row.model_copy(update={"card": _moved(row, "", row.card)})
-    sites = {name: site.model_copy(update={"card": _moved(row, name, site.card)}) for name, site in row.sites.items()}
-    return row.model_copy(update={"sites": sites})
-
-
-def _moved(row: Row, dataset: str, card: CardReference) -> CardReference:
-    name = file_name(row.submission) + (f".{file_name(dataset)}" if dataset else "")
-    return card.model_copy(update={"path": f"cards/{name}.json"})
+def _released(read: ReadBoard, settings: PublicationSettings) -> ShownBoard:
+    """By the policy that the board carries with it; else by the challenge's, and else without a row for each note."""
+    board, challenge = read.board, settings.challenge
+    if board.policy is None and challenge is not None:
+        policy = policy_for(challenge, board.task, board.phase)
+    else:
+        policy = policy_on(board.policy, board.config)
+    return shown_board(read, lowered(policy, settings.cards), challenge.publication.columns if challenge else None)
 
 
 def _files(overview: Overview, signer: SignerKey | None) -> Iterator[tuple[str, bytes]]:
@@ -99,10 +86,9 @@ def _files(overview: Overview, signer: SignerKey | None) -> Iterator[tuple[str, 
 
 
 def _downloads(shown: BoardPage, signer: SignerKey | None) -> Iterator[tuple[str, bytes]]:
-    if shown.recomputable:
-        for row in shown.board.rows:
-            for dataset, reference in references(row).items():
-                yield f"{shown.slug}/{reference.path}", shown.cards[row.submission][dataset].content
+    for row in shown.board.rows:
+        for dataset, reference in references(row).items():
+            yield f"{shown.slug}/{reference.path}", shown.cards[row.submission][dataset].content
     for ending, export in (("json", as_json), ("csv", as_csv), ("md", as_markdown)):
         content = export(shown.board).encode("utf-8", "replace")
         yield f"{shown.slug}/board.{ending}", content

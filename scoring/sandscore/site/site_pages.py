@@ -7,8 +7,10 @@ from msgspec import Struct
 from sandscore.ranking.board_exports import leading_sentence
 from sandscore.records.board import Board
 from sandscore.records.challenge import Challenge
+from sandscore.records.disclosure_policy import DisclosurePolicy
+from sandscore.records.withheld_fields import policy_on
 from sandscore.site.board_columns import Column, columns_of
-from sandscore.site.board_files import Card
+from sandscore.site.board_files import ShownBoard, ShownCard
 from sandscore.site.page_templates import page
 from sandscore.site.plots.board_plot import PlotSection, PlottedBoard, plot_sections
 from sandscore.site.plots.heat_map import pairs_by_name
@@ -20,12 +22,11 @@ FIRST = 5
 
 
 class BoardPage(Struct, frozen=True):
-    """A board with everything that is drawn of it. ``recomputable``: the site holds its cards."""
+    """A board as it is shown, with everything that is drawn of it, and the cards that go with it."""
 
     board: Board
     name: tuple[str, ...]
-    cards: Mapping[str, Mapping[str, Card]]
-    recomputable: bool
+    cards: Mapping[str, Mapping[str, ShownCard]]
     columns: Sequence[Column]
     standings: Standings
     earlier: Sequence[Board]
@@ -51,6 +52,17 @@ class BoardPage(Struct, frozen=True):
     @property
     def plots(self) -> Sequence[PlotSection]:
         return plot_sections(PlottedBoard(self.board, self.standings, self.earlier))
+
+    @property
+    def policy(self) -> DisclosurePolicy:
+        """By which the board is shown as it is."""
+        return policy_on(self.board.policy, self.board.config)
+
+    @property
+    def recomputed(self) -> bool:
+        """Whether the site's cards have a count for each note, so that every number can be made again."""
+        facts = [card.facts for cards in self.cards.values() for card in cards.values()]
+        return bool(facts) and all(one.gold_annotations is not None for one in facts)
 
     @property
     def score(self) -> str:
@@ -85,25 +97,11 @@ class Overview(Struct, frozen=True):
         return self.challenge.publication.citation if self.challenge else None
 
 
-def board_page(
-    board: Board,
-    name: tuple[str, ...],
-    earlier: Sequence[Board],
-    cards: Mapping[str, Mapping[str, Card]],
-    *,
-    recomputable: bool,
-) -> BoardPage:
+def board_page(shown: ShownBoard, name: tuple[str, ...], earlier: Sequence[Board]) -> BoardPage:
     """The board, its columns chosen and its rows laid out."""
+    board = shown.board.view
     columns = columns_of(board)
-    return BoardPage(
-        board,
-        name,
-        cards,
-        recomputable,
-        columns,
-        standings_of(board, columns),
-        earlier,
-    )
+    return BoardPage(board, name, shown.cards, columns, standings_of(board, columns), earlier)
 
 
 def submission_pages(shown: BoardPage, overview: Overview) -> Iterator[tuple[str, bytes]]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from sandscore.records.board import AnyMeasure, Board, Pair, Row
 from sandscore.records.counts import Counts
 from sandscore.site.board_columns import cost_of
-from sandscore.site.board_files import Card, CardFacts
+from sandscore.site.board_files import CardFacts, ShownCard
 from sandscore.site.plots.confidence_plot import Curve, curve_of
 from sandscore.site.plots.error_plot import ErrorProfile, error_profile
 from sandscore.site.standings import Bar, Line, Scale, bar, scale_of
@@ -90,7 +90,7 @@ class SubmissionView(Struct, frozen=True):
 
 
 def submission_view(
-    board: Board, lines: Sequence[Line], at: int, pairs: Mapping[tuple[str, str], Pair], cards: Mapping[str, Card]
+    board: Board, lines: Sequence[Line], at: int, pairs: Mapping[tuple[str, str], Pair], cards: Mapping[str, ShownCard]
 ) -> SubmissionView:
     """The row at that place; ``cards`` are its own, by data set."""
     row = lines[at].row

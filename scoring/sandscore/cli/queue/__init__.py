@@ -16,6 +16,7 @@ VERBS = (
     "requeue",
     "rescore",
     "export",
+    "release-log",
     "rekey",
     "disclosed",
 )
@@ -34,7 +35,7 @@ Example:
 @click.group(
     "queue",
     cls=VerbGroup,
-    modules={verb: f"sandscore.cli.queue.{verb}" for verb in VERBS},
+    modules={verb: f"sandscore.cli.queue.{verb.replace('-', '_')}" for verb in VERBS},
     help=_HELP.format(
         homes=", or ".join(row.where for row in our_homes()),
         others="".join(f"; {row.naming}" for row in our_homes() if row.naming),

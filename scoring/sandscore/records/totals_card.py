@@ -1,0 +1,119 @@
+"""The totals card: a score card as everybody may have it where no count of a single note may leave the house.
+
+An allow-list: what this record does not name is not on the card. ``withheld`` says what the exact card has beside it.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from sandscore.records.counts import Counts
+from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
+from sandscore.records.strict_record import StrictRecord
+from sandscore.records.task_definition import TaskDefinition
+
+Natural = Annotated[int, Field(ge=0)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+OTHER = "(other)"
+"""The row that sums up labels which gold does not have."""
+_PREDICTIONS = "predictions:"
+
+
+class TotalCounts(StrictRecord):
+    """Counts of one label."""
+
+    tp: Natural
+    fp: Natural
+    fn: Natural
+
+
+class TotalMeasure(StrictRecord):
+    """Counts and ratios of one measure; a profile's measure may lack either."""
+
+    tp: Natural | None = None
+    fp: Natural | None = None
+    fn: Natural | None = None
+    precision: Number | None = None
+    recall: Number | None = None
+    f1: Number | None = None
+    reason: str | None = None
+
+    @property
+    def counts(self) -> Counts | None:
+        """The integer counts, where it has them."""
+        if self.tp is None or self.fp is None or self.fn is None:
+            return None
+        return Counts(self.tp, self.fp, self.fn)
+
+
+class TotalsCard(StrictRecord):
+    """Totals of one submission on one data set. The signature names gold, not the predictions."""
+
+    sandscore: str
+    signature: str
+    task: str
+    definition: TaskDefinition | None = Field(default=None, exclude_if=lambda definition: definition is None)
+    profile: str
+    team: str | None = None
+    submission: str | None = None
+    dataset: str | None = None
+    notes: Natural
+    measures: dict[str, FormulaScore | TotalMeasure]
+    per_label: dict[str, dict[str, TotalCounts]] = Field(default_factory=dict)
+    withheld: tuple[str, ...] = Field(description="Fields of the exact card that are not here, as JSON Pointers.")
+
+    def content(self) -> bytes:
+        """The card as it is written."""
+        return self.model_dump_json().encode() + b"\n"
+
+
+def totals_of(card: Scorecard) -> TotalsCard:
+    """The card without all that is not named above."""
+    return TotalsCard(
+        sandscore=card.sandscore,
+        signature=without_predictions(card.signature),
+        task=card.task,
+        definition=card.definition,
+        profile=card.profile,
+        team=card.team,
+        submission=card.submission,
+        dataset=card.dataset,
+        notes=card.notes,
+        measures={name: _measure(score) for name, score in card.measures.items()},
+        per_label=_labels(card.per_label),
+        withheld=tuple(f"/{name}" for name in Scorecard.model_fields if name not in TotalsCard.model_fields),
+    )
+
+
+def without_predictions(signature: str) -> str:
+    """The signature without the hash of the predictions: whoever has a file could find out whose it was."""
+    return "|".join(part for part in signature.split("|") if not part.startswith(_PREDICTIONS))
+
+
+def _measure(score: FormulaScore | MeasureScore) -> FormulaScore | TotalMeasure:
+    if isinstance(score, FormulaScore):
+        return score
+    return TotalMeasure(**{name: getattr(score, name) for name in TotalMeasure.model_fields})
+
+
+def _labels(per_label: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, TotalCounts]]:
+    """The rows of labels that gold has; a label of the participant's own may say anything."""
+    rows: dict[str, dict[str, TotalCounts]] = {}
+    for label, measures in per_label.items():
+        counted = {name: counts for name, given in measures.items() if (counts := _counts(given)) is not None}
+        in_gold = any(counts.tp + counts.fn for counts in counted.values())
+        row = rows.setdefault(label if in_gold else OTHER, {})
+        for name, counts in counted.items():
+            before = row.get(name, TotalCounts(tp=0, fp=0, fn=0))
+            row[name] = TotalCounts(tp=before.tp + counts.tp, fp=before.fp + counts.fp, fn=before.fn + counts.fn)
+    others = {OTHER: rows.pop(OTHER)} if OTHER in rows else {}
+    return rows | others
+
+
+def _counts(given: object) -> TotalCounts | None:
+    numbers = [given.get(name) for name in ("tp", "fp", "fn")] if isinstance(given, Mapping) else []
+    tp, fp, fn = numbers if len(numbers) == 3 else (None, None, None)
+    if isinstance(tp, int) and isinstance(fp, int) and isinstance(fn, int):
+        return TotalCounts(tp=tp, fp=fp, fn=fn)
+    return None

@@ -1,0 +1,147 @@
+"""The recipe that a published page prints works on that page: the site of a queue is verified as it is published.
+
+Whatever the feedback, the policy of cards, and whether the phase has ended: nothing exact leaves before it has.
+"""
+
+import html
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from queue_samples import queue
+from ranking_cards import card_content, drawn_rows
+
+from sandscore.cli.main import run
+from sandscore.queue.board_making import rebuild
+from sandscore.queue.children.child_messages import ScoredSubmission
+from sandscore.queue.workspace import Workspace
+from sandscore.records.challenge import CardRule, FeedbackMode
+
+RULES = """
+challenge = "recipes"
+resamples = 100
+randomisations = 199
+[data]
+notes = "{notes}"
+gold = "{gold}"
+accept_disclosure = true
+[[phases]]
+name = "final"
+feedback = "{feedback}"
+cards = "{cards}"
+ended = {ended}
+"""
+SECRETS = (b"note-7", b"patient-3", b"777.25", b"registry.example", b"feedfacecafe", b"mine-alone", b"0.8125")
+"""On every exact card: ids of notes and patients, seconds of the run, the image, the predictions' hash, a label of the
+participant's own, and a point of the curve of confidence."""
+
+
+def scored(workspace: Workspace) -> list[ScoredSubmission]:
+    """Three submissions of two teams, with exact cards where the queue keeps them."""
+    made = []
+    for at in range(3):
+        name = f"s{at}"
+        rows = {measure: drawn_rows(0.6 + 0.1 * at, 24, at) for measure in ("instance_strict", "token")}
+        card = card_content(
+            name,
+            rows,
+            team=f"team {at % 2}",
+            created=f"2026-01-0{at + 1}T00:00:00Z",
+            image=f"registry.example/{at}@sha256:0",
+            patients=[f"patient-{note // 2}" for note in range(24)],
+            run={"seconds": {"total": 777.25}},
+            per_label={"mine-alone": {"token": {"tp": 0, "fp": 1 + at, "fn": 0}}},
+            confidence={"average_precision": 0.8, "best_threshold": 1.0, "curve": [[0.8125, 0.5, 0.5]]},
+        )
+        card["signature"] = card["signature"].replace(card["signature"].split("|")[3], "predictions:feedfacecafe")
+        place = workspace.private / f"{name}.json"
+        place.write_text(json.dumps(card), encoding="utf-8")
+        made.append(
+            ScoredSubmission(
+                id=name,
+                team=card["team"],
+                task="date",
+                phase="final",
+                version=1,
+                created=card["created"],
+                score=card["measures"]["instance_strict"]["f1"],
+                waiting=False,
+                card=str(place),
+            )
+        )
+    return made
+
+
+def site_of(folder: Path, **policy: Any) -> Path:
+    policy = {"notes": "hidden", "gold": "hidden", **policy}
+    policy["ended"] = str(policy["ended"]).lower()
+    workspace = queue(folder, RULES.format(**policy))
+    answer = rebuild(workspace, scored(workspace), ())
+    assert answer.warnings == ()
+    return workspace.root
+
+
+def recipes(page: Path) -> list[list[str]]:
+    printed = re.findall(r'<pre class="command"><code>(.*?)</code>', page.read_text(encoding="utf-8"), re.DOTALL)
+    return [shlex.split(html.unescape(line)) for line in printed]
+
+
+@pytest.mark.parametrize("ended", [True, False], ids=["ended", "running"])
+@pytest.mark.parametrize("cards", ["none", "totals", "notes"])
+@pytest.mark.parametrize("feedback", ["full", "rounded", "ladder", "blind"])
+def test_every_page_is_verified_as_it_says(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    feedback: FeedbackMode,
+    cards: CardRule,
+    ended: bool,
+) -> None:
+    root = site_of(tmp_path, feedback=feedback, cards=cards, ended=ended)
+    monkeypatch.chdir(root / "public" / "site")
+    found = [recipe for page in sorted(Path().rglob("*.html")) for recipe in recipes(page)]
+    assert found, "the board's page prints one"
+    level = "recomputed" if ended and cards == "notes" else "totals"
+    for program, *words in found:
+        assert program == "sandscore"
+        assert run(words) == 0, capsys.readouterr().err
+        assert f"level: {level}" in capsys.readouterr().out.splitlines()
+    refused = run(["verify", "date-final/board.json", "--require", "recomputed"])
+    assert refused == (0 if level == "recomputed" else 65)
+
+    board = json.loads(Path("date-final/board.json").read_bytes())
+    named = [row["card"] for row in board["rows"] if row["card"]]
+    assert len(named) == (3 if ended and cards != "none" else 0)
+    public = b"".join(path.read_bytes() for path in sorted((root / "public").rglob("*")) if path.is_file())
+    shown = [secret for secret in SECRETS if secret in public]
+    assert shown == ([b"feedfacecafe", b"mine-alone", b"0.8125"] if ended and cards == "notes" else [])
+    if not ended:
+        assert b'"tp"' not in b"".join(path.read_bytes() for path in (root / "public" / "cards").glob("*"))
+        assert all(row["measures"].get("token", {}).get("tp") is None for row in board["rows"])
+
+
+def test_public_data_are_recomputed_while_the_phase_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = site_of(tmp_path, notes="public", gold="public", feedback="full", cards="notes", ended=False)
+    monkeypatch.chdir(root / "public" / "site")
+    assert run(["verify", "date-final/board.json", "--require", "recomputed"]) == 0
+
+
+def test_what_an_older_version_published_is_withdrawn(tmp_path: Path) -> None:
+    """Its boards were exact, and its cards had a row for each note."""
+    root = site_of(tmp_path, feedback="full", cards="totals", ended=False)
+    board, card = root / "public" / "boards" / "address-final.json", root / "public" / "cards" / "old.v1.json"
+    older = json.loads((root / "public" / "boards" / "date-final.json").read_bytes())
+    board.write_text(json.dumps({name: value for name, value in older.items() if name not in ("policy", "withheld")}))
+    card.parent.mkdir(exist_ok=True)
+    card.write_text("{}")
+    from sandscore.queue.workspace import open_workspace
+
+    workspace = open_workspace(root)
+    rebuild(workspace, scored(workspace), ())
+    assert not board.exists()
+    assert not card.exists()
+    assert {path.name for path in (root / "private" / "withdrawn").iterdir()} == {"address-final.json", "old.v1.json"}
+    assert not (root / "public" / "site" / "address-final").exists()
