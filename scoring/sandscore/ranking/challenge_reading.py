@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -17,6 +18,7 @@ from sandscore.task_table.own_tasks import own_task, why_not_own
 from sandscore.task_table.task import TASKS, Task
 
 Step = str | int
+_LONGEST, _DEEPEST = 1_000_000, 100
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 _KNOWN_TASKS = f"the tasks are {', '.join(TASKS)}"
@@ -68,12 +70,22 @@ def read_task_file(path: Path) -> dict[str, Task]:
 def _toml(content: bytes, path: str) -> tuple[str, dict[str, object]]:
     try:
         text = content.decode("utf-8")
+        _refuse_endless(text, path)
         return text, tomllib.loads(text)
     except UnicodeDecodeError as fault:
         line = content.count(b"\n", 0, fault.start) + 1
         raise OrganiserFault(f"{path}, line {line}: not UTF-8") from None
     except (tomllib.TOMLDecodeError, RecursionError) as fault:
         raise OrganiserFault(f"{path} is not TOML: {fault}") from None
+
+
+def _refuse_endless(text: str, path: str) -> None:
+    """What the parser would take minutes for; no challenge is as long, or as deep."""
+    if len(text) > _LONGEST:
+        raise OrganiserFault(f"{path} has {len(text):,} characters; a challenge has at most {_LONGEST:,}")
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.partition("=")[0].count(".") > _DEEPEST:
+            raise OrganiserFault(f"{path}, line {number}: a key of more than {_DEEPEST} parts")
 
 
 def _refused(path: str, text: str, fault: ValidationError) -> OrganiserFault:
@@ -153,6 +165,7 @@ def line_of(text: str, location: tuple[Step, ...]) -> int:
     return 1
 
 
+@lru_cache(maxsize=1)
 def _places(text: str) -> dict[tuple[Step, ...], int]:
     """Every header and key with its line; array tables are numbered from 0."""
     places: dict[tuple[Step, ...], int] = {}
