@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.records.board import BoardRules
-from sandscore.records.challenge import Challenge, Phase, RuleChanges, TaskFile
+from sandscore.records.challenge import Challenge, Phase, RankingRules, RuleChanges, TaskFile
 from sandscore.records.disclosure_policy import overreaching
 from sandscore.records.record_reading import complaints, file_content
 from sandscore.records.task_definition import TaskDefinition
@@ -42,7 +42,44 @@ def parse_challenge(content: bytes, path: str) -> Challenge:
     found = [(name, f"unknown task '{name}'; {_KNOWN_TASKS}; one of your own needs 'array'") for name in unknown]
     found += _not_own({name: one for name, one in defined.items() if one is not None})
     _refuse(path, text, [(("tasks", name), said) for name, said in found] + list(overreaching(challenge)))
+    _refuse(path, text, _unrankable(challenge))
     return challenge
+
+
+def _unrankable(challenge: Challenge) -> list[tuple[tuple[Step, ...], str]]:
+    """Where a measure decides the order that has no whole numbers to decide it by, and why."""
+    given: list[tuple[tuple[Step, ...], RankingRules | RuleChanges]] = [((), challenge)]
+    given += [(("tasks", name), table) for name, table in challenge.tasks.items()]
+    given += [(("phases", at), phase) for at, phase in enumerate(challenge.phases)]
+    found: list[tuple[tuple[Step, ...], str]] = []
+    for where, rules in given:
+        named = [("headline", rules.headline), *(("measures", name) for name in rules.measures or ())]
+        named += [("tie_break", name) for name in rules.tie_break or () if name != "created"]
+        found += [
+            ((*where, key), f"{key}: {why}") for key, name in named if name is not None and (why := why_unranked(name))
+        ]
+    return found
+
+
+def why_unranked(name: str) -> str | None:
+    """What keeps a measure from ranking; None also for one that is not known here, which the cards may know."""
+    if name == RankingRules.model_fields["headline"].default:
+        return None
+    from sandscore.measures.measure_registry import MEASURES
+    from sandscore.measures.measure_syntax import parse
+
+    if name.partition("(")[0].strip() not in MEASURES.names:
+        return None
+    try:
+        measure = parse(name, MEASURES.find)
+    except UsageFault as fault:
+        return str(fault)
+    row = MEASURES.find(measure.name)
+    if str(measure) != name:
+        return f"the measure '{name}' is written '{measure}' on cards"
+    if row.formula_for(row.settle(measure)) is None:
+        return f"the measure '{name}' cannot rank: its score is not made of whole numbers that add up over notes"
+    return None
 
 
 def own_tasks(challenge: Challenge) -> dict[str, Task]:
