@@ -24,8 +24,7 @@ pytestmark = pytest.mark.slow
 
 CORE = ("base", "records", "task_table", "annotations", "measures", "scoring", "ranking", "api")
 CORE_LINES = 11_000
-"""Lines of code, without blank ones and docstrings. Policies, withheld fields, levels of verification and intervals that
-allow for the choice are part of it: an afternoon and an evening. It is not to grow."""
+"""Lines of code, without blank ones and docstrings: about what can be read in an afternoon, and not to grow."""
 CORE_TESTS = ("tests/ranking/test_cards.py", "tests/measures/test_values.py", "tests/annotations/test_schema_facts.py")
 VERBS = """
 from sandscore.cli.main import run
