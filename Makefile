@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help environment engine images browser peers check quick test mutate schemas demo fuzz soak bench clean
+.PHONY: help environment engine images browser peers check quick test mutate schemas lock sbom demo fuzz soak bench clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -46,6 +46,12 @@ mutate: environment  ## small faults planted in every room, and which of them it
 
 schemas: environment  ## what follows from the task table: JSON Schemas, the list of tasks
 	@$(PYTHON) tools/make_schemas.py
+
+lock: environment  ## constraints.txt for what is installed, each file by its hash
+	@$(PYTHON) tools/lock.py
+
+sbom: environment  ## what sandscore is made of, as CycloneDX: sbom.json
+	@$(PYTHON) -m tools.sbom > sbom.json
 
 demo: images  ## the whole flow on the bundled example challenge
 	@.venv/bin/sandscore demo --images -o $(OUT)

@@ -43,12 +43,17 @@ make_environment() {
         echo "environment: installing python3-venv (to make an environment that touches nothing else)"
         install_packages python3-venv
     fi
-    echo "environment: installing sandscore, its libraries and the test tools into .venv (versions: constraints.txt)"
+    echo "environment: installing sandscore, its libraries and the test tools into .venv (files and their hashes: constraints.txt)"
     [ -x .venv/bin/python ] || "$python" -m venv .venv
     quiet=(--quiet --disable-pip-version-check --no-input)
-    .venv/bin/python -m pip install "${quiet[@]}" --upgrade 'pip>=25.1' 2> >(grep -v 'WARNING: Location' >&2 || true)
-    .venv/bin/python -m pip install "${quiet[@]}" --constraint constraints.txt --editable '.[all]' --group dev \
+    .venv/bin/python -m pip install "${quiet[@]}" --require-hashes --no-deps --requirement constraints.txt \
         2> >(grep -v 'WARNING: Location' >&2 || true)
+    .venv/bin/python -m pip install "${quiet[@]}" --no-deps --no-build-isolation --editable .
+    .venv/bin/python -m pip check >.venv/check.txt || {
+        cat .venv/check.txt >&2
+        echo "environment: constraints.txt does not hold what pyproject.toml asks for; make lock writes it anew" >&2
+        exit 70
+    }
     made_for >.venv/.made-for
 }
 

@@ -16,10 +16,12 @@ import pytest
 import zstandard
 from containers import standin_registry as standin
 from containers.standin_registry import MadeImage, layer_of, standin_registry
+from pydantic import ValidationError
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.containers.registries.image_pull import PULLED, PullRules, find_listed
 from sandscore.containers.registries.registry_list import covered, for_team, require_allowed
+from sandscore.records.challenge import Images
 from sandscore.records.run_record import ImageFacts, Outcome, RunFault, RunLimits
 
 DIGEST = "sha256:" + "a" * 64
@@ -97,6 +99,20 @@ def test_a_challenge_that_says_nothing() -> None:
     for other in (f"docker.io/library/busybox@{DIGEST}", DIGEST):
         with pytest.raises(ParticipantFault, match=r"docker\.synapse\.org/…"):
             require_allowed(other, None, ("docker.synapse.org",), "alpha")
+
+
+def test_a_team_may_be_called_otherwise_in_the_registry() -> None:
+    """Nobody gets at it by taking that for a name."""
+    images = Images(registries=LISTED, teams={"Tidewater Text Lab": "tidewater"})
+    assert [images.team(name) for name in ("Tidewater Text Lab", "alpha", "tidewater")] == ["tidewater", "alpha", ""]
+    own = f"registry.example.org/tidewater/tool@{DIGEST}"
+    require_allowed(own, LISTED, (), images.team("Tidewater Text Lab"))
+    with pytest.raises(ParticipantFault, match=r"may name: registry\.example\.org/shared/base/…"):
+        require_allowed(own, LISTED, (), images.team("tidewater"))
+    with pytest.raises(ValidationError, match="two teams are 'a' in the registry"):
+        Images(teams={"A": "a", "B": "a"})
+    with pytest.raises(ValidationError):
+        Images(teams={"A": "../b"})
 
 
 def test_where_a_list_leaves_nothing_to_name() -> None:

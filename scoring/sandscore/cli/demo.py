@@ -18,7 +18,7 @@ MARK = ".sandscore-demo"
 @click.option("-o", "--output", default="demo", show_default=True, metavar="DIR", help="Where everything is written.")
 @click.option("--images", is_flag=True, help="Run the example images (make images builds them), not their predictions.")
 def command(output: str, images: bool) -> None:
-    """Submit the six examples to a queue, work it off, and end in a leaderboard page.
+    """Submit the six examples to a queue, work it off, and end in a leaderboard page; then the same with hidden notes.
 
     Every command is shown as you would type it. A DIR that an earlier demo made is made anew.
 
@@ -40,7 +40,24 @@ def command(output: str, images: bool) -> None:
         _submit(queue, manifest, images)
     _say("queue", "work", queue, "--once")
     _say("queue", "list", queue)
+    _hidden(folder, gold)
     click.echo(f"\nOpen the leaderboard: {(queue / 'public' / 'site' / 'index.html').resolve().as_uri()}")
+
+
+def _hidden(folder: Path, practice: Path) -> None:
+    """A challenge whose notes nobody may see: what a team gets there, and what that tells of them."""
+    from sandscore.cli.queue.queue_place import queue_in
+    from sandscore.queue.hidden_demo import make_hidden_demo
+
+    click.echo("\nThe same with hidden notes: what a team is told of a good file, and of one that does not fit them.")
+    made, queue = make_hidden_demo(folder / "hidden", practice), folder / "hidden-queue"
+    _say("queue", "init", queue, "--challenge", made.challenge)
+    for team, predictions in (("Weak", made.weak), ("Shifted", made.shifted)):
+        _say("queue", "submit", queue, "--task", "date", "--team", team, "--predictions", predictions)
+    _say("queue", "work", queue, "--once")
+    for one in queue_in(queue, {}).asking(lambda home: home.submissions()):
+        _say("queue", "show", queue, one.id, "--team-view")
+    _say("queue", "disclosed", queue)
 
 
 def _fresh(folder: Path) -> Path:

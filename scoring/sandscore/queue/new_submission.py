@@ -87,8 +87,8 @@ def checked(workspace: Workspace, entry: NewSubmission) -> str | None:
     if not entry.team.strip() or not entry.team.isprintable() or len(entry.team) > 200:
         raise UsageFault("a team's name has 1 to 200 printable characters")
     if entry.image is not None:
-        listed, home = workspace.challenge.images.registries, home_of(workspace, {}).registries
-        require_allowed(entry.image, listed, home, entry.team)
+        images, home = workspace.challenge.images, home_of(workspace, {}).registries
+        require_allowed(entry.image, images.registries, home, images.team(entry.team))
     workspace.task(entry.task)
     phase = open_phase(workspace.challenge, entry.phase)
     if entry.task not in (offered := workspace.tasks(phase)):

@@ -28,6 +28,8 @@ REGISTRY_HOST = r"([a-z0-9-]+(\.[a-z0-9-]+)+|localhost)(:[0-9]{1,5})?"
 REPOSITORY_PART = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
 Registry = Annotated[str, Field(max_length=500, pattern=rf"^{REGISTRY_HOST}(/({REPOSITORY_PART}|\{{team\}}))*$")]
 
+RegistryTeam = Annotated[str, Field(max_length=200, pattern=rf"^{REPOSITORY_PART}$")]
+
 
 class RankingRules(StrictRecord):
     """How scores become ranks. Every field may stand in challenge.toml, for all or for one task or phase."""
@@ -140,6 +142,21 @@ class Images(StrictRecord):
         description="A host and the beginning of a repository's name. With {team} a team names only what is its own; "
         "null is what the home has.",
     )
+    teams: dict[Name, RegistryTeam] = Field(
+        default_factory=dict, description="What {team} is for a team whose name is not its own in the registry."
+    )
+
+    @model_validator(mode="after")
+    def _teams_differ(self) -> "Images":
+        names = list(self.teams.values())
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"two teams are '{twice}' in the registry")
+        return self
+
+    def team(self, name: str) -> str:
+        """What stands for ``{team}``; nothing for a team that is called what another one is in the registry."""
+        return self.teams.get(name, "" if name in self.teams.values() else name)
 
 
 class DataChanges(StrictRecord):

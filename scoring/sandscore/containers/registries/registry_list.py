@@ -61,7 +61,7 @@ def require_allowed(reference: str, listed: Sequence[str] | None, home: Sequence
     if entries:
         raise ParticipantFault(
             f"the team's name cannot be part of a repository's ({', '.join(entries)}); "
-            "the organiser must list its registry by another name"
+            "the organiser must say in [images.teams] what it is called there"
         )
     raise ParticipantFault("this challenge takes no images")
 

@@ -244,8 +244,9 @@ class Attempts:
         return Verdict(Status.INVALID, reason, folder=folder)
 
     def _run_job(self, claim: Claim, folder: Path) -> SubmissionRunRequest:
-        settings, listed = self._workspace.settings, self._workspace.challenge.images.registries
-        home, team = home_of(self._workspace, {}).registries, claim.submission.team
+        settings, images = self._workspace.settings, self._workspace.challenge.images
+        home, listed = home_of(self._workspace, {}).registries, images.registries
+        team = images.team(claim.submission.team)
         require_allowed(claim.submission.image or "", listed, home, team)
         return SubmissionRunRequest(
             task=claim.submission.task,
