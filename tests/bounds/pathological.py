@@ -169,3 +169,25 @@ PATHOLOGICAL = [
     Pathological("cut off", whole=_filled(b'{"a":{},"b":[]},', b"[")),
     Pathological("another bracket", whole=_filled(b'{"a":1},', b"[", b'{"b":[1}}]')),
 ]  # fmt: skip
+
+TEXTS = [
+    Pathological("letters", whole=_filled(b"a")),
+    Pathological("empty lines", whole=_filled(b"\n")),
+    Pathological("short lines", whole=_filled(b"a\n")),
+    Pathological("tabs", whole=_filled(b"\t")),
+    Pathological("mentions", whole=_filled(b"n0\t0\t1\n")),
+    Pathological("candidates", whole=_filled(b"\tNIL\t1\tA", b"n0\t0\t1")),
+    Pathological("tokens and tags", whole=_filled(b"a O\n")),
+    Pathological("different tags", whole=lambda size: b"".join(b"a B-%d\n" % i for i in range(size // 10))),
+    Pathological("text-bound lines", whole=_filled(b"T1\tA 0 4\tseen\n")),
+    Pathological("pieces", whole=_filled(b";0 4", b"T1\tA 0 4", b"\tseen\n")),
+    Pathological("elements", whole=_filled(b"<a/>", b"<r><TEXT>seen</TEXT><TAGS>", b"</TAGS></r>")),
+    Pathological("levels", whole=_filled(b"<a>")),
+    Pathological("attributes", whole=_filled(b' a="1"', b"<r", b"/>")),
+    Pathological("tables", whole=_filled(b"[a.a.a.a.a.a]\n")),
+    Pathological("arrays of tables", whole=_filled(b"[[phases]]\n")),
+    Pathological("dotted keys", whole=lambda size: b"a" + b".a" * (size // 2) + b"=1\n"),
+    Pathological("lists in lists", whole=_filled(b"[", b"a=")),
+    Pathological("lists", whole=_filled(b"[],", b"a=[", b"]\n")),
+]
+"""Files of text: for formats that are not JSON, and for challenge.toml."""

@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.json import encode
 from queue_samples import GOLD, HIDDEN, OPEN, WRONG_PLACE, hand_in, queue
 
 from sandscore.cli.main import run
 from sandscore.queue.ledger_summary import most_above
+from sandscore.records.released_view import LedgerLine
 
 
 def disclosed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
@@ -41,7 +43,28 @@ def test_what_everybody_has_tells_nothing(tmp_path: Path, capsys: pytest.Capture
     hand_in(workspace, GOLD)
     assert run(["queue", "work", str(workspace.root), "--once"]) == 0
     found = disclosed(capsys, str(workspace.root))
-    assert sum(line["bits"] for line in json.loads(json.dumps(found["lines"])) if line["submission"]) == 0
+    lines = json.loads(json.dumps(found["lines"]))
+    assert sum(line["bits"] for line in lines) == 0
+    assert {line["what"] for line in lines if line["team"] is None} == {"board", "card"}
+    assert not workspace.pending.exists()
+
+
+def test_a_board_that_is_seen_is_in_the_ledger_whoever_dies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its line is on disk before the board is; the next worker brings it to the home, once."""
+    workspace = queue(tmp_path, HIDDEN)
+    hand_in(workspace, GOLD)
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    before = json.loads(json.dumps(disclosed(capsys, str(workspace.root))["lines"]))
+    [board] = [line for line in before if line["what"] == "board"]
+    assert board["team"] is None
+    assert board["bits"] > 0
+    left = [LedgerLine(what="board", bits=3.0, mark="unseen"), LedgerLine(what="board", bits=1.0, mark=board["mark"])]
+    workspace.pending.write_bytes(encode(left))
+    hand_in(workspace, GOLD, team="Team B")
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    after = json.loads(json.dumps(disclosed(capsys, str(workspace.root))["lines"]))
+    assert [line["mark"] for line in after if line["what"] == "board"][:2] == [board["mark"], "unseen"]
+    assert sum(line["mark"] == board["mark"] for line in after) == 1
 
 
 def test_how_far_a_score_may_lie_above_the_truth() -> None:

@@ -25,7 +25,7 @@ class Evil(DocumentMeasure):
 FAULTY = """
 from sandscore.measures.measure import DocumentMeasure
 class Lower(DocumentMeasure):
-    name, description, direction = "lower", "x", "lower"
+    name, description, direction = "sideways", "x", "sideways"
 class Formless(DocumentMeasure):
     name, description, formula = "formless", "x", "tp*2"
 class Scoreless(DocumentMeasure):
@@ -222,7 +222,7 @@ def test_a_package_that_nobody_named_is_never_imported(board: Path, cards: dict[
 
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    names = ("lower", "formless", "scoreless", "misnamed", "halves", "quoting", "mean", "total", "alien")
+    names = ("sideways", "formless", "scoreless", "misnamed", "halves", "quoting", "mean", "total", "alien")
     rows = "".join(f"{name} = faulty:{name.capitalize()}\n" for name in names) + "gone = faulty:Gone\n"
     return installed(tmp_path_factory.mktemp("faulty"), "faulty", FAULTY, {"sandscore.measures": rows})
 
@@ -230,7 +230,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("lower", "its direction is 'lower'; boards know 'higher' only"),
+        ("sideways", "its direction is 'sideways'; it is 'higher' or 'lower'"),
         ("formless", "is not a formula"),
         ("scoreless", "neither a formula nor a score of its own"),
         ("misnamed", "calls itself 'another'"),

@@ -53,3 +53,17 @@ def test_impossible_plans(plan: dict[str, float]) -> None:
 def test_gold_without_annotations() -> None:
     with pytest.raises(OrganiserFault, match="no annotations"):
         patients_needed([0, 0], PowerPlan(0.1), 1)
+
+
+@pytest.mark.parametrize("beta", [0.5, 2.0])
+def test_f_beta_of_simulated_systems(beta: float) -> None:
+    """Precision and recall are equal, so F-beta is what F1 is; counts are those of the formula, doubled."""
+    plan = PowerPlan(gap=0.04, f1=0.85, beta=beta)
+    better, worse = simulated(np.full((1, 200_000), 5), plan, np.random.default_rng(2))
+    scores = [2 * side[0].sum() / side[1].sum() for side in (better, worse)]
+    assert scores == pytest.approx([0.85, 0.81], abs=0.003)
+    misses, invented = plan.weights
+    assert misses / invented == beta**2
+    assert not (better[0] % (misses + invented)).any()
+    with pytest.raises(UsageFault, match="beta"):
+        PowerPlan(0.1, beta=0.123456)

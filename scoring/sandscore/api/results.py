@@ -261,7 +261,9 @@ class Result(_Value):
             for name, score in card.measures.items()
             if name in intervals
         ]
-        bars = [IntervalBar(score.f1, intervals[name]) for name, score in card.measures.items() if name in intervals]
+        bars = [
+            IntervalBar(score.ranked, intervals[name]) for name, score in card.measures.items() if name in intervals
+        ]
         title = (
             f"{card.submission or card.team or card.task}: task {card.task}, profile {card.profile}, "
             f"{card.notes:,} notes, "
@@ -328,7 +330,7 @@ class Comparison(_Value):
     @property
     def f1(self) -> tuple[float | None, float | None]:
         """F1 of a and of b."""
-        a, b = (card.measures[self.measure].f1 for card in self.cards)
+        a, b = (card.measures[self.measure].ranked for card in self.cards)
         return a, b
 
     @property
@@ -409,20 +411,22 @@ class RankedBoard(_Value):
         shown = self.board.rows[:_SHOWN_ROWS]
         scores = [row.measures.get(self.board.headline) for row in shown]
         intervals = [
-            row.chosen_ci or (score.f1_ci if score else None) for row, score in zip(shown, scores, strict=True)
+            row.chosen_ci or (score.ranked_ci if score else None) for row, score in zip(shown, scores, strict=True)
         ]
         rows = [
             (
                 _place_text(row),
                 row.submission,
                 row.team or "",
-                ratio_text(score.f1 if score else None),
+                ratio_text(score.ranked if score else None),
                 interval_text(interval),
                 ratio_text(row.expected),
             )
             for row, score, interval in zip(shown, scores, intervals, strict=True)
         ]
-        bars = [IntervalBar(score.f1 if score else None, span) for score, span in zip(scores, intervals, strict=True)]
+        bars = [
+            IntervalBar(score.ranked if score else None, span) for score, span in zip(scores, intervals, strict=True)
+        ]
         left = len(self.board.rows) - len(shown)
         said = [*([f"… and {left:,} more"] if left else []), *self.board.warnings]
         heads = ("rank", "submission", "team", "F1", "95 % interval", "expected")

@@ -40,7 +40,7 @@ class _NotStrictError(Exception):
 def loads(data: bytes | bytearray | memoryview) -> Any:
     """The value of one JSON text; JsonFault with line and column where it is not one."""
     raw = bytes(data)
-    _refuse_crowded(raw)
+    refuse_crowded(raw)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as fault:
@@ -59,9 +59,9 @@ def loads(data: bytes | bytearray | memoryview) -> Any:
     return value
 
 
-def _refuse_crowded(raw: bytes) -> None:
+def refuse_crowded(raw: bytes, room: int = _ROOM) -> None:
     """Values take more room in memory than on paper: at most so much more that hostile ones do not fill it."""
-    room = _ROOM + 2 * len(raw)
+    room += 2 * len(raw)
     if _DEAREST * len(raw) < room:
         return
     needed = sum(cost * raw.count(mark) for mark, cost in _COSTS.items())

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @click.option("--f1", type=float, default=0.9, show_default=True, help="F1 of the better system.")
 @click.option("--overlap", type=float, default=0.5, show_default=True, help="Share of errors both make.")
 @click.option("--power", "wanted", type=float, default=0.8, show_default=True, help="How often they must separate.")
+@click.option("--beta", type=float, default=1.0, show_default=True, help="How much misses weigh: F-beta instead of F1.")
 @click.option("--simulations", type=click.IntRange(20, 100_000), default=400, show_default=True)
 @own_task_options
 @format_option
@@ -37,7 +38,9 @@ def command(
     """
     from sandscore.cli.progress import bar
 
-    plan = api.PowerPlan(gap, assumed["f1"], assumed["overlap"], assumed["wanted"], int(assumed["simulations"]))
+    plan = api.PowerPlan(
+        gap, assumed["f1"], assumed["overlap"], assumed["wanted"], int(assumed["simulations"]), assumed["beta"]
+    )
     found = api.patients_for(task, plan, gold, notes, lambda: bar("simulating"))
     click.echo(FORMATS[output_format](found))
 
@@ -48,7 +51,7 @@ def _as_text(found: "api.PowerAnswer") -> str:
     if answer.patients is None:
         verdict = f"more than {answer.tried[-1][0]} patients are needed"
     else:
-        verdict = f"{answer.patients} patients separate F1 {plan.f1:g} from {plan.f1 - plan.gap:g}"
+        verdict = f"{answer.patients} patients separate F{plan.beta:g} {plan.f1:g} from {plan.f1 - plan.gap:g}"
     assumed = f"power {plan.power:.0%}, level 0.05, {plan.overlap:.0%} of errors shared; gold has {units} patients"
     return "\n".join([*lines, "", f"{verdict} ({assumed})"])
 
@@ -56,7 +59,14 @@ def _as_text(found: "api.PowerAnswer") -> str:
 def _as_json(found: "api.PowerAnswer") -> str:
     plan, answer, units = found.plan, found.answer, found.units
     tried = [{"patients": patients, "power": power} for patients, power in answer.tried]
-    assumed = {"gap": plan.gap, "f1": plan.f1, "overlap": plan.overlap, "power": plan.power, "alpha": 0.05}
+    assumed = {
+        "gap": plan.gap,
+        "f1": plan.f1,
+        "overlap": plan.overlap,
+        "power": plan.power,
+        "alpha": 0.05,
+        "beta": plan.beta,
+    }
     return json.dumps({"patients": answer.patients, "assumed": assumed, "gold_patients": units, "tried": tried})
 
 

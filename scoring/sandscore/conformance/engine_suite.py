@@ -4,9 +4,14 @@ A check takes an engine that is connected and raises AssertionError where it bre
 is the image of the hostile set: a static busybox and scripts, built by the engine without a network.
 """
 
+import hashlib
+import io
+import json
 import os
+import platform
 import re
 import secrets
+import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -169,6 +174,47 @@ def a_missing_image_is_called_so(bench: EngineBench) -> None:
     assert bench.engine.image_id("sandscore-conformance/no-such-image") is None
 
 
+def an_archive_is_taken_in_whole_or_not_at_all(bench: EngineBench) -> None:
+    """As images come out of a registry: what is found wrong on the way ends the archive before its end."""
+    name = f"{bench.engine.name}-conformance-{secrets.token_hex(6)}:1"
+    archive = _saved(name)
+
+    def breaking_off() -> Iterator[bytes]:
+        yield archive[: len(archive) // 2]
+        raise RunFault(Outcome.IMAGE_MISSING, "a layer is not what it should be")
+
+    with pytest.raises(RunFault, match="a layer is not what it should be"):
+        bench.engine.load_image(breaking_off())
+    assert bench.engine.image_id(name) is None
+    bench.engine.load_image(iter([archive[:700], archive[700:]]))
+    try:
+        assert bench.engine.find_image(name, LIMITS).size_bytes >= 0
+    finally:
+        bench.engine.remove_image(name)
+    assert bench.engine.image_id(name) is None
+
+
+def _saved(name: str) -> bytes:
+    """An image of one file, as ``docker save`` writes it."""
+    layer = _packed({"hello": secrets.token_bytes(100_000)})
+    told = {"type": "layers", "diff_ids": [f"sha256:{hashlib.sha256(layer).hexdigest()}"]}
+    architecture = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    config = {"architecture": architecture, "os": "linux", "rootfs": told, "config": {"Cmd": ["/hello"]}}
+    parts = [{"Config": "config.json", "RepoTags": [name], "Layers": ["0.tar"]}]
+    written = {"config.json": json.dumps(config).encode(), "0.tar": layer, "manifest.json": json.dumps(parts).encode()}
+    return _packed(written)
+
+
+def _packed(files: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return packed.getvalue()
+
+
 def nothing_is_left_behind(bench: EngineBench) -> None:
     before = sorted(bench.engine.remaining())
     with bench.engine.own_network(bench.marks) as apart, bench.running("sleep 100"):
@@ -201,6 +247,7 @@ CHECKS: dict[str, Check] = {
         the_log_keeps_its_end,
         a_result_comes_out_as_data,
         a_missing_image_is_called_so,
+        an_archive_is_taken_in_whole_or_not_at_all,
         nothing_is_left_behind,
     )
 }

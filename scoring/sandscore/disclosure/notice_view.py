@@ -30,9 +30,11 @@ def _scores(feedback: Mapping[str, object]) -> list[str]:
     measures = feedback.get("measures")
     if not isinstance(measures, Mapping):
         return []
-    return [f"{name}: F1 {_shown(score)}" for name, score in measures.items()]
+    return [f"{name}: {_shown(score)}" for name, score in measures.items()]
 
 
 def _shown(score: object) -> str:
-    value = score.get("f1") if isinstance(score, Mapping) else None
-    return f"{value:.4f}" if isinstance(value, float) else "\u2013"
+    """F1, or the value of a measure whose score is another."""
+    told = score if isinstance(score, Mapping) else {}
+    name, value = ("value", told["value"]) if told.get("value") is not None else ("F1", told.get("f1"))
+    return f"{name} {value:.4f}" if isinstance(value, float) else f"{name} \u2013"

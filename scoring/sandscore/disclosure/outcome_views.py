@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from sandscore.disclosure.problem_view import code_counts, count_bits, first_code
 from sandscore.disclosure.released import Audience, Item, Released, byte_bits, choice_bits, passed
 from sandscore.ranking.card_reading import RankedCard
-from sandscore.ranking.feedback import refuse_sums, rounded_f1, summed
+from sandscore.ranking.feedback import refuse_sums, rounded_score, shown_score, summed, told_as
 from sandscore.ranking.ladder import LadderState, climb
 from sandscore.ranking.score_table import tabulate
 from sandscore.records.challenge import FeedbackMode, RankingRules
@@ -120,12 +120,17 @@ def _rounded(item: ScoreItem) -> Scores:
     if item.rules.feedback == "rounded":
         refuse_sums(table, "rounded")
     sums = set(summed(table))
-    return {name: {"f1": None if name in sums else rounded_f1(table, 0, m)} for m, name in enumerate(table.measures)}
+    return {
+        name: {told_as(table, m): None if name in sums else rounded_score(table, 0, m)}
+        for m, name in enumerate(table.measures)
+    }
 
 
 def _climbed(item: ScoreItem) -> Scores:
     state = item.ladder or ladder_after(item.card, item.rules, None)
-    return {item.rules.headline: {"f1": state.released}}
+    table = tabulate([item.card])
+    place = table.measures.index(item.rules.headline)
+    return {item.rules.headline: {told_as(table, place): shown_score(table, place, state.released)}}
 
 
 def _blind(_: ScoreItem) -> None:

@@ -25,7 +25,7 @@ class CountedGeneral(Struct, frozen=True):
     @property
     def in_counts(self) -> bool:
         """Whether the integers are tp, fp and fn."""
-        return self.per_note is not None and "formula" not in self.shown
+        return self.per_note is not None and "components" not in self.shown
 
 
 def count_general(measures: list[Named], loaded: Loaded) -> list[CountedGeneral]:

@@ -9,6 +9,7 @@ from sandscore.measures.measure_syntax import Parameter
 from sandscore.measures.overlap_matching import Pair, maximum_matching, overlapping_pairs, split_contested
 from sandscore.records.counts import Counts
 from sandscore.records.document import Annotation, Document
+from sandscore.records.formula import F1, f_beta, parse_formula
 
 _TOKEN = re.compile(r"\S+")
 
@@ -41,6 +42,10 @@ class IntersectionOverUnion(DocumentMeasure):
         """Counts and ratios; a ratio with nothing to divide by is None."""
         counts = Counts(total.get("tp", 0), total.get("fp", 0), total.get("fn", 0))
         square = float(settings["beta"]) ** 2
+        formula = cls.formula_for(settings)
+        ranked: dict[str, object] = {} if formula == F1 else {"value": _f_beta(counts, square)}
+        if formula not in {F1, None}:
+            ranked |= {"value": _value(counts, formula), "formula": formula, "direction": "higher"}
         return {
             "tp": counts.tp,
             "fp": counts.fp,
@@ -49,7 +54,13 @@ class IntersectionOverUnion(DocumentMeasure):
             "recall": counts.recall,
             "f1": counts.f1,
             "f_beta": _f_beta(counts, square),
+            **ranked,
         }
+
+    @classmethod
+    def formula_for(cls, settings: Settings) -> str | None:
+        """F-beta of the counts."""
+        return f_beta(float(settings["beta"]))
 
     @classmethod
     def warn(cls, documents: Sequence[Document], settings: Settings) -> tuple[str, ...]:
@@ -61,6 +72,10 @@ class IntersectionOverUnion(DocumentMeasure):
             f"iou: in {named(notes)} an annotation overlaps several of the other side; Presidio's evaluator "
             "joins such predictions or uses one of them twice, this measure pairs one to one, so the two may differ",
         )
+
+
+def _value(counts: Counts, formula: str | None) -> float | None:
+    return parse_formula(formula).score({"tp": counts.tp, "fp": counts.fp, "fn": counts.fn}) if formula else None
 
 
 def _f_beta(counts: Counts, square: float) -> float | None:

@@ -5,11 +5,11 @@ Extend ``DocumentMeasure`` for a measure of your own: name it, describe it, give
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from sandscore.measures.measure_syntax import ParameterisedRow, Scalar
 from sandscore.records.document import Annotation, Document
-from sandscore.records.formula import parse_formula
+from sandscore.records.formula import F1, Direction, parse_formula
 
 Settings = Mapping[str, Scalar]
 Components = dict[str, int]
@@ -18,16 +18,21 @@ Components = dict[str, int]
 class Measure(ParameterisedRow):
     """What every measure says of itself."""
 
-    formula: ClassVar[str | None] = "f_beta(1)"
+    formula: ClassVar[str | None] = F1
     """Of integer components; None where ratios are made otherwise, and then the measure is shown and not ranked."""
-    direction: ClassVar[Literal["higher", "lower"]] = "higher"
-    """Which scores are better; boards know ``higher`` only."""
+    direction: ClassVar[Direction] = "higher"
+    """Which scores are better."""
+
+    @classmethod
+    def formula_for(cls, settings: Settings) -> str | None:
+        """The formula under these parameters; None where the measure cannot be ranked."""
+        return cls.formula
 
     @classmethod
     def fault(cls) -> str | None:
-        """A formula that cannot be read, or a direction that boards do not know yet."""
-        if cls.direction != "higher":
-            return f"its direction is '{cls.direction}'; boards know 'higher' only"
+        """A formula that cannot be read, or a direction that there is not."""
+        if cls.direction not in {"higher", "lower"}:
+            return f"its direction is '{cls.direction}'; it is 'higher' or 'lower'"
         try:
             parse_formula(cls.formula or "sum(nothing)")
         except ValueError as fault:

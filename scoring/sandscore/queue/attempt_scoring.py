@@ -115,7 +115,7 @@ class Scorer:
         self._keep_gold(gold, task.id, scored.loaded.sha256["gold"])
         card = scored.card
         drafts.write(folder / card_name(job.version), dumped(card))
-        scores = {name: one.f1 for name, one in card.measures.items()}
+        scores = {name: one.ranked for name, one in card.measures.items()}
         return ScoreAnswer(scores, card.signature, self._feedback(card, job.phase))
 
     def read(self, task: Task, phase: str | None, folder: Path) -> tuple[Reference, ReadPredictions]:

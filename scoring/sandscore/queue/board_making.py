@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.json import decode, encode
 from msgspec.structs import replace
 
 from sandscore import __version__
 from sandscore.attestation.log_lines import HandedIn, Opening
 from sandscore.base.errors import ParticipantFault, UsageFault
-from sandscore.base.whole_files import write_file
+from sandscore.base.whole_files import write_file, write_synced
 from sandscore.disclosure.board_release import release_board
 from sandscore.disclosure.card_view import card_content
 from sandscore.disclosure.gate import release
@@ -32,7 +33,7 @@ from sandscore.ranking.ladder import LadderState
 from sandscore.records.board import Board, BoardRules
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import read_record
-from sandscore.records.released_view import Audience, PackedView
+from sandscore.records.released_view import Audience, LedgerLine, PackedView, Released, lines_of
 from sandscore.scoring.card_building import keyed_gold, with_keyed_gold
 from sandscore.site.board_files import references
 from sandscore.site.publication import PublicationSettings, publish
@@ -81,7 +82,8 @@ def rebuild(
     boards = list(versions(workspace))
     if boards:
         _publish(workspace, boards)
-    return BoardsAnswer(tuple(str(board) for board in boards), feedback, tuple(warnings))
+    lines = tuple(pending_lines(workspace))
+    return BoardsAnswer(tuple(str(board) for board in boards), feedback, tuple(warnings), lines)
 
 
 def groups(workspace: Workspace, submissions: Sequence[ScoredSubmission]) -> Iterator[BoardGroup]:
@@ -191,6 +193,7 @@ def _board(workspace: Workspace, group: BoardGroup, log: PublicLog, positions: P
     )
     _log_board(workspace, group, made.board.view, log, positions)
     log.publish()
+    _note_lines(workspace, policy, [made.board, *(card.released for card in made.cards.values())])
     for card in made.cards.values():
         if card.released.view is not None:
             workspace.cards.mkdir(parents=True, exist_ok=True)
@@ -199,6 +202,24 @@ def _board(workspace: Workspace, group: BoardGroup, log: PublicLog, positions: P
     write_page(place, as_json(made.board.view).encode())
     with writing(stamped):
         write_file(stamped, stamp.encode(), mode=OWNER_FILE)
+
+
+def _note_lines(workspace: Workspace, policy: DisclosurePolicy, released: Sequence[Released[object]]) -> None:
+    """Lines about what everybody is about to see, on disk before anybody does. Public gold and notes tell nothing."""
+    lines = pending_lines(workspace)
+    for line in lines_of(released):
+        bits = line.bits if policy.gold_hidden or not policy.notes_public else 0.0
+        mark = f"{line.submission or ''}.{line.mark}"
+        lines.append(replace(line, bits=bits, mark=mark, team=None, submission=None))
+    write_synced(workspace.pending, encode(lines))
+
+
+def pending_lines(workspace: Workspace) -> list[LedgerLine]:
+    """Lines that the ledger may not hold yet: they are added to it, each once, and then forgotten."""
+    try:
+        return decode(workspace.pending.read_bytes(), type=list[LedgerLine])
+    except FileNotFoundError:
+        return []
 
 
 def _exact(path: Path, salt: bytes) -> RankedCard:

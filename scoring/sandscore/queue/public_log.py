@@ -124,7 +124,7 @@ class PublicLog:
         self._folder = private_path(workspace.root, LOGBOOK)
         self._public = public_path(workspace.root, LOG)
         self._known = _Known()
-        self._whole = True
+        self._salt = b""
 
     @property
     def begun(self) -> bool:
@@ -156,13 +156,20 @@ class PublicLog:
         return None
 
     def _accept_quickly(self, given: HandedIn) -> Receipt:
+        """What has been signed need not be read to add a line: only what follows is looked through."""
         if (receipt := self.receipt(given.submission)) is not None:
             return receipt
-        if not self._known.size:  # what has been signed need not be read to add a line
+        line = submission_line(self._secret, given)
+        written = encoded(line) + b"\n"
+        with self._locked(), told(self._folder):
             edge = self._edge()
-            self._known, self._whole = _Known(edge.bytes, edge.size, edge.key), not edge.size
-        with self._alone(all_of_it=False), told(self._folder):
-            return self._accept(given)
+            tail = self._whole_lines(edge.bytes)
+            at = tail.find(written)
+            if at < 0:
+                at = len(tail)
+                self._write(written, edge.bytes + at)
+            name = edge.key or self._first_key()
+            return self._keep(given, line, edge.size + tail.count(b"\n", 0, at), name)
 
     def receipt(self, submission: str) -> Receipt | None:
         """The receipt that was written for a submission."""
@@ -174,14 +181,16 @@ class PublicLog:
     def follow(self, handed_in: Iterable[HandedIn]) -> dict[str, int]:
         """Lines for all that have none, in this order; the position of each, by submission."""
         with self._alone(), told(self._folder):
-            there = {path.name for path in self._receipts().iterdir()}
-            found = {}
-            for given in handed_in:
-                line = submission_line(self._secret, given)
-                if line.sha256 not in self._known.submissions or _named(given.submission) not in there:
-                    self._accept(given)
-                found[given.submission] = self._known.submissions[line.sha256]
-            return found
+            lines = [(given, submission_line(self._secret, given)) for given in handed_in]
+            known = self._known.submissions
+            missing = dict.fromkeys(line for _, line in lines if line.sha256 not in known)
+            if missing:
+                self._append([*missing])
+            there = {path.name for path in (self._folder / _RECEIPTS).glob("*.json")}
+            for given, line in lines:
+                if _named(given.submission) not in there:
+                    self._keep(given, line, known[line.sha256], self._known.key)
+            return {given.submission: known[line.sha256] for given, line in lines}
 
     def scored_with(self, task: str, phase: str | None, sha256: str) -> None:
         """A line, where this is another gold than the log knows of. ``sha256``: of all of its file."""
@@ -255,24 +264,24 @@ class PublicLog:
 
     @property
     def _secret(self) -> bytes:
-        return read_salt(self._workspace.salt)
-
-    def _receipts(self) -> Path:
-        folder = self._folder / _RECEIPTS
-        folder.mkdir(mode=OWNER_FOLDER, exist_ok=True)
-        return folder
+        self._salt = self._salt or read_salt(self._workspace.salt)
+        return self._salt
 
     @contextmanager
-    def _alone(self, *, all_of_it: bool = True) -> Iterator[None]:
+    def _alone(self) -> Iterator[None]:
         """Nobody else writes to the log meanwhile, and all that others wrote has been read."""
+        with self._locked():
+            self._read_on()
+            yield
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
         with told(self._folder):
-            self._folder.mkdir(mode=OWNER_FOLDER, exist_ok=True)
+            if not self._folder.is_dir():
+                self._folder.mkdir(mode=OWNER_FOLDER, exist_ok=True)
             lock = os.open(self._folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_FILE)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if all_of_it and not self._whole:
-                self._known, self._whole = _Known(), True
-            self._read_on()
             yield
         finally:
             os.close(lock)
@@ -294,24 +303,34 @@ class PublicLog:
                 if line.endswith(b"\n"):
                     yield line[:-1]
 
+    def _whole_lines(self, begin: int) -> bytes:
+        with (self._folder / ENTRIES).open("rb") as file:
+            file.seek(begin)
+            content = file.read()
+        return content[: content.rfind(b"\n") + 1]
+
+    def _first_key(self) -> str | None:
+        first = decoded(next(self._lines(0)), ENTRIES)
+        return first.key if isinstance(first, KeyLine) else None
+
     def _append(self, lines: Sequence[LogLine]) -> None:
-        written = [encoded(line) for line in lines]
-        with (self._folder / ENTRIES).open("ab") as file:
-            os.fchmod(file.fileno(), OWNER_FILE)
-            if file.tell() != self._known.bytes:  # what follows the last whole line
-                file.truncate(self._known.bytes)
-            file.write(b"".join(line + b"\n" for line in written))
-            file.flush()
-            os.fsync(file.fileno())
+        self._write(b"".join(encoded(line) + b"\n" for line in lines), self._known.bytes)
         self._read_on()
 
-    def _accept(self, given: HandedIn) -> Receipt:
-        line = submission_line(self._secret, given)
-        if line.sha256 not in self._known.submissions:
-            self._append([line])
+    def _write(self, lines: bytes, end: int) -> None:
+        """After the last whole line; what a killed writer left behind it goes."""
+        with (self._folder / ENTRIES).open("ab") as file:
+            os.fchmod(file.fileno(), OWNER_FILE)
+            if file.tell() != end:
+                file.truncate(end)
+            file.write(lines)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _keep(self, given: HandedIn, line: SubmissionLine, position: int, key: str | None) -> Receipt:
         receipt = Receipt(
-            log=str(self._known.key).partition("+")[0],
-            position=self._known.submissions[line.sha256],
+            log=str(key).partition("+")[0],
+            position=position,
             sha256=line.sha256,
             submission=given.submission,
             task=given.task,
@@ -320,7 +339,10 @@ class PublicLog:
             salt=submission_salt(self._secret, given).hex(),
         )
         content = receipt_text(receipt).encode()
-        write_file(self._receipts() / _named(given.submission), content, mode=OWNER_FILE)
+        folder = self._folder / _RECEIPTS
+        if not folder.is_dir():
+            folder.mkdir(mode=OWNER_FOLDER, exist_ok=True)
+        write_file(folder / _named(given.submission), content, mode=OWNER_FILE)
         return receipt
 
     def _commitment(self, phase: str | None) -> CommitmentLine:

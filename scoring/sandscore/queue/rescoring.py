@@ -215,8 +215,8 @@ def _move(
     holders: Sequence[Mapping[str, tuple[int, ...]]],
 ) -> RescoredMove:
     name, headline = one.submission.id, rules.headline
-    before = one.before.card.measures[headline].f1
-    after = one.after.card.measures[headline].f1 if one.after else None
+    before = one.before.card.measures[headline].ranked
+    after = one.after.card.measures[headline].ranked if one.after else None
     return RescoredMove(
         id=name,
         team=one.submission.team,

@@ -83,6 +83,11 @@ class Workspace(Struct, frozen=True):
         return public_path(self.root, "site")
 
     @property
+    def pending(self) -> Path:
+        """Lines for the ledger about what everybody can see, until the home has them."""
+        return private_path(self.root, "disclosing.json")
+
+    @property
     def gold_seen(self) -> Path:
         """A copy of every gold file that was ever scored with, so that a rescoring can say what changed."""
         return private_path(self.root, "gold-seen")

@@ -18,7 +18,7 @@ from sandscore.ranking.pair_tests import PairTests, Progress, rank_sets, run_tes
 from sandscore.ranking.rank_agreement import Agreement, agreement
 from sandscore.ranking.replicated_scores import replicate_scores
 from sandscore.ranking.resampling import Floats, f1_replicates
-from sandscore.ranking.score_table import ScoreTable
+from sandscore.ranking.score_table import MeasureScale, ScoreTable
 from sandscore.records.challenge import RankingRules
 
 BLOCK_VALUES = 32_000_000
@@ -27,7 +27,7 @@ CREATED = "created"
 
 
 class Standing(Struct, frozen=True, eq=False):
-    """Systems are numbers in the table; ``order`` is best first."""
+    """Systems are numbers in the table; ``order`` is best first. Estimates and intervals are as they are shown."""
 
     order: tuple[int, ...]
     ranks: dict[int, int | float]
@@ -59,16 +59,19 @@ def stand(table: ScoreTable, rules: RankingRules, seed: int, progress: Progress 
     groups = tie_groups(exact, scored, rules.tie_rule, tested, agreed.wins, rules.resamples)
     order, ranks = arranged(table, rules, scores, groups)
     place = table.measures.index(rules.headline)
-    effective, bounded = effective_patients(table.annotations(place)), table.scale(place).bounded
-    allowed = None if ranks_decide(rules) else effective
+    effective, scale = effective_patients(table.annotations(place)), score_scale(table, rules)
+    bounded, allowed = scale.bounded, None if ranks_decide(rules) else effective
+    chosen = chosen_intervals(estimates, replicates, allowed, bounded) if allowed else [None] * len(scores)
+    expected = expected_scores(estimates, replicates) if allowed else [None] * len(scores)
+    own = score_intervals(estimates, replicates, rules, effective, bounded)
     return Standing(
         tuple(order),
         ranks,
         scores,
-        estimates,
-        score_intervals(estimates, replicates, rules, effective, bounded),
-        chosen_intervals(estimates, replicates, allowed, bounded) if allowed else [None] * len(scores),
-        expected_scores(estimates, replicates) if allowed else [None] * len(scores),
+        shown_estimates(table, rules, scores),
+        [scale.shown_interval(interval) for interval in own],
+        [scale.shown_interval(interval) for interval in chosen],
+        [None if score is None else scale.shown(score) for score in expected],
         effective,
         all_intervals(table, rules, seed),
         tested,
@@ -90,6 +93,13 @@ def arranged(
 def ranks_decide(rules: RankingRules) -> bool:
     """Whether the board's score is made of ranks, which have no error of their own that could be allowed for."""
     return rules.aggregation != "headline" or rules.sites == "mean_rank"
+
+
+def score_scale(table: ScoreTable, rules: RankingRules) -> MeasureScale:
+    """Of the score that the board ranks by; more of a score made of ranks is better."""
+    if rules.aggregation in {"borda", "mean_rank"} or rules.sites == "mean_rank":
+        return MeasureScale(bounded=False)
+    return table.scale(table.measures.index(ranked_by(rules)[0]))
 
 
 def score_intervals(
@@ -129,6 +139,12 @@ def _intervals(table: ScoreTable, rules: RankingRules, measure: int, replicates:
     if rules.interval == "percentile" or effective is None:
         return percentile_intervals(replicates)
     return studentised_intervals(table.pooled_scores(measure), replicates, effective, table.scale(measure).bounded)
+
+
+def shown_estimates(table: ScoreTable, rules: RankingRules, scores: Sequence[Score]) -> Floats:
+    """The same in the measure's own direction."""
+    scale = score_scale(table, rules)
+    return np.array([scale.shown(float(estimate)) for estimate in estimates_of(scores)])
 
 
 def estimates_of(scores: Sequence[Score]) -> Floats:

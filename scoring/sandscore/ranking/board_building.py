@@ -69,12 +69,11 @@ def row_of(table: ScoreTable, rules: BoardRules, standing: Standing, system: int
 
 
 def _measures(table: ScoreTable, rules: BoardRules, standing: Standing, system: int) -> dict[str, AnyMeasure]:
-    totals = table.counts[system].sum(axis=0)
     out: dict[str, AnyMeasure] = {}
     for name in shown_measures(table, rules):
         m = table.measures.index(name)
         entries = [entry for _, entry in table.entries(table.systems[system])]
-        counts = Counts(*(int(number) for number in totals[m]))
+        counts = _added(entries, name)
         defined = bool(table.scored[system, :, m].any())
         scores = [entry.card.measures[name] for entry in entries if name in entry.card.measures]
         formulas = [score for score in scores if isinstance(score, FormulaScore)]
@@ -82,7 +81,7 @@ def _measures(table: ScoreTable, rules: BoardRules, standing: Standing, system: 
             out[name] = _formula_measure(formulas, standing.intervals[system, m], table.units)
         elif any(name in entry.card.measures for entry in entries):
             reason = next((e.card.measures[name].reason for e in entries if name in e.card.measures), None)
-            out[name] = _measure(counts, defined, standing.intervals[system, m], reason)
+            out[name] = _measure(counts, defined, standing.intervals[system, m], reason, _formula_in(entries, name))
     return out
 
 
@@ -93,7 +92,20 @@ def shown_measures(table: ScoreTable, rules: BoardRules) -> Sequence[str]:
     return [name for name in table.measures if name in wanted]
 
 
-def _measure(counts: Counts, defined: bool, interval: Interval, reason: str | None) -> RankedMeasure:
+def _added(entries: Sequence[RankedCard], name: str) -> Counts:
+    """The counts of all data sets."""
+    found = [entry.card.measures[name].counts for entry in entries if name in entry.card.measures]
+    return sum((counts for counts in found if counts is not None), Counts())
+
+
+def _formula_in(entries: Sequence[RankedCard], name: str) -> str | None:
+    return next((entry.card.measures[name].formula for entry in entries if name in entry.card.measures), None)
+
+
+def _measure(
+    counts: Counts, defined: bool, interval: Interval, reason: str | None, formula: str | None = None
+) -> RankedMeasure:
+    value = parse_formula(formula).score({"tp": counts.tp, "fp": counts.fp, "fn": counts.fn}) if formula else None
     return RankedMeasure(
         tp=counts.tp,
         fp=counts.fp,
@@ -101,7 +113,11 @@ def _measure(counts: Counts, defined: bool, interval: Interval, reason: str | No
         precision=counts.precision if defined else None,
         recall=counts.recall if defined else None,
         f1=counts.f1 if defined else None,
-        f1_ci=interval,
+        f1_ci=None if formula else interval,
+        value=value if defined else None,
+        ci=interval if formula else None,
+        formula=formula,
+        direction="higher" if formula else None,
         reason=reason,
     )
 
@@ -139,7 +155,7 @@ def _site(table: ScoreTable, rules: BoardRules, entry: RankedCard) -> Site:
         if isinstance(score, FormulaScore):
             measures[name] = _formula_measure([score], None, table.units)
         elif score is not None and score.counts is not None:
-            measures[name] = _measure(score.counts, score.reason is None, None, score.reason)
+            measures[name] = _measure(score.counts, score.reason is None, None, score.reason, score.formula)
     return Site(card=_reference(entry), signature=entry.card.signature, measures=measures)
 
 

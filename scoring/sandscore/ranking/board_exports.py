@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sandscore.base.terminal_text import UNDEFINED, disarmed, markdown, plain_cell, table
 from sandscore.ranking.rank_agreement import band_of
-from sandscore.records.board import Board, Row
+from sandscore.records.board import AnyMeasure, Board, FormulaMeasure, Row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 def records(board: Board) -> list[dict[str, object]]:
     """One flat dict a row, the same keys in each; undefined values are None."""
     names = list(dict.fromkeys(name for row in board.rows for name in row.measures))
-    return [_record(row, names) for row in board.rows]
+    flat = [_record(row, names) for row in board.rows]
+    longest = max(flat, key=len, default={})
+    return [{key: one.get(key) for key in longest} for one in flat]
 
 
 def frame(board: Board) -> "pd.DataFrame":
@@ -49,7 +51,7 @@ def leading_sentence(board: Board) -> str | None:
         return None
     rivals = sum(row.expected is not None for row in board.rows)
     measure = first.measures.get(board.headline)
-    score = first.score if first.score is not None else measure.f1 if measure else None
+    score = first.score if first.score is not None else measure.ranked if measure else None
     low, high = (f"{end:.3f}" for end in first.chosen_ci)
     said = f"{score_name(board)} {_three(score)}"
     if rivals == 1:
@@ -59,8 +61,26 @@ def leading_sentence(board: Board) -> str | None:
 
 
 def score_name(board: Board) -> str:
-    """What the score that the board ranks by is called."""
-    return "score" if any(row.score is not None for row in board.rows) else "F1"
+    """What the score that the board ranks by is called: F1, F2 of a measure that says so, or just the score."""
+    measure = _headline(board)
+    if any(row.score is not None for row in board.rows) or isinstance(measure, FormulaMeasure):
+        return "Score"
+    beta = measure.formula.removeprefix("f_beta(").removesuffix(")") if measure and measure.formula else "1"
+    return f"F{beta}"
+
+
+def lower_is_better(board: Board) -> bool:
+    """Whether the score that the board ranks by is better where it is lower."""
+    ranks = board.config.aggregation in {"borda", "mean_rank"} or board.config.sites == "mean_rank"
+    measure = _headline(board)
+    return not ranks and measure is not None and measure.direction == "lower"
+
+
+def _headline(board: Board) -> AnyMeasure | None:
+    """The measure that the board ranks by, as any row has it."""
+    rules = board.config
+    name = next(iter(rules.measures)) if rules.aggregation == "lexicographic" else board.headline
+    return next((row.measures[name] for row in board.rows if name in row.measures), None)
 
 
 def _three(value: float | None) -> str:
@@ -135,6 +155,11 @@ def _record(row: Row, names: list[str]) -> dict[str, object]:
         measure = row.measures.get(name)
         for field in ("tp", "fp", "fn", "precision", "recall", "f1"):
             flat[f"{name}.{field}"] = getattr(measure, field) if measure else None
+        if measure and measure.formula and not isinstance(measure, FormulaMeasure):
+            flat[f"{name}.value"] = measure.value
+            flat[f"{name}.value_low"], flat[f"{name}.value_high"] = measure.ci or (None, None)
+        if measure and measure.direction:
+            flat[f"{name}.direction"] = measure.direction
         interval = measure.f1_ci if measure else None
         flat[f"{name}.f1_low"], flat[f"{name}.f1_high"] = interval or (None, None)
     created = {"image": row.image, "created": row.created, "signature": row.signature}
@@ -158,13 +183,13 @@ def _set(row: Row) -> str:
 
 
 def _head(board: Board) -> str:
-    return f"{score_name(board)} [95 %]"
+    return f"{score_name(board)}{' (lower is better)' if lower_is_better(board) else ''} [95 %]"
 
 
 def _scores(row: Row, board: Board) -> tuple[str, str, str, str]:
     """The ranked score with the interval that allows for the choice, where there is one."""
     measure = row.measures.get(board.headline)
-    score, own = (measure.f1, measure.f1_ci) if measure else (None, None)
+    score, own = (measure.ranked, measure.ranked_ci) if measure else (None, None)
     if row.score is not None:
         score, own = row.score, row.score_ci
     precision, recall = (measure.precision, measure.recall) if measure else (None, None)

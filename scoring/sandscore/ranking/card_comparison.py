@@ -1,5 +1,6 @@
 """The statistics of one card, and of two: intervals, difference and p as on a board of just these cards."""
 
+import math
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -21,7 +22,7 @@ NO_COUNTS = (0, 0, 0)
 
 
 class CardDifference(Struct, frozen=True):
-    """F1 of the first card less F1 of the second; None where one of them is undefined."""
+    """The score of the first card less that of the second; None where one of them is undefined."""
 
     difference: float | None
     interval: Interval
@@ -54,15 +55,15 @@ def card_difference(cards: tuple[Scorecard, Scorecard], names: tuple[str, str], 
     for entry in entries:
         _refuse_uncounted(entry, measure)
     place = table.measures.index(measure)
-    f1 = _scores(table, place)
-    if f1 is None:
+    scores = _scores(table, place)
+    if scores is None:
         return CardDifference(None, None, None, table.units)
     rules = BoardRules(headline=measure)
     seed = board_seed(gold_of(table), rules)
     replicates = f1_replicates(table, [place], seed, rules.resamples)[:, 0]
     p = stepdown(table.counts[:, :, place], [slice(0, table.units)], [(0, 1)], seed).p
-    interval = quantile_interval(replicates[0] - replicates[1], TAILS)
-    return CardDifference(f1[0] - f1[1], interval, p[0, 1], table.units)
+    ahead = replicates[0] - replicates[1] if not table.scale(place).lower else replicates[1] - replicates[0]
+    return CardDifference(scores[0] - scores[1], quantile_interval(ahead, TAILS), p[0, 1], table.units)
 
 
 def note_differences(cards: tuple[Scorecard, Scorecard], measure: str) -> list[NoteDifference]:
@@ -96,8 +97,8 @@ def _refuse_uncounted(entry: RankedCard, measure: str) -> None:
 
 
 def _scores(table: ScoreTable, place: int) -> tuple[float, float] | None:
-    """F1 of both, where both are defined."""
-    first, second = (Counts(*(int(number) for number in total)).f1 for total in table.totals()[:, 0, place])
-    if first is None or second is None or not table.scored[:, :, place].all():
+    """Of both, where both are defined."""
+    first, second = table.pooled_scores(place).tolist()
+    if math.isnan(first) or math.isnan(second) or not table.scored[:, :, place].all():
         return None
-    return first, second
+    return table.scale(place).shown(first), table.scale(place).shown(second)

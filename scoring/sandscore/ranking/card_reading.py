@@ -88,15 +88,20 @@ def ranked_measures(card: Scorecard) -> tuple[str, ...]:
     """The measures of a card that have integer counts or components, note by note."""
     per_note = card.per_note.values()
     return tuple(
-        name
-        for name, score in card.measures.items()
-        if (score.counts is not None or isinstance(score, FormulaScore)) and any(name in note for note in per_note)
+        name for name, score in card.measures.items() if is_ranked(score) and any(name in note for note in per_note)
     )
+
+
+def is_ranked(score: FormulaScore | MeasureScore) -> bool:
+    """Whether a score is made of whole numbers in a way that the card can say: a value has a formula."""
+    if isinstance(score, FormulaScore):
+        return True
+    return score.counts is not None and (score.value is None or score.formula is not None)
 
 
 def formula_of(score: FormulaScore | MeasureScore | None) -> Formula | None:
     """How a measure's score is made of its components; None where they are tp, fp and fn and the score is F1."""
-    return parse_formula(score.formula) if isinstance(score, FormulaScore) else None
+    return parse_formula(score.formula) if score is not None and score.formula is not None else None
 
 
 def _refuse_odd_rows(card: Scorecard, path: str) -> None:
@@ -109,14 +114,16 @@ def _refuse_odd_rows(card: Scorecard, path: str) -> None:
 
 
 def _components(score: FormulaScore | MeasureScore, where: str, path: str) -> int:
-    if not isinstance(score, FormulaScore):
-        if "formula" in (score.model_extra or {}):
-            raise _odd(path, where, "a formula without all that belongs to it")
+    if score.formula is None:
         return 3
     try:
         formula = parse_formula(score.formula)
     except ValueError as fault:
         raise _odd(path, where, one_line(fault)) from None
+    if not isinstance(score, FormulaScore):
+        if formula.kind != "f_beta" or score.counts is None:
+            raise _odd(path, where, "a formula without all that belongs to it")
+        return 3
     if tuple(score.components) != formula.components:
         raise _odd(path, where, f"components other than those of its formula: {', '.join(formula.components)}")
     return len(formula.components)
@@ -152,6 +159,10 @@ def _refuse_wrong_sum(card: Scorecard, name: str, path: str) -> None:
             f"{path}: the per_note counts of {one_line(name)} add up to tp {tp}, fp {fp}, fn {fn}; "
             f"'measures' says {_said(score)}"
         )
+    if score.formula is not None and score.reason is None:
+        made = parse_formula(score.formula).score({"tp": tp, "fp": fp, "fn": fn})
+        if not _alike(score.value, made):
+            raise ParticipantFault(f"{path}: the value of {one_line(name)} is {score.value}; its counts make {made}")
 
 
 def _refuse_wrong_score(score: FormulaScore, sums: dict[str, int], name: str, path: str) -> None:
@@ -258,7 +269,7 @@ def _refuse_other_formulas(entries: Sequence[RankedCard]) -> None:
     first: dict[str, tuple[RankedCard, object]] = {}
     for entry in entries:
         for name, score in entry.card.measures.items():
-            of = (score.formula, score.direction, score.plugin) if isinstance(score, FormulaScore) else None
+            of = score.formula and (score.formula, score.direction, getattr(score, "plugin", None))
             one, said = first.setdefault(name, (entry, of))
             if said != of:
                 what = f"not the same formula, direction or plug-in of {one_line(name)}"

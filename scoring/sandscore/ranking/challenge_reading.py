@@ -3,13 +3,14 @@
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.records.board import BoardRules
-from sandscore.records.challenge import Challenge, Phase, RuleChanges, TaskFile
+from sandscore.records.challenge import Challenge, Phase, RankingRules, RuleChanges, TaskFile
 from sandscore.records.disclosure_policy import overreaching
 from sandscore.records.record_reading import complaints, file_content
 from sandscore.records.task_definition import TaskDefinition
@@ -17,6 +18,7 @@ from sandscore.task_table.own_tasks import own_task, why_not_own
 from sandscore.task_table.task import TASKS, Task
 
 Step = str | int
+_LONGEST, _DEEPEST = 1_000_000, 100
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 _KNOWN_TASKS = f"the tasks are {', '.join(TASKS)}"
@@ -40,7 +42,44 @@ def parse_challenge(content: bytes, path: str) -> Challenge:
     found = [(name, f"unknown task '{name}'; {_KNOWN_TASKS}; one of your own needs 'array'") for name in unknown]
     found += _not_own({name: one for name, one in defined.items() if one is not None})
     _refuse(path, text, [(("tasks", name), said) for name, said in found] + list(overreaching(challenge)))
+    _refuse(path, text, _unrankable(challenge))
     return challenge
+
+
+def _unrankable(challenge: Challenge) -> list[tuple[tuple[Step, ...], str]]:
+    """Where a measure decides the order that has no whole numbers to decide it by, and why."""
+    given: list[tuple[tuple[Step, ...], RankingRules | RuleChanges]] = [((), challenge)]
+    given += [(("tasks", name), table) for name, table in challenge.tasks.items()]
+    given += [(("phases", at), phase) for at, phase in enumerate(challenge.phases)]
+    found: list[tuple[tuple[Step, ...], str]] = []
+    for where, rules in given:
+        named = [("headline", rules.headline), *(("measures", name) for name in rules.measures or ())]
+        named += [("tie_break", name) for name in rules.tie_break or () if name != "created"]
+        found += [
+            ((*where, key), f"{key}: {why}") for key, name in named if name is not None and (why := why_unranked(name))
+        ]
+    return found
+
+
+def why_unranked(name: str) -> str | None:
+    """What keeps a measure from ranking; None also for one that is not known here, which the cards may know."""
+    if name == RankingRules.model_fields["headline"].default:
+        return None
+    from sandscore.measures.measure_registry import MEASURES
+    from sandscore.measures.measure_syntax import parse
+
+    if name.partition("(")[0].strip() not in MEASURES.names:
+        return None
+    try:
+        measure = parse(name, MEASURES.find)
+    except UsageFault as fault:
+        return str(fault)
+    row = MEASURES.find(measure.name)
+    if str(measure) != name:
+        return f"the measure '{name}' is written '{measure}' on cards"
+    if row.formula_for(row.settle(measure)) is None:
+        return f"the measure '{name}' cannot rank: its score is not made of whole numbers that add up over notes"
+    return None
 
 
 def own_tasks(challenge: Challenge) -> dict[str, Task]:
@@ -68,12 +107,22 @@ def read_task_file(path: Path) -> dict[str, Task]:
 def _toml(content: bytes, path: str) -> tuple[str, dict[str, object]]:
     try:
         text = content.decode("utf-8")
+        _refuse_endless(text, path)
         return text, tomllib.loads(text)
     except UnicodeDecodeError as fault:
         line = content.count(b"\n", 0, fault.start) + 1
         raise OrganiserFault(f"{path}, line {line}: not UTF-8") from None
     except (tomllib.TOMLDecodeError, RecursionError) as fault:
         raise OrganiserFault(f"{path} is not TOML: {fault}") from None
+
+
+def _refuse_endless(text: str, path: str) -> None:
+    """What the parser would take minutes for; no challenge is as long, or as deep."""
+    if len(text) > _LONGEST:
+        raise OrganiserFault(f"{path} has {len(text):,} characters; a challenge has at most {_LONGEST:,}")
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.partition("=")[0].count(".") > _DEEPEST:
+            raise OrganiserFault(f"{path}, line {number}: a key of more than {_DEEPEST} parts")
 
 
 def _refused(path: str, text: str, fault: ValidationError) -> OrganiserFault:
@@ -153,6 +202,7 @@ def line_of(text: str, location: tuple[Step, ...]) -> int:
     return 1
 
 
+@lru_cache(maxsize=1)
 def _places(text: str) -> dict[tuple[Step, ...], int]:
     """Every header and key with its line; array tables are numbered from 0."""
     places: dict[tuple[Step, ...], int] = {}

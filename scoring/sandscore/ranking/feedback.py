@@ -36,8 +36,15 @@ def as_public(board: Board, table: ScoreTable, rules: RankingRules) -> Board:
 def in_seen_order(rows: Sequence[Row], headline: str, mode: FeedbackMode, numbering: Numbering) -> tuple[Row, ...]:
     """Rows that participants see already, ordered and numbered again by the scores that stand there."""
     measures = [row.measures.get(headline) for row in rows]
-    seen = [_Seen(row, measure.f1 if measure else None) for row, measure in zip(rows, measures, strict=True)]
+    seen = [_Seen(row, _order_score(measure)) for row, measure in zip(rows, measures, strict=True)]
     return _ranked(seen, mode, numbering)
+
+
+def _order_score(measure: AnyMeasure | None) -> float | None:
+    """The score that is shown, more being better."""
+    if measure is None or measure.ranked is None:
+        return None
+    return -measure.ranked if measure.direction == "lower" else measure.ranked
 
 
 def _ranked(seen: Sequence[_Seen], mode: FeedbackMode, numbering: Numbering) -> tuple[Row, ...]:
@@ -59,8 +66,19 @@ def summed(table: ScoreTable) -> list[str]:
     return [name for name in table.measures if (form := formula_of(card.measures.get(name))) and form.kind == "sum"]
 
 
-def rounded_f1(table: ScoreTable, system: int, measure: int) -> float | None:
-    """Pooled F1 on the coarsest grid that still says what the data can: steps not below the standard error."""
+def told_as(table: ScoreTable, measure: int) -> str:
+    """What a measure's score is called."""
+    return "value" if table.measures[measure] in table.scales else "f1"
+
+
+def shown_score(table: ScoreTable, measure: int, score: float | None) -> float | None:
+    """In the measure's own direction."""
+    scale = table.scale(measure)
+    return round(scale.shown(score), 12) if score is not None and scale.lower else score
+
+
+def rounded_score(table: ScoreTable, system: int, measure: int) -> float | None:
+    """The pooled score on the coarsest grid that still says what the data can: steps not below the standard error."""
     if not table.scored[system, :, measure].any():
         return None
     counts = table.counts[system, :, measure]
@@ -68,7 +86,7 @@ def rounded_f1(table: ScoreTable, system: int, measure: int) -> float | None:
     if math.isnan(score):
         return None
     step = grid(standard_error(leave_one_out(counts)))
-    return min(1.0, round(round(score / step) * step, 12))
+    return shown_score(table, measure, min(1.0, round(round(score / step) * step, 12)))
 
 
 def grid(error: float) -> float:
@@ -80,6 +98,11 @@ def grid(error: float) -> float:
 
 def _order(seen: _Seen) -> tuple[bool, float, str, str]:
     return (seen.score is None, -(seen.score or 0), seen.row.team or "", seen.row.submission)
+
+
+def _goodness(table: ScoreTable, headline: str, shown: float | None) -> float | None:
+    """More is better."""
+    return None if shown is None else -shown if table.scale(table.measures.index(headline)).lower else shown
 
 
 def _bare(row: Row, measures: dict[str, float | None]) -> Row:
@@ -106,7 +129,9 @@ def _bare(row: Row, measures: dict[str, float | None]) -> Row:
 def _bare_measure(measure: AnyMeasure | None, score: float | None) -> AnyMeasure:
     if isinstance(measure, FormulaMeasure):
         return measure.model_copy(update={"score": score, "score_ci": None, "components": None})
-    return RankedMeasure(tp=None, fp=None, fn=None, precision=None, recall=None, f1=score)
+    formula = measure.formula if measure else None
+    bare = RankedMeasure(tp=None, fp=None, fn=None, precision=None, recall=None, f1=None if formula else score)
+    return bare.model_copy(update={"value": score, "formula": formula, "direction": "higher"}) if formula else bare
 
 
 def _rounded(board: Board, table: ScoreTable) -> list[_Seen]:
@@ -114,10 +139,10 @@ def _rounded(board: Board, table: ScoreTable) -> list[_Seen]:
     for row in board.rows:
         system = table.systems.index(row.submission)
         scores = {
-            name: None if name in sums else rounded_f1(table, system, table.measures.index(name))
+            name: None if name in sums else rounded_score(table, system, table.measures.index(name))
             for name in row.measures
         }
-        out.append(_Seen(_bare(row, scores), scores[board.headline]))
+        out.append(_Seen(_bare(row, scores), _goodness(table, board.headline, scores[board.headline])))
     return out
 
 
@@ -131,7 +156,7 @@ def _ladder(board: Board, table: ScoreTable) -> list[_Seen]:
     for rows in teams.values():
         state = replay([(r.submission, table.counts[table.systems.index(r.submission), :, measure]) for r in rows])
         row = next((row for row in rows if row.submission == state.submission), rows[0])
-        out.append(_Seen(_bare(row, {board.headline: state.released}), state.released))
+        out.append(_Seen(_bare(row, {board.headline: shown_score(table, measure, state.released)}), state.released))
     return out
 
 

@@ -125,7 +125,7 @@ def _differences(columns: NDArray[np.int64], blocks: Sequence[slice], a: int, ot
 def _moves(columns: NDArray[np.int64], blocks: Sequence[slice], seed: int, draws: int) -> Iterable[list[Floats]]:
     """For each block (2, systems, draws): coin-weighted sums less half the total, a chunk of draws at a time."""
     units = columns.shape[2]
-    dtype = exact_dtype(units, int(columns.max(initial=0)))
+    dtype = exact_dtype(units, int(np.abs(columns).max(initial=0)))
     parts: list[NDArray[Any]] = [
         columns[:, :, block].reshape(-1, block.stop - block.start).astype(dtype) for block in blocks
     ]

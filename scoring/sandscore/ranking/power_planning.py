@@ -9,6 +9,7 @@ harder than others, for both systems alike: errors vary by half their number fro
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.ranking.pair_tests import ALPHA
 from sandscore.ranking.resampling import Floats, coins, exact_dtype, rows_for
 from sandscore.ranking.stepdown import TOLERANCE
+from sandscore.records.formula import f_beta
 from sandscore.task_table.task import Task
 
 DRAWS = 999
@@ -31,19 +33,28 @@ Progress = Callable[[int], object]
 
 
 class PowerPlan(Struct, frozen=True):
-    """Two systems, ``gap`` apart in F1, and how sure one wants to be to tell them apart."""
+    """Two systems, ``gap`` apart in F1 (or F-beta), and how sure one wants to be to tell them apart."""
 
     gap: float
     f1: float = 0.9
     overlap: float = 0.5
     power: float = 0.8
     simulations: int = 400
+    beta: float = 1.0
 
     def __post_init__(self) -> None:
         if not 0 < self.gap < self.f1 <= 1:
-            raise UsageFault(f"the gap ({self.gap:g}) must lie between 0 and the better system's F1 ({self.f1:g})")
+            raise UsageFault(f"the gap ({self.gap:g}) must lie between 0 and the better system's score ({self.f1:g})")
         if not 0 <= self.overlap <= 1 or not 0 < self.power < 1:
             raise UsageFault("overlap is a share from 0 to 1, power lies between 0 and 1")
+        if f_beta(self.beta) is None:
+            raise UsageFault(f"beta = {self.beta:g} has too many digits or is too large")
+
+    @property
+    def weights(self) -> tuple[int, int]:
+        """Of misses and of false positives."""
+        square = Fraction(str(self.beta)) ** 2
+        return square.numerator, square.denominator
 
 
 def annotations_of_patients(task: Task, gold: Path, notes: Path | None) -> tuple[list[int], str]:
@@ -114,7 +125,7 @@ def power_at(sizes: NDArray[np.int64], plan: PowerPlan, patients: int, seed: int
 def simulated(
     gold: NDArray[np.int64], plan: PowerPlan, stream: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Counts (tp, 2 tp + fp + fn) of the better and the worse system on these patients."""
+    """Counts of the better and the worse system on these patients: twice the first over the second is F-beta."""
     miss_a, miss_b = 1 - plan.f1, 1 - plan.f1 + plan.gap
     both = max(plan.overlap * miss_a, miss_a + miss_b - 1)
     chances = np.array([both, miss_a - both, miss_b - both])
@@ -124,7 +135,12 @@ def simulated(
     spurious = stream.poisson(gold[..., None] * hardness * chances)
     tp = [gold - kinds[..., 0] - kinds[..., own] for own in (1, 2)]
     fp = [spurious[..., 0] + spurious[..., own] for own in (1, 2)]
-    better, worse = (np.stack([hits, hits + gold + extra]) for hits, extra in zip(tp, fp, strict=True))
+    misses, invented = plan.weights
+    found_both = ((misses + invented) * hits for hits in tp)
+    better, worse = (
+        np.stack([whole, 2 * (whole + misses * (gold - hits) + invented * extra)])
+        for whole, hits, extra in zip(found_both, tp, fp, strict=True)
+    )
     return better, worse
 
 

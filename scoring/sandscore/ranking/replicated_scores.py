@@ -13,6 +13,8 @@ from sandscore.ranking.resampling import ROWS, Floats, Sums, f1_of_sums, pooled,
 from sandscore.ranking.score_table import ScoreTable
 from sandscore.records.challenge import MissingRule, RankingRules
 
+SAME = 12
+"""Means of sites that are equal as fractions differ in later digits than this."""
 Flags = NDArray[np.bool_]
 
 
@@ -33,6 +35,7 @@ def aggregate(sums: Sums, scored: Flags, weights: Floats, rules: RankingRules) -
     joined = SITES[rules.sites](sums, scored, rules.missing)
     if rules.aggregation == "headline":
         return joined[:, :, 0]
+    joined = np.round(joined, SAME)
     if rules.aggregation == "lexicographic":
         return _in_order(joined)
     ranks = _mean_rank(np.moveaxis(joined, 2, 1), weights, rules.missing)

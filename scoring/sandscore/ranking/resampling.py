@@ -90,7 +90,7 @@ def replicate_sums(
     """Chunks of (2, replicates, data sets, systems, measures): tp, and 2 tp + fp + fn, of each replicate."""
     columns = _columns(table, measures)
     systems = len(table.systems)
-    dtype = exact_dtype(table.units, int(columns.max(initial=0)))
+    dtype = exact_dtype(table.units, int(np.abs(columns).max(initial=0)))
     parts = [np.ascontiguousarray(columns[block], dtype) for block in table.blocks]
     for where, drawn in weights(seed, table.sizes, resamples, dtype, rows_for(table.units, rows)):
         sums = [drawn[:, block] @ part for block, part in zip(table.blocks, parts, strict=True)]

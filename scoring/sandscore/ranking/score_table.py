@@ -155,7 +155,8 @@ def _scale(entries: "Sequence[RankedCard]", name: str, quotients: Integers) -> M
     formula = _formula(entries, name)
     summed = formula is not None and formula.kind == "sum"
     bounded = not summed and bool((quotients[..., 0] <= quotients[..., 1]).all())
-    return MeasureScale(bounded)
+    scores = (entry.card.measures[name] for entry in entries if name in entry.card.measures)
+    return MeasureScale(bounded, any(score.direction == "lower" for score in scores))
 
 
 def _as_counts(quotients: Integers, scale: MeasureScale) -> Integers:
@@ -174,7 +175,9 @@ def _formula(entries: "Iterable[RankedCard]", name: str) -> "Formula | None":
 
 
 def _is_scored(entry: "RankedCard", name: str) -> bool:
+    from sandscore.ranking.card_reading import is_ranked
+
     score = entry.card.measures.get(name)
     if score is None or score.reason is not None:
         return False
-    return score.counts is not None or _formula([entry], name) is not None
+    return is_ranked(score)

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from sandscore.base.strict_json import pointer as pointer_to
 from sandscore.ranking.aggregation import exact_scores, sort_key
-from sandscore.ranking.analysis import Standing, arranged, estimates_of, refuse_unknown_measures
+from sandscore.ranking.analysis import Standing, arranged, refuse_unknown_measures, shown_estimates
 from sandscore.ranking.board_building import board_of, board_seed
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.feedback import in_seen_order
@@ -36,6 +36,7 @@ FROM_NOTES = (
     "/pairwise/*/wins",
     "/rows/*/measures/*/f1_ci",
     "/rows/*/measures/*/score_ci",
+    "/rows/*/measures/*/ci",
     "/rows/*/score_ci",
     "/rows/*/chosen_ci",
     "/rows/*/expected",
@@ -46,7 +47,7 @@ FROM_DRAWS = "/pairwise/*/p_adjusted"
 """Adjusted by the same draws as the tests; Holm's adjustment follows from the printed p."""
 FROM_CARDS = ("/rows/*/image", "/rows/*/created", "/rows/*/run", "/rows/*/shown")
 """What only the exact cards say."""
-FROM_SCORES = ("/rows/*/measures/*/f1", "/rows/*/measures/*/score")
+FROM_SCORES = ("/rows/*/measures/*/f1", "/rows/*/measures/*/score", "/rows/*/measures/*/value")
 """What the feedback of a running phase makes of exact scores."""
 REFERENCES = ("/rows/*/card", "/rows/*/signature", "/rows/*/sites/*/card", "/rows/*/sites/*/signature")
 """What is held against the cards themselves."""
@@ -107,7 +108,15 @@ def _whole_notes(board: Board) -> Iterator[RankedCard]:
 def _score(measure: AnyMeasure) -> MeasureScore | FormulaScore | None:
     if isinstance(measure, FormulaMeasure):
         return FormulaScore(**measure.model_dump(exclude={"score_ci"})) if measure.components is not None else None
-    score = MeasureScore(tp=measure.tp, fp=measure.fp, fn=measure.fn, reason=measure.reason)
+    score = MeasureScore(
+        tp=measure.tp,
+        fp=measure.fp,
+        fn=measure.fn,
+        value=measure.value,
+        formula=measure.formula,
+        direction=measure.direction,
+        reason=measure.reason,
+    )
     return score if score.counts is not None else None
 
 
@@ -130,7 +139,7 @@ def _standing(table: ScoreTable, board: Board) -> Standing:
         order=tuple(order),
         ranks=ranks,
         scores=scores,
-        estimates=estimates_of(scores),
+        estimates=shown_estimates(table, rules, scores),
         score_intervals=[None] * count,
         chosen=[None] * count,
         expected=[None] * count,
@@ -189,7 +198,7 @@ def sides_of_card(board: Board, card: TotalsCard, at: int, site: str | None) -> 
 
 
 _GOLD = "gold:"
-_COUNTS = ("tp", "fp", "fn", "reason")
+_COUNTS = ("tp", "fp", "fn", "formula", "direction", "reason")
 _FORMULA = ("components", "formula", "direction", "plugin", "reason")
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from sandscore.records.challenge import CardRule, FeedbackMode, GoldHeldBy, Name, NotesHeldBy, RankingRules
+from sandscore.records.formula import Direction
 from sandscore.records.strict_record import StrictRecord
 from sandscore.records.task_definition import TaskDefinition
 
@@ -41,6 +42,25 @@ class RankedMeasure(StrictRecord):
     f1: Ratio | None
     f1_ci: tuple[Ratio, Ratio] | None = None
     reason: str | None = None
+    value: Ratio | None = Field(
+        default=None, exclude_if=lambda value: value is None, description="What the formula makes of the counts."
+    )
+    ci: tuple[Ratio, Ratio] | None = Field(default=None, exclude_if=lambda interval: interval is None)
+    formula: str | None = Field(
+        default=None,
+        exclude_if=lambda formula: formula is None,
+        description="f_beta(2) of tp, fp and fn, where the measure is not ranked by its F1.",
+    )
+    direction: Literal["higher"] | None = Field(default=None, exclude_if=lambda direction: direction is None)
+
+    @property
+    def ranked(self) -> float | None:
+        """The score that ranks."""
+        return self.f1 if self.formula is None else self.value
+
+    @property
+    def ranked_ci(self) -> tuple[float, float] | None:
+        return self.f1_ci if self.formula is None else self.ci
 
 
 class FormulaMeasure(StrictRecord):
@@ -54,7 +74,7 @@ class FormulaMeasure(StrictRecord):
     score_ci: tuple[Number, Number] | None = None
     components: dict[str, Natural] | None
     formula: str = Field(description="f_beta(1) of tp, fp and fn, ratio(a+b/c+d) or sum(a+b).")
-    direction: Literal["higher"]
+    direction: Direction
     plugin: str
     reason: str | None = None
 
@@ -70,6 +90,14 @@ class FormulaMeasure(StrictRecord):
 
     @property
     def f1_ci(self) -> tuple[float, float] | None:
+        return self.score_ci
+
+    @property
+    def ranked(self) -> float | None:
+        return self.score
+
+    @property
+    def ranked_ci(self) -> tuple[float, float] | None:
         return self.score_ci
 
 

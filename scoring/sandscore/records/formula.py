@@ -12,6 +12,9 @@ from typing import Literal
 from msgspec import Struct
 
 COUNTS = ("tp", "fp", "fn")
+Direction = Literal["higher", "lower"]
+"""Which scores are better."""
+F1 = "f_beta(1)"
 LARGEST_WEIGHT = 10_000
 _NAMES = r"[a-z][a-z0-9_]*(?:\+[a-z][a-z0-9_]*)*"
 _FORM = re.compile(
@@ -58,6 +61,16 @@ def parse_formula(written: str) -> Formula:
     if form["ratio"]:
         return Formula(written, "ratio", _each(form["above"]), _each(form["below"]))
     return Formula(written, "sum", _each(form["all"]), ())
+
+
+def f_beta(beta: float) -> str | None:
+    """The formula of F-beta; None for a beta that no formula can hold, being too large or of too many digits."""
+    written = f"f_beta({beta:.4f})".rstrip("0)").rstrip(".") + ")" if beta else "f_beta(0)"
+    try:
+        parse_formula(written)
+    except ValueError:
+        return None
+    return written if float(Fraction(written[7:-1])) == beta else None
 
 
 def _f_beta(written: str, square: Fraction) -> Formula:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _Record = TypeVar("_Record", bound="BaseModel")
 _LONGEST_QUOTED = 80
+_ROOM = 320 << 20
+_MOST_KEYS = 1000
 _SENTENCES = {"missing": "is missing", "extra_forbidden": "unknown key"}
 _MESSAGES = {"model_type": "Input should be an object"}
 """In place of pydantic's, which name a class of ours."""
@@ -38,7 +40,10 @@ def read_record(
 
     ``strict``: a number in quotes is no number.
     """
-    read_json(content, name, what, fault)
+    value = read_json(content, name, what, fault)
+    if isinstance(value, dict) and len(value) > _MOST_KEYS:
+        raise fault(f"{name} is not {what}: an object of {len(value):,} keys")
+    del value
     with refusing(name, what, fault):
         return model.model_validate_json(content, strict=strict)
 
@@ -46,6 +51,7 @@ def read_record(
 def read_json(content: bytes, name: object, what: str, fault: type[SandscoreError]) -> object:
     """The value of a JSON file, without what a JSON reader may wave through: equal keys, NaN, endless nesting."""
     try:
+        strict_json.refuse_crowded(content, _ROOM)
         value: object = json.loads(content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_never)
     except (ValueError, RecursionError):
         raise fault(f"{name} is not {what}: it is not JSON: {_why(content)}") from None
@@ -94,6 +100,7 @@ def _never(_: str) -> NoReturn:
 def _why(content: bytes) -> str:
     """The slower reader says where; it takes a few numbers that no machine does."""
     try:
+        strict_json.refuse_crowded(content, _ROOM)
         strict_json.loads(content)
     except strict_json.JsonFault as fault:
         return str(fault)

@@ -1,11 +1,12 @@
 """The score card: what one submission scored on one data set, and all that later stages need of it."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, WrapSerializer
 
 from sandscore.records.counts import Counts
+from sandscore.records.formula import Direction
 from sandscore.records.task_definition import TaskDefinition
 
 
@@ -42,7 +43,21 @@ class MeasureScore(_Record):
     f1_ci: tuple[float, float] | None = None
     macro: Macro | None = None
     conditional_accuracy: float | None = None
+    value: float | None = Field(
+        default=None, exclude_if=lambda value: value is None, description="What the formula makes of the counts."
+    )
+    formula: str | None = Field(
+        default=None,
+        exclude_if=lambda formula: formula is None,
+        description="f_beta(2) of tp, fp and fn, where the measure is not ranked by its F1.",
+    )
+    direction: Direction | None = Field(default=None, exclude_if=lambda direction: direction is None)
     reason: str | None = None
+
+    @property
+    def ranked(self) -> float | None:
+        """The score that ranks."""
+        return self.f1 if self.formula is None else self.value
 
     @property
     def counts(self) -> Counts | None:
@@ -62,7 +77,7 @@ class FormulaScore(_Record):
     score: float | None
     components: dict[str, int]
     formula: str = Field(description="f_beta(1) of tp, fp and fn, ratio(a+b/c+d) or sum(a+b).")
-    direction: Literal["higher"] = Field(description="Which scores are better.")
+    direction: Direction = Field(description="Which scores are better.")
     plugin: str = Field(description="The installed package that the measure comes from, and its version.")
     reason: str | None = None
 
@@ -77,6 +92,10 @@ class FormulaScore(_Record):
 
     @property
     def f1(self) -> float | None:
+        return self.score
+
+    @property
+    def ranked(self) -> float | None:
         return self.score
 
 

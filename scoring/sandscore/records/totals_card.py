@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sandscore.records.counts import Counts
+from sandscore.records.formula import Direction
 from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
 from sandscore.records.strict_record import StrictRecord
 from sandscore.records.task_definition import TaskDefinition
@@ -37,6 +38,9 @@ class TotalMeasure(StrictRecord):
     precision: Number | None = None
     recall: Number | None = None
     f1: Number | None = None
+    value: Number | None = Field(default=None, exclude_if=lambda value: value is None)
+    formula: str | None = Field(default=None, exclude_if=lambda formula: formula is None)
+    direction: Direction | None = Field(default=None, exclude_if=lambda direction: direction is None)
     reason: str | None = None
 
     @property

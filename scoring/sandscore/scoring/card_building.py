@@ -246,7 +246,7 @@ def _per_note(ids: list[str], counted: list[Counted], general: "list[CountedGene
 
 
 def _general(counted: "CountedGeneral") -> MeasureScore | FormulaScore:
-    if "formula" in counted.shown:
+    if "components" in counted.shown:
         return FormulaScore(**counted.shown)
     averaged = {"macro": macro(table_of(counted.per_note or ()))} if counted.in_counts else {}
     return MeasureScore(**{"f1_ci": None, **counted.shown, **averaged})

@@ -71,8 +71,16 @@ def _others(board: Board) -> list[Column]:
     ordered = sorted(names, key=lambda name: name != label)
     chosen = board.config.secondary is not None
     return [
-        Column(name, f"F1 of {name}", _ratio(name, "f1"), open=chosen or at < OPEN) for at, name in enumerate(ordered)
+        Column(name, _said(board, name), _ratio(name, "ranked"), open=chosen or at < OPEN)
+        for at, name in enumerate(ordered)
     ]
+
+
+def _said(board: Board, name: str) -> str:
+    """Which of a measure's scores it is, and which way is better where that is down."""
+    measure = next(row.measures[name] for row in board.rows if name in row.measures)
+    kind = "F1" if measure.formula is None else measure.formula
+    return f"{kind} of {name}{', lower is better' if measure.direction == 'lower' else ''}"
 
 
 def _certainty() -> list[Column]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from sandscore.ranking.board_exports import leading_sentence
+from sandscore.ranking.board_exports import leading_sentence, lower_is_better, score_name
 from sandscore.records.board import Board
 from sandscore.records.challenge import Challenge
 from sandscore.records.disclosure_policy import DisclosurePolicy
@@ -15,7 +15,7 @@ from sandscore.site.page_templates import page
 from sandscore.site.plots.board_plot import PlotSection, PlottedBoard, plot_sections
 from sandscore.site.plots.heat_map import pairs_by_name
 from sandscore.site.site_folder import file_name
-from sandscore.site.standings import Bar, Line, Standings, aggregates, bar, scale_over, standings_of
+from sandscore.site.standings import Bar, Line, Standings, bar, scale_over, standings_of
 from sandscore.site.submission_page import submission_view
 
 FIRST = 5
@@ -67,7 +67,12 @@ class BoardPage(Struct, frozen=True):
     @property
     def score(self) -> str:
         """What the numbers that rank are called."""
-        return "Score" if aggregates(self.board) else "F1"
+        return score_name(self.board)
+
+    @property
+    def lower(self) -> bool:
+        """Whether lower numbers are better."""
+        return lower_is_better(self.board)
 
     @property
     def leading(self) -> str | None:

@@ -103,7 +103,7 @@ def score_of(board: Board, row: Row) -> Scored:
     if aggregates(board):
         return row.score, row.chosen_ci or row.score_ci
     measure = row.measures.get(board.headline)
-    return (measure.f1, row.chosen_ci or measure.f1_ci) if measure else (None, None)
+    return (measure.ranked, row.chosen_ci or measure.ranked_ci) if measure else (None, None)
 
 
 def scale_over(scored: Sequence[Scored]) -> Scale:

@@ -95,7 +95,9 @@ def submission_view(
     """The row at that place; ``cards`` are its own, by data set."""
     row = lines[at].row
     scale = _scale(row)
-    measures = [(name, measure, bar(scale, measure.f1, measure.f1_ci)) for name, measure in row.measures.items()]
+    measures = [
+        (name, measure, bar(scale, measure.ranked, measure.ranked_ci)) for name, measure in row.measures.items()
+    ]
     near = [0, *range(max(1, at - NEIGHBOURS), min(len(lines), at + NEIGHBOURS + 1))]
     comparisons = [_comparison(row, lines[other], pairs) for other in near if other != at]
     details = [_detail(name, card.facts, board.headline) for name, card in cards.items()]
@@ -103,7 +105,7 @@ def submission_view(
 
 
 def _scale(row: Row) -> Scale:
-    ends = [end for measure in row.measures.values() for end in (measure.f1, *(measure.f1_ci or ()))]
+    ends = [end for measure in row.measures.values() for end in (measure.ranked, *(measure.ranked_ci or ()))]
     return scale_of([end for end in ends if end is not None])
 
 

@@ -1,9 +1,13 @@
-"""The compiled kernel, if there is one: its structures and functions as ``kernel.h`` has them."""
+"""The compiled kernel, if there is one: its structures and functions as ``kernel.h`` has them.
+
+``kernel.h`` declares the structures; those here are compared with it, size by size and offset by offset, before a call.
+"""
 
 from ctypes import (
     CDLL,
     POINTER,
     Structure,
+    c_char,
     c_char_p,
     c_int32,
     c_int64,
@@ -11,6 +15,7 @@ from ctypes import (
     c_uint16,
     c_uint32,
     c_void_p,
+    sizeof,
 )
 from functools import cache
 from pathlib import Path
@@ -80,6 +85,8 @@ class NoteRows(Structure):
     )
 
 
+_STRUCTURES: tuple[type[Structure], ...] = (Spellings, KernelForm, Rows, Notes, NoteRows)
+_NUMBERS = (TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY)
 _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "learn_spelling": (c_int32, (POINTER(Spellings), c_char_p, c_int64, c_int32)),
     "read_annotations": (
@@ -102,7 +109,7 @@ def kernel() -> CDLL | None:
         library = CDLL(str(LIBRARY))
     except OSError:
         return None
-    if not _current(library):
+    if not _current(library) or not _laid_out_alike(library):
         return None
     for name, (result, arguments) in _FUNCTIONS.items():
         function = getattr(library, name)
@@ -118,6 +125,23 @@ def _current(library: CDLL) -> bool:
     except ValueError:
         return False
     return not sources or compiled == crc32(b"".join(map(Path.read_bytes, sources)))
+
+
+def _laid_out_alike(library: CDLL) -> bool:
+    """Whether structures have the size, and their fields the places, that the compiler gave those of ``kernel.h``."""
+    here = [
+        number
+        for structure in _STRUCTURES
+        for number in (sizeof(structure), *(getattr(structure, name).offset for name, *_ in structure._fields_))
+    ]
+    here += _NUMBERS
+    names = "".join(f"{name} " for structure in _STRUCTURES for name, *_ in structure._fields_).encode()
+    try:
+        there = (c_int32 * len(here)).in_dll(library, "layout")
+        named = (c_char * (len(names) + 1)).in_dll(library, "layout_names")
+    except ValueError:
+        return False
+    return list(there) == here and named.value == names
 
 
 def address(array: NDArray[Any]) -> int:

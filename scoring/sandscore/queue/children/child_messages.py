@@ -13,7 +13,7 @@ from msgspec.json import Decoder
 from pydantic import BaseModel
 
 from sandscore.attestation.log_lines import HandedIn
-from sandscore.records.released_view import PackedView
+from sandscore.records.released_view import LedgerLine, PackedView
 from sandscore.records.run_record import Outcome, Protocol, RunLimits, Stage
 from sandscore.records.submission import Submission
 from sandscore.task_table.task import Task
@@ -170,11 +170,13 @@ class BatchAnswer(_Message, frozen=True, tag="answers"):
 
 
 class BoardsAnswer(_Message, frozen=True, tag="published"):
-    """Boards that are there; by submission what teams may now be told; and what went wrong."""
+    """Boards that are there; by submission what teams may now be told; what went wrong; and lines for the ledger."""
 
     boards: tuple[str, ...]
     feedback: dict[str, PackedView]
     warnings: tuple[str, ...]
+    lines: tuple[LedgerLine, ...] = ()
+    """For the ledger, about what everybody may see now."""
 
 
 RunnerRequest = SubmissionRunRequest | SweepRequest

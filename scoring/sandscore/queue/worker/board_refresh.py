@@ -76,6 +76,8 @@ class Follower:
             raise InfrastructureFault(unfinished(answer))
         for warning in answer.warnings:
             warn(warning)
+        await self._home.disclose(answer.lines)
+        self._workspace.pending.unlink(missing_ok=True)
         by_id = {one.id: one for one in submissions}
         for submission_id, packed in answer.feedback.items():
             one = by_id[submission_id]

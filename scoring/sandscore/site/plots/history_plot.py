@@ -1,4 +1,4 @@
-"""A history drawn: submissions as dots over time, the best score as a line that only rises.
+"""A history drawn: submissions as dots over time, the best score as a line that only gets better.
 
 The best score so far as submissions came in, and where gold, map or harness changed under it.
 """
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from sandscore.ranking.board_exports import lower_is_better
 from sandscore.records.board import Board, Row
 from sandscore.site.page_text import day, moment, ratio
 from sandscore.site.plots import palette
@@ -54,7 +55,8 @@ class History(Struct, frozen=True):
     @property
     def plot(self) -> Plot:
         first, last = self.points[0].score, self.best[-1].score
-        label = f"The best score rose from {ratio(first)} to {ratio(last)} in {len(self.best)} steps"
+        moved = "fell" if last < first else "rose"
+        label = f"The best score {moved} from {ratio(first)} to {ratio(last)} in {len(self.best)} steps"
         return plot(lambda form: _drawn(form, self), "history", label, WIDE, NARROW)
 
 
@@ -79,10 +81,13 @@ class HistorySection(BoardPlot):
 
 def _points(board: Board) -> list[Point]:
     points: list[Point] = []
+    sign = -1 if lower_is_better(board) else 1
     for row, when in _dated(board):
         score, interval = score_of(board, row)
         if score is not None:
-            points.append(Point(row, when, score, interval, all(score > one.score for one in points if one.best)))
+            points.append(
+                Point(row, when, score, interval, all(sign * score > sign * one.score for one in points if one.best))
+            )
     return points
 
 

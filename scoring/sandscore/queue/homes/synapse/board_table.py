@@ -18,7 +18,8 @@ from sandscore.records.record_reading import read_record
 KEY = "submissionid"
 WHOLE = ("rank_low", "rank_high", "group")
 NUMBERS = ("rank", "score", "k", "p_vs_leader", "p_first")
-_RATIOS = ("f1", "f1_low", "f1_high", "precision", "recall")
+_VALUES = ("value", "value_low", "value_high")
+_RATIOS = ("f1", "f1_low", "f1_high", *_VALUES, "precision", "recall")
 NAME_LENGTH, KEY_LENGTH = 200, 40
 MOST_COLUMNS = 150
 
@@ -36,8 +37,15 @@ def read_board(path: Path) -> Board:
 def table_rows(board: Board) -> Rows:
     """One dict a submission, the same keys in each: text as text, numbers as numbers, the rest left out."""
     measures = list(dict.fromkeys(name for row in board.rows for name in row.measures))
-    ratios = {f"{name}.{ratio}": f"{key(name)}_{ratio}" for ratio in _RATIOS for name in measures}
-    return [_row(flat, ratios) for flat in records(board)]
+    flat_rows = records(board)
+    held = {name for flat in flat_rows for name in flat}
+    ratios = {
+        f"{name}.{ratio}": f"{key(name)}_{ratio}"
+        for ratio in _RATIOS
+        for name in measures
+        if ratio not in _VALUES or f"{name}.{ratio}" in held
+    }
+    return [_row(flat, ratios) for flat in flat_rows]
 
 
 def _row(flat: dict[str, object], ratios: dict[str, str]) -> dict[str, object]:

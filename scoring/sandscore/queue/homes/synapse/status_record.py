@@ -75,7 +75,7 @@ def read_record(annotations: Mapping[str, Any]) -> Record:
 
 MOST_KEYS, MOST_CHARACTERS = 100, 500
 _UNSAFE = re.compile(r"[^a-zA-Z0-9_.]+")
-_RATIOS = ("f1", "precision", "recall")
+_RATIOS = ("f1", "value", "precision", "recall")
 
 
 def key(name: str) -> str:

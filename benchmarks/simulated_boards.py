@@ -1,0 +1,216 @@
+"""Boards whose truth is known: how often do the leader's interval and the places of all rows hold it?
+
+    python benchmarks/simulated_boards.py [--until SECONDS] [CELL ...]
+
+Two kinds of patients: ordinary ones, with one to five notes of some four annotations; and uneven ones, of whom five
+in a hundred have half of all annotations. Four kinds of fields: equal systems, systems spread evenly over fifteen
+points of F1, clumped into three levels, and correlated ones, equal and sharing two of three answers. Every cell of the
+table has a seed of its own and is kept in ``simulated_boards.json``, so that a run may stop and go on; docs/ranking.md
+prints what is kept there.
+"""
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import argparse
+import hashlib
+import json
+import sys
+import time
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandscore.ranking.chosen_rows import (
+    chosen_intervals,
+    effective_patients,
+    expected_scores,
+    studentised_intervals,
+)
+from sandscore.ranking.confidence_intervals import Interval, percentile_intervals
+from sandscore.ranking.pair_tests import PairTests, rank_sets
+from sandscore.ranking.resampling import f1_replicates
+from sandscore.ranking.score_table import ScoreTable
+from sandscore.ranking.stepdown import DRAWS, stepdown
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+KEPT = Path(__file__).with_name("simulated_boards.json")
+SEED = 2026
+PATIENTS = (118, 300, 60)
+SYSTEMS = {1: 600, 2: 600, 3: 600, 10: 400, 30: 60, 100: 12}
+"""How many systems, and on how many boards of 118 patients; on half as many of the others."""
+FIELDS = ("equal", "spread", "clumped", "correlated")
+KINDS = ("ordinary", "uneven")
+RESAMPLES = 1_000
+FEW, FEWER_DRAWS = 10, 499
+"""Up to so many systems as many draws do; of more the 99 % quantiles of all pairs want the board's own number."""
+EASE = (8.0, 2.0)
+SHARED = 2 / 3
+SPURIOUS = 0.2
+"""False positives for every annotation of gold, at ease one half; fewer where a patient is easier."""
+
+
+def patients_of(kind: str, count: int, stream: np.random.Generator) -> tuple[Counts, Floats]:
+    """How many annotations gold has of each patient, and how easy they are to find."""
+    notes = stream.integers(1, 6, count)
+    gold = stream.poisson(4 * notes)
+    if kind == "uneven":
+        heavy = stream.random(count) < 0.05
+        gold = np.where(heavy, stream.poisson(19 * 4 * notes), gold)
+    return gold, stream.beta(*EASE, count)
+
+
+def skills_of(field: str, systems: int) -> Floats:
+    """What every system does better (below 1) or worse than the others: the power to which ease is raised."""
+    if field == "spread":
+        return np.linspace(0.6, 1.6, systems) if systems > 1 else np.ones(1)
+    if field == "clumped":
+        return np.array([0.8, 1.1, 1.4])[np.arange(systems) * 3 // systems]
+    return np.ones(systems)
+
+
+def truth_of(kind: str, skills: Floats) -> Floats:
+    """The F1 of every system over endless patients: of half a million of them, in expectation."""
+    stream = np.random.default_rng([SEED, 500_000])
+    gold, ease = patients_of(kind, 500_000, stream)
+    found = {skill: float((gold * ease**skill).sum()) for skill in dict.fromkeys(skills.tolist())}
+    spurious = {skill: float((gold * SPURIOUS * 2 * (1 - ease**skill)).sum()) for skill in found}
+    whole = float(gold.sum())
+    return np.array([2 * found[s] / (found[s] + spurious[s] + whole) for s in skills.tolist()])
+
+
+def counts_of(field: str, kind: str, patients: int, skills: Floats, stream: np.random.Generator) -> Counts:
+    """(systems, patients, 3) of one challenge."""
+    gold, ease = patients_of(kind, patients, stream)
+    chance = ease ** skills[:, None]
+    shape = chance.shape
+    spurious = gold * SPURIOUS * 2 * (1 - chance)
+    if field != "correlated":
+        tp, fp = stream.binomial(gold, chance), stream.poisson(spurious)
+    else:
+        common = stream.binomial(gold, SHARED)
+        tp = stream.binomial(common, chance[0]) + stream.binomial(gold - common, chance)
+        fp = stream.poisson(SHARED * spurious[0]) + stream.poisson((1 - SHARED) * spurious)
+    return np.stack([tp, fp, np.broadcast_to(gold, shape) - tp], axis=-1)
+
+
+def table_of(counts: Counts) -> ScoreTable:
+    """(systems, units, 3) as a table of one measure."""
+    systems, units, _ = counts.shape
+    names = tuple(f"s{i}" for i in range(systems))
+    everywhere = np.ones((systems, 1, 1), np.bool_)
+    return ScoreTable(names, ("",), ("instance_strict",), counts[:, :, None], (slice(0, units),), everywhere, {})
+
+
+def board(counts: Counts, truth: Floats, seed: int) -> dict[str, float]:
+    """What one board promises, held against the truth."""
+    table = table_of(counts)
+    y, replicates = table.pooled_scores(0), f1_replicates(table, [0], seed, RESAMPLES)[:, 0]
+    effective = effective_patients(table.annotations(0)) or 2.0
+    leader = int(y.argmax())
+    chosen = chosen_intervals(y, replicates, effective)[leader]
+    own = studentised_intervals(y[[leader]], replicates[[leader]], effective)[0]
+    plain = percentile_intervals(replicates[[leader]])[0]
+    expected = expected_scores(y, replicates)[leader]
+    if chosen is None or own is None or expected is None:
+        raise RuntimeError("a simulated board has no interval")
+    return {
+        "chosen": held(chosen, truth[leader]),
+        "own": held(own, truth[leader]),
+        "percentile": held(plain, truth[leader]),
+        "width": (chosen[1] - chosen[0]) / (own[1] - own[0]),
+        "optimism": y[leader] - truth[leader],
+        "expected": expected - truth[leader],
+        "low": float(expected <= truth[leader]),
+        "places": places_held(counts, y, truth, seed),
+    }
+
+
+def held(interval: Interval, truth: float) -> float:
+    return float(interval is not None and interval[0] <= truth <= interval[1])
+
+
+def places_held(counts: Counts, y: Floats, truth: Floats, seed: int) -> float:
+    """Whether the places of every row hold all those that it may truly have."""
+    systems = len(y)
+    pairs = list(combinations(range(systems), 2))
+    draws = FEWER_DRAWS if systems <= FEW else DRAWS
+    made = stepdown(counts, [slice(0, counts.shape[1])], pairs, seed, draws) if pairs else None
+    sets = rank_sets(
+        np.argsort(-y, kind="stable").tolist(), PairTests.of(made.p, made.adjusted) if made else PairTests()
+    )
+    better = [(1 + int((truth > own).sum()), systems - int((truth < own).sum())) for own in truth]
+    return float(all(sets[s][0] <= low and high <= sets[s][1] for s, (low, high) in enumerate(better)))
+
+
+def cell(kind: str, field: str, systems: int, patients: int, boards: int) -> dict[str, float]:
+    """The means over so many boards."""
+    name = f"{kind} {field} {systems} {patients}"
+    seed = int.from_bytes(hashlib.sha256(f"{SEED} {name}".encode()).digest()[:4], "big")
+    skills = skills_of(field, systems)
+    truth, stream = truth_of(kind, skills), np.random.default_rng(seed)
+    found = [board(counts_of(field, kind, patients, skills, stream), truth, seed + at) for at in range(boards)]
+    return {"boards": boards} | {key: round(float(np.mean([one[key] for one in found])), 5) for key in found[0]}
+
+
+def cells(first: list[str]) -> list[str]:
+    """Every cell's name once, those first; one system is in no field, and two cannot be clumped."""
+    found = dict.fromkeys(first)
+    for patients in PATIENTS:
+        for systems in SYSTEMS:
+            for kind in KINDS:
+                for field in FIELDS if systems > 2 else FIELDS[: systems**2]:
+                    if not (systems == 2 and field == "clumped"):
+                        found[f"{kind} {field} {systems} {patients}"] = None
+    return list(found)
+
+
+HEAD = (
+    "| patients | field | systems | boards | interval of the leader | not allowing for the choice | percentile "
+    "| width | too high by | expected too high by | places |",
+    "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+)
+
+
+def table(kept: dict[str, dict[str, float]]) -> list[str]:
+    """The cells as docs/ranking.md prints them."""
+    lines = list(HEAD)
+    for name in sorted(kept, key=lambda name: (int(name.split()[3]), name.split()[0], int(name.split()[2]), name)):
+        kind, field, systems, patients = name.split()
+        of = kept[name]
+        shares = " | ".join(f"{of[key]:.3f}".removeprefix("0") for key in ("chosen", "own", "percentile"))
+        points = " | ".join(f"{100 * of[key]:+.2f}" for key in ("optimism", "expected"))
+        places = f"{of['places']:.3f}".removeprefix("0")
+        row = f"{patients} {kind} | {field} | {systems} | {of['boards']:.0f} | {shares} | {of['width']:.2f} | {points}"
+        lines.append(f"| {row} | {places} |")
+    return lines
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("first", nargs="*", help='cells to begin with, such as "ordinary equal 10 118"')
+    options.add_argument("--until", type=float, default=float("inf"), help="begin no cell after so many seconds")
+    options.add_argument("--table", action="store_true", help="only print what is kept, as docs/ranking.md does")
+    given = options.parse_args()
+    started = time.monotonic()
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    if given.table:
+        print("\n".join(table(kept)))
+        return 0
+    for name in cells(given.first):
+        if name in kept or time.monotonic() - started > given.until:
+            continue
+        kind, field, systems, patients = name.split()
+        boards = SYSTEMS[int(systems)] // (1 if int(patients) == PATIENTS[0] else 2)
+        kept[name] = cell(kind, field, int(systems), int(patients), boards)
+        print(name, kept[name], flush=True)
+        KEPT.write_text(json.dumps(dict(sorted(kept.items())), indent=0) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
