@@ -46,8 +46,6 @@ SYSTEMS = {1: 600, 2: 600, 3: 600, 10: 400, 30: 60, 100: 12}
 FIELDS = ("equal", "spread", "clumped", "correlated")
 KINDS = ("ordinary", "uneven")
 RESAMPLES = 1_000
-FEW, FEWER_DRAWS = 10, 499
-"""Up to so many systems as many draws do; of more the 99 % quantiles of all pairs want the board's own number."""
 EASE = (8.0, 2.0)
 SHARED = 2 / 3
 SPURIOUS = 0.2
@@ -138,8 +136,7 @@ def places_held(counts: Counts, y: Floats, truth: Floats, seed: int) -> float:
     """Whether the places of every row hold all those that it may truly have."""
     systems = len(y)
     pairs = list(combinations(range(systems), 2))
-    draws = FEWER_DRAWS if systems <= FEW else DRAWS
-    made = stepdown(counts, [slice(0, counts.shape[1])], pairs, seed, draws) if pairs else None
+    made = stepdown(counts, [slice(0, counts.shape[1])], pairs, seed, DRAWS) if pairs else None
     sets = rank_sets(
         np.argsort(-y, kind="stable").tolist(), PairTests.of(made.p, made.adjusted) if made else PairTests()
     )
@@ -154,7 +151,9 @@ def cell(kind: str, field: str, systems: int, patients: int, boards: int) -> dic
     skills = skills_of(field, systems)
     truth, stream = truth_of(kind, skills), np.random.default_rng(seed)
     found = [board(counts_of(field, kind, patients, skills, stream), truth, seed + at) for at in range(boards)]
-    return {"boards": boards} | {key: round(float(np.mean([one[key] for one in found])), 5) for key in found[0]}
+    return {"boards": boards, "flips": DRAWS} | {
+        key: round(float(np.mean([one[key] for one in found])), 5) for key in found[0]
+    }
 
 
 def cells(first: list[str]) -> list[str]:
@@ -170,9 +169,9 @@ def cells(first: list[str]) -> list[str]:
 
 
 HEAD = (
-    "| patients | field | systems | boards | interval of the leader | not allowing for the choice | percentile "
+    "| patients | field | systems | boards | flips | interval of the leader | not allowing for the choice | percentile "
     "| width | too high by | expected too high by | places |",
-    "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+    "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
 )
 
 
@@ -185,7 +184,8 @@ def table(kept: dict[str, dict[str, float]]) -> list[str]:
         shares = " | ".join(f"{of[key]:.3f}".removeprefix("0") for key in ("chosen", "own", "percentile"))
         points = " | ".join(f"{100 * of[key]:+.2f}" for key in ("optimism", "expected"))
         places = f"{of['places']:.3f}".removeprefix("0")
-        row = f"{patients} {kind} | {field} | {systems} | {of['boards']:.0f} | {shares} | {of['width']:.2f} | {points}"
+        size = f"{patients} {kind} | {field} | {systems} | {of['boards']:.0f} | {of['flips']:.0f}"
+        row = f"{size} | {shares} | {of['width']:.2f} | {points}"
         lines.append(f"| {row} | {places} |")
     return lines
 

@@ -162,9 +162,21 @@ def shortened(value: Any, limit: int = 60) -> str:
     """A participant's own value, as JSON, cut where it gets long."""
     if isinstance(value, dict | list) and len(value) > 3:
         return f"an {'object' if isinstance(value, dict) else 'array'} of {len(value)}"
-    shown = json.dumps(value, ensure_ascii=False)
-    shown = shown if shown.isprintable() else json.dumps(value)
+    shown = _beginning(value, limit, ensure_ascii=False)
+    shown = shown if shown.isprintable() else _beginning(value, limit, ensure_ascii=True)
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
+
+
+def _beginning(value: Any, most: int, *, ensure_ascii: bool) -> str:
+    """A value as JSON, or somewhat more than so many characters of it: the rest may be long, and nobody reads it."""
+    if isinstance(value, str):
+        value = value[: most + 1]
+    shown = ""
+    for part in json.JSONEncoder(ensure_ascii=ensure_ascii).iterencode(value):
+        shown += part
+        if len(shown) > most:
+            break
+    return shown
 
 
 def did_you_mean(known: str, written: Any) -> str:

@@ -33,6 +33,7 @@ from sandscore.base.errors import InfrastructureFault, ParticipantFault
 from sandscore.queue.cell.cell_report import CellReport, believed, read_report, report_of, write_report
 from sandscore.queue.cell.file_marks import Marks, marks_of, settled
 from sandscore.queue.cell.system_call_filter import confine, die_with_parent, filter_in_force, leave_namespaces
+from sandscore.queue.children.child_messages import TOO_COSTLY
 from sandscore.task_table.task import Task
 
 _LEAST_MEMORY, _MEMORY_A_BYTE = 512 << 20, 4
@@ -47,7 +48,7 @@ class TooCostly(ParticipantFault):
     """A file whose reading takes more than any file of its size may."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"too_costly: reading the file takes more {what}")
+        super().__init__(f"{TOO_COSTLY}: reading the file takes more {what}")
 
 
 class CellRequest(Struct, frozen=True):

@@ -111,6 +111,10 @@ class Blame(StrEnum):
     INFRASTRUCTURE = "infrastructure"
 
 
+TOO_COSTLY = "too_costly"
+"""How a reason begins where reading a file took more than it may."""
+
+
 class FaultAnswer(_Message, frozen=True, tag="fault"):
     """The job was not done: whose fault that is, and a sentence."""
 

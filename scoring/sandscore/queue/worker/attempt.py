@@ -20,6 +20,7 @@ from sandscore.disclosure.released import CALLED_BACK, unpack
 from sandscore.queue.attempt_files import EARLY_LOG, LOG, PREDICTIONS, REFUSED, REHEARSAL, RUN
 from sandscore.queue.challenge_limits import limits_of
 from sandscore.queue.children.child_messages import (
+    TOO_COSTLY,
     Blame,
     FaultAnswer,
     RunAnswer,
@@ -162,7 +163,8 @@ class Attempts:
             signed = answer.signature
             return Verdict(Status.SCORED, scores=answer.scores, feedback=told, signature=signed, folder=folder)
         if isinstance(answer, FaultAnswer) and answer.blame is Blame.PARTICIPANT:
-            how = (str(Outcome.INVALID_OUTPUT), "validate") if self._hidden(submission) else (None, None)
+            costly = TOO_COSTLY if answer.reason.startswith(TOO_COSTLY) else None
+            how = (costly or str(Outcome.INVALID_OUTPUT), "validate") if self._hidden(submission) else (costly, None)
             return self._invalid(claim, folder, answer.reason, counts=answer.counts, outcome=how[0], stage=how[1])
         raise InfrastructureFault(unfinished(answer))
 
