@@ -6,6 +6,7 @@ Used short by the tests and long by benchmarks/queue_crashes.py.
 """
 
 import json
+import os
 import random
 import sqlite3
 import subprocess
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from dask_cluster import Cluster
 from queue_band import Band
-from queue_samples import CHALLENGE, HALF, RIGHT, WRONG_PLACE, hand_in, opened, queue, with_home
+from queue_samples import CHALLENGE, HALF, HIDDEN, RIGHT, WRONG_PLACE, hand_in, opened, queue, with_home
 
 from sandscore.queue.homes.sqlite.sqlite_database import FILE, back_up
 from sandscore.queue.queue_layout import private_path
@@ -239,3 +240,84 @@ class DaskSiege(Siege):
             super().drain()
         finally:
             self.cluster.close()
+
+
+IMAGES = """
+import asyncio, os, random, sys
+from pathlib import Path
+root = Path(sys.argv[1])
+from sandscore.base import clock
+clock.TICK_SECONDS = 2.0
+from queue_samples import HALF, annotations
+from sandscore.containers.sent_notes import read_notes
+from sandscore.queue.children.child_messages import RunAnswer, SubmissionRunRequest, SweepAnswer
+from sandscore.queue.worker import executor
+from sandscore.records.run_record import Outcome, RunRecord
+async def ran(self, job):
+    if not isinstance(job, SubmissionRunRequest):
+        return SweepAnswer(0)
+    folder = Path(job.folder)
+    mine = folder.parents[1] if job.practice else folder.parent
+    line = f"{mine.name} {'rehearsal' if job.practice else 'hidden'} {(mine / 'rehearsal/run.json').exists()}\\n"
+    with (root.parent / "runs.txt").open("a") as runs:
+        runs.write(line)
+    await asyncio.sleep(random.uniform(0.0, 0.5))
+    record = RunRecord(sandscore="0", task="date", protocol="service", kind="image", isolation="none",
+        limits=job.limits, concurrency=1, notes=3, notes_sha256=read_notes(job.notes)[1], outcome=Outcome.FINISHED)
+    (folder / "predictions.json").write_bytes(annotations(HALF))
+    (folder / ".run").write_text(record.model_dump_json())
+    (folder / ".run").replace(folder / "run.json")
+    return RunAnswer(Outcome.FINISHED)
+executor.LocalHands.run = ran
+from sandscore.cli.main import run
+sys.exit(run(["queue", "work", str(root), *sys.argv[2:]]))
+"""
+"""A worker with ticks of two seconds, whose images finish after a while without an engine."""
+
+
+class ImageSiege(Siege):
+    """Images on hidden notes: they rehearse, wait for ticks, and are killed in between."""
+
+    def __post_init__(self) -> None:
+        self.random = random.Random(self.seed)
+        patient = {"lease_seconds": 2.0, "most_failures": 1000, "most_losses": 1000}
+        self.workspace = queue(self.root, HIDDEN, **patient)
+        for number in range(self.submissions):
+            self._hand_in(number)
+        self.band = Band(self.random, self.start)
+
+    def _hand_in(self, number: int) -> None:
+        image = "sha256:" + f"{number:064x}"
+        self.handed_in[hand_in(self.workspace, team=f"Team {number % 3}", image=image)] = "half"
+
+    def start(self, *options: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", IMAGES, str(self.workspace.root), "--board-every", "2", *options]
+        path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+        with (self.root / "said.txt").open("ab") as said:
+            return subprocess.Popen(
+                command, stdout=subprocess.DEVNULL, stderr=said, env=os.environ | {"PYTHONPATH": path}
+            )
+
+    def besiege(self, kills: int, workers: int = 2) -> None:
+        """Nobody hands in anything more, so that all have met the hidden notes some time."""
+        while self.band.kills < kills:
+            self.band.muster(workers)
+            time.sleep(self.random.uniform(0.3, 2.5))
+            self.strike()
+        self.band.end()
+
+    def check(self) -> Counter[str]:
+        found = with_home(self.workspace, lambda home: home.submissions())
+        assert {one.id for one in found} == set(self.handed_in)
+        runs = [line.split() for line in (self.root / "runs.txt").read_text(encoding="utf-8").splitlines()]
+        for one in found:
+            told = f"{one}: {[run for run in runs if run[0] == one.id]}"
+            assert (one.status, one.scores.get("instance_strict"), one.version) == ("SCORED", SCORES["half"], 1), told
+            assert (self.workspace.rehearsal(one.id) / "run.json").exists(), told
+            with opened(self.workspace) as database, database.reading() as connection:
+                ends = connection.execute("SELECT outcome FROM attempt WHERE submission=?", (one.id,)).fetchall()
+            assert [end[0] for end in ends].count("SCORED") == 1, told
+        assert {practised for _, which, practised in runs if which == "hidden"} == {"True"}, "never before a rehearsal"
+        assert {practised for _, which, practised in runs if which == "rehearsal"} == {"False"}, "once a submission"
+        assert left_over(self.workspace.root) == []
+        return Counter(str(one.status) for one in found)

@@ -1,6 +1,7 @@
 """``make mutate``: small faults planted in the package, one at a time, and whether the tests of their room notice.
 
     python tools/mutate.py                       # ten places in every room
+    python tools/mutate.py queue/homes/sqlite    # ten places in a package of a room, or in one of the rooms
     python tools/mutate.py ranking --places 30   # more of one room
     python tools/mutate.py ranking --seed 2      # other places
     python tools/mutate.py queue --near          # only with the test files that name the module of the fault, or the
@@ -9,7 +10,7 @@
 
 The places are drawn by a seed, so that a survivor can be looked at again. A room is a package of sandscore; its tests
 are the folder of that name under tests/, without those that need an engine, a browser or an original scorer, and
-without the slow ones. ``conformance`` is no room here: it consists of tests, and is itself what notices faults.
+without the slow ones. ``conformance`` is looked at when it is asked for: it consists of tests itself.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -31,8 +33,13 @@ SEED = 20261118
 PLACES = 10
 PATIENCE = 300.0
 """Seconds; a fault that makes a test hang is noticed."""
-TESTS_OF = {"queue": "submission_queue", "site": "board_site"}
-"""Folders of tests that cannot be called as their room is: these names are modules of the standard library."""
+TESTS_OF = {
+    "queue": ["submission_queue"],
+    "site": ["board_site"],
+    "conformance": ["plugins", "submission_queue/test_home_conformance.py", "containers/test_engine_conformance.py"],
+}
+"""Tests that are not in a folder of the room's name: two of these names are modules of the standard library, and the
+suites of conformance are tested by being handed planted faults."""
 NOT_ROOMS = frozenset({"conformance"})
 MARKED = "not engine and not browser and not peer and not slow"
 _PASSES = (0, 5)
@@ -139,6 +146,7 @@ def rooms() -> list[str]:
     return sorted({path.parent.name for path in (ROOT / PACKAGE).glob("*/__init__.py")} - NOT_ROOMS)
 
 
+@cache
 def places_in(room: str) -> list[Plant]:
     """Every place of a room, in the order of its files."""
     files = sorted((ROOT / PACKAGE / room).rglob("*.py"))
@@ -153,8 +161,10 @@ def drawn(room: str, number: int, seed: int) -> list[Plant]:
     return chance.sample(places, min(number, len(places)))
 
 
-def tests_of(room: str) -> Path:
-    return Path("tests") / TESTS_OF.get(room, room)
+def tests_of(room: str) -> list[Path]:
+    """Of the room, also for a package in it."""
+    first = room.partition("/")[0]
+    return [Path("tests") / name for name in TESTS_OF.get(first, [first])]
 
 
 def copy_of_the_checkout(folder: Path) -> Path:
@@ -229,10 +239,10 @@ def survivors(
     """The faults of a room that its tests do not notice."""
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
         grounds = Grounds(Path(folder), near=near, seconds=seconds)
-        tests, plants = [tests_of(room)], drawn(room, number, seed)
+        tests, plants = tests_of(room), drawn(room, number, seed)
         used = {path for plant in plants for path in grounds.nearest_first(plant, tests)}
         if not grounds.passes(sorted(used)):
-            raise SystemExit(f"{tests[0]} does not pass as it is")
+            raise SystemExit(f"{', '.join(map(str, tests))}: does not pass as it is")
         for plant in plants:
             noticed = grounds.notices(plant, tests)
             print("noticed " if noticed else "SURVIVES", plant, flush=True)

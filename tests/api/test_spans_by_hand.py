@@ -15,6 +15,7 @@ from sandscore.api.value_views import IntervalBar, ValueView, as_html, as_text, 
 from sandscore.base.bundled_content import example_gold
 from sandscore.base.byte_sources import NamedBytes
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
+from sandscore.records.challenge import Challenge
 from sandscore.records.scorecard import Scorecard
 from sandscore.task_table.task import find_task
 
@@ -173,7 +174,7 @@ def test_a_column_of_bars_where_there_are_some() -> None:
 @pytest.mark.parametrize(("rows", "more"), [(20, False), (21, True)])
 def test_a_long_board_is_cut(rows: int, more: bool) -> None:
     cards = [Scorecard.model_validate(card_content(f"s{number:02}", [(1, 0, 0)])) for number in range(rows)]
-    text = str(rank(cards))
+    text = str(rank(cards, Challenge.model_validate({"challenge": "c", "resamples": 100})))
     assert ("… and 1 more" in text) is more
     assert text.count("team s") == 20
 

@@ -1,9 +1,10 @@
 """Where every mark and word of a drawing stands, in pixels: ``heat_map``, ``history_plot``, ``interval_plot``,
-``stability_plot``, ``error_plot``, ``confidence_plot``, ``canvas``, ``board_plot``, ``svg``, ``palette``.
+``stability_plot``, ``error_plot``, ``confidence_plot``, ``plot_library``, ``canvas``, ``board_plot``, ``svg``.
 
 The numbers are added up by hand from the room that a drawing gives its rows (26 pixels), names, numbers and edges.
 """
 
+import sys
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -21,6 +22,7 @@ from sandscore.site.plots import (
     history_plot,
     interval_plot,
     palette,
+    plot_library,
     stability_plot,
 )
 from sandscore.site.plots.canvas import NARROW, SMALL, WIDE, Canvas, fitted
@@ -122,7 +124,7 @@ def test_a_heat_map_of_medium_cells_has_smaller_numbers() -> None:
 
 
 def test_a_heat_map_of_small_cells_has_arrows_and_every_fifth_number() -> None:
-    known = [(0, 1, HeatCell(0.99, 0.001)), (1, 0, HeatCell(0.01, 0.001)), (2, 3, HeatCell(0.6, 0.05))]
+    known = [(0, 1, HeatCell(0.99, 0.001)), (1, 0, HeatCell(0.01, 0.001)), (2, 3, HeatCell(0.6, 0.051))]
     drawn = heat_map._drawn(NARROW, cells(20, *known))
     cell = (343 - 132 - 8) / 20
     assert drawn.height == 26 + 20 * 17 + 1
@@ -130,6 +132,7 @@ def test_a_heat_map_of_small_cells_has_arrows_and_every_fifth_number() -> None:
         (str(n), pytest.approx(132 + cell * (n - 0.5))) for n in (1, 5, 10, 15, 20)
     ]
     assert [(said, y, size) for said, _, y, _, size in words(drawn)[-2:]] == [("▲", 34.5, 7), ("▼", 51.5, 7)]
+    assert HeatCell(0.6, 0.05).apart
     (marks,) = scattered(drawn)
     corners = marks.get_paths()[0].vertices
     assert corners.max(axis=0)[0] / corners.max(axis=0)[1] == pytest.approx((cell - 3) / (17 - 3))
@@ -325,3 +328,24 @@ def test_a_name_of_the_same_width_as_its_room_is_whole() -> None:
     assert fitted("0000", 4 * digit - 0.01, 10) == "00…"
     assert fitted("0000", 2 * digit + 10.01, 10) == "00…"
     assert fitted("0000", 2 * digit + 9.99, 10) == "0…"
+
+
+def test_marks_of_axes_are_a_little_smaller_than_words() -> None:
+    shown = figure(confidence_plot._drawn(SMALL, curve(2)).backdrop or Canvas(1, 1)).axes[0].xaxis.get_tick_params()
+    assert (shown["labelsize"], shown["labelcolor"], shown["pad"], shown["bottom"]) == (12.0, palette.SOFT, 5, False)
+
+
+def test_the_library_is_brought_in_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    brought: list[int] = []
+    library = sys.modules["matplotlib"]
+
+    def bring_in() -> None:
+        brought.append(1)
+        sys.modules["matplotlib"] = library
+
+    monkeypatch.setattr(plot_library, "_bring_in", bring_in)
+    there = plot_library._settings.__wrapped__()
+    assert brought == []
+    monkeypatch.delitem(sys.modules, "matplotlib")
+    assert plot_library._settings.__wrapped__() == there
+    assert brought == [1]

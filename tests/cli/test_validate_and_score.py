@@ -80,6 +80,7 @@ def rubbish(folder: Path) -> dict[str, Path]:
     return {path.name: path for path in folder.iterdir()}
 
 
+@pytest.mark.slow  # two gigabytes are hashed several times
 def test_rubbish_is_refused_in_a_sentence(tmp_path: Path) -> None:
     for path in rubbish(tmp_path).values():
         ran = sandscore("validate", "date", path)

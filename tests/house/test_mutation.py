@@ -25,12 +25,14 @@ def grounds(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return made
 
 
+@pytest.mark.slow
 def test_a_fault_is_noticed(grounds: Any) -> None:
     faults = [plant for plant in TOOL["places_in"]("records") if plant.file.endswith("/counts.py")]
     assert faults
     assert any(grounds.notices(fault, [RATIO]) for fault in faults[:4])
 
 
+@pytest.mark.slow
 def test_what_changes_nothing_survives(grounds: Any) -> None:
     plant = TOOL["Plant"]("scoring/sandscore/records/counts.py", 1, 0, 0, "", "# nothing\n")
     assert not grounds.notices(plant, [RATIO])
@@ -51,4 +53,14 @@ def test_the_page_of_survivors_speaks_of_every_room() -> None:
 
 def test_every_room_has_a_folder_of_tests() -> None:
     for room in TOOL["rooms"]():
-        assert list((ROOT / TOOL["tests_of"](room)).rglob("test_*.py")), room
+        for tests in TOOL["tests_of"](room):
+            assert list((ROOT / tests).rglob("test_*.py")), room
+
+
+def test_a_package_of_a_room_and_the_suites_themselves_can_be_asked_for() -> None:
+    assert {plant.file.rpartition("/")[0] for plant in TOOL["drawn"]("queue/homes/sqlite", 10, 7)} == {
+        "scoring/sandscore/queue/homes/sqlite"
+    }
+    assert TOOL["tests_of"]("queue/homes/sqlite") == [Path("tests/submission_queue")]
+    assert len(TOOL["drawn"]("conformance", 10, 7)) == 10
+    assert all((ROOT / tests).exists() for tests in TOOL["tests_of"]("conformance"))

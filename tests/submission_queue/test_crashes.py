@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from queue_samples import as_older_versions
-from queue_siege import DaskSiege, Siege
+from queue_siege import DaskSiege, ImageSiege, Siege
 from submission_queue.synapse_standin import synapse
 from synapse_siege import SynapseSiege
 
@@ -25,6 +25,13 @@ def test_nor_while_an_older_folder_is_moved(tmp_path: Path) -> None:
     siege.drain()
     assert siege.check()["SCORED"] > 0
     assert {path.name for path in siege.workspace.root.iterdir() if not path.is_symlink()} == {"private", "public"}
+
+
+def test_nor_images_that_rehearse_and_wait_for_ticks(tmp_path: Path) -> None:
+    siege = ImageSiege(tmp_path, seed=11, submissions=5)
+    siege.besiege(kills=6)
+    siege.drain()
+    assert siege.check() == {"SCORED": 5}
 
 
 def test_nor_on_synapse(tmp_path: Path) -> None:

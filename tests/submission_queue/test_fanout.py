@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 from dask_cluster import Cluster
-from queue_samples import CHALLENGE, HALF, RIGHT, hand_in, opened, queue, with_home
+from queue_samples import CHALLENGE, HALF, HIDDEN, RIGHT, hand_in, opened, queue, with_home
 
+from sandscore.base import clock
 from sandscore.containers.engines.docker.docker_engine import docker_client
 from sandscore.containers.engines.docker.docker_row import DockerEngine
 from sandscore.containers.hostile.hostile_images import hostile_images
@@ -21,6 +22,7 @@ from sandscore.queue.dask import dask_executor as fanout
 from sandscore.queue.dask.dask_executor import cut, shards_of
 from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
 from sandscore.queue.worker.queue_worker import Worker, WorkPlan
+from sandscore.queue.workspace import Workspace
 from sandscore.records.run_record import RunRecord
 
 DRIVE = "import sys; from sandscore.cli.main import main; main(sys.argv[1:])"
@@ -76,6 +78,45 @@ def test_shards_are_cut_by_characters(lengths: Sequence[int], most: int, shards:
 
 
 @pytest.mark.engine
+def test_an_image_rehearses_in_one_container_before_its_shards(
+    tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Practice notes are never cut: all of the rehearsal is one run, and only then there is a shard for each note."""
+    monkeypatch.setattr(fanout, "shards_of", partial(shards_of, most=10))
+    monkeypatch.setattr(clock, "TICK_SECONDS", 6.0)
+    workspace = queue(tmp_path, f'{HIDDEN}[limits]\nmemory = "64m"\n', concurrency=1)
+    with (
+        docker_client() as client,
+        hostile_images(DockerEngine(client), f"sandscore-test-dask-{os.getpid()}") as images,
+    ):
+        submission_id = hand_in(workspace, image=str(client.images.get(images.image("harmless")).id))
+        run_on(cluster, workspace)
+    [one] = with_home(workspace, lambda home: home.submissions())
+    assert (one.status, one.attempt, one.rehearsed) == ("SCORED", 2, True)
+    rehearsal = workspace.rehearsal(submission_id)
+    assert RunRecord.model_validate_json((rehearsal / "run.json").read_bytes()).notes == 72 + 4
+    assert len(json.loads((rehearsal / "team/predictions.json").read_bytes())) == 76
+    [folder] = (workspace.attempts / submission_id).glob("2-*")
+    assert RunRecord.model_validate_json((folder / "run.json").read_bytes()).notes == 3
+    assert (folder / "early-log.txt").exists()
+    assert not (folder / "team/log.txt").exists()
+
+
+def run_on(cluster: Cluster, workspace: Workspace) -> None:
+    """A worker whose hands are the cluster's, until nothing is left."""
+
+    async def work() -> None:
+        home = EmbeddedHome(workspace)
+        await home.open()
+        hands, leave = await fanout.connected(cluster.address, workspace.root)
+        await Worker(home, workspace, WorkPlan(once=True), hands).run()
+        await leave()
+        await home.close()
+
+    asyncio.run(asyncio.wait_for(work(), 60))
+
+
+@pytest.mark.engine
 def test_an_image_is_run_in_shards_and_put_together(
     tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,20 +128,11 @@ def test_an_image_is_run_in_shards_and_put_together(
         hostile_images(DockerEngine(client), f"sandscore-test-dask-{os.getpid()}") as images,
     ):
         submission_id = hand_in(workspace, image=str(client.images.get(images.image("harmless")).id))
-
-        async def work() -> None:
-            home = EmbeddedHome(workspace)
-            await home.open()
-            hands, leave = await fanout.connected(cluster.address, workspace.root)
-            await Worker(home, workspace, WorkPlan(once=True), hands).run()
-            await leave()
-            await home.close()
-
-        asyncio.run(asyncio.wait_for(work(), 120))
+        run_on(cluster, workspace)
     [one] = with_home(workspace, lambda home: home.submissions())
     assert (one.status, one.scores["instance_strict"]) == ("SCORED", 0.0)
     [folder] = (workspace.attempts / submission_id).iterdir()
-    assert not [path for path in folder.iterdir() if path.is_dir()], "nothing of the shards is left"
+    assert not list(folder.glob("run-*")), "nothing of the shards is left"
     assert RunRecord.model_validate_json((folder / "run.json").read_bytes()).notes == 3
     entries = json.loads((folder / "predictions.json").read_bytes())
     assert [entry["annotationSource"]["resourceSource"]["name"] for entry in entries] == ["n1", "n2", "n3"]

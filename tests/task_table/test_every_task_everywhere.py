@@ -187,6 +187,7 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_ninth_task_is_a_table_and_a_command(copy: Path) -> None:
     """As CONTRIBUTING tells it; then all of the above for that task alone."""
     with (copy / "scoring/sandscore/task_table/tasks.toml").open("a", encoding="utf-8") as table:

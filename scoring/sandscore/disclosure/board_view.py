@@ -14,6 +14,7 @@ from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.feedback import as_public
 from sandscore.ranking.score_table import tabulate
 from sandscore.records.board import Board, BoardPolicy, CardReference, FormulaMeasure, RankedMeasure, Row, Site
+from sandscore.records.counts import counts_of
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.scorecard import Scorecard
 from sandscore.records.totals_card import TotalMeasure, TotalsCard, without_predictions
@@ -140,6 +141,5 @@ _ROUNDED = 10_001
 
 
 def _counts(measure: RankedMeasure) -> tuple[int, ...]:
-    if measure.tp is None or measure.fp is None or measure.fn is None:
-        return ()
-    return measure.tp, measure.fp, measure.fn
+    counts = counts_of(measure.tp, measure.fp, measure.fn)
+    return (counts.tp, counts.fp, counts.fn) if counts else ()

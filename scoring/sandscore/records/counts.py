@@ -29,3 +29,8 @@ class Counts(Struct, frozen=True):
     @property
     def f1(self) -> float | None:
         return ratio(2 * self.tp, 2 * self.tp + self.fp + self.fn)
+
+
+def counts_of(tp: int | None, fp: int | None, fn: int | None) -> Counts | None:
+    """The three together; None where one of them is not known."""
+    return None if tp is None or fp is None or fn is None else Counts(tp, fp, fn)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializerFunctionWrapHandler, WrapSerializer
 
-from sandscore.records.counts import Counts
+from sandscore.records.counts import Counts, counts_of
 from sandscore.records.formula import Direction
 from sandscore.records.task_definition import TaskDefinition
 
@@ -67,9 +67,7 @@ class MeasureScore(_Record):
     @property
     def counts(self) -> Counts | None:
         """The integer counts; None where the measure has none and so cannot be ranked."""
-        if self.tp is None or self.fp is None or self.fn is None:
-            return None
-        return Counts(self.tp, self.fp, self.fn)
+        return counts_of(self.tp, self.fp, self.fn)
 
 
 class FormulaScore(_Record):

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from sandscore.records.counts import Counts
+from sandscore.records.counts import Counts, counts_of
 from sandscore.records.formula import Direction
 from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
 from sandscore.records.strict_record import StrictRecord
@@ -46,9 +46,7 @@ class TotalMeasure(StrictRecord):
     @property
     def counts(self) -> Counts | None:
         """The integer counts, where it has them."""
-        if self.tp is None or self.fp is None or self.fn is None:
-            return None
-        return Counts(self.tp, self.fp, self.fn)
+        return counts_of(self.tp, self.fp, self.fn)
 
 
 class TotalsCard(StrictRecord):

@@ -6,8 +6,8 @@ moves in between, in whichever home the queue is: neither its own submission nor
 
 from sandscore.base import clock
 
-_OPEN_SHARE = 1 / 30
-"""Of the time between two ticks: for as long what is done at one may be begun."""
+_OPEN_SECONDS = 20.0
+"""For as long what is done at a tick may be begun, and never for more than a sixth of the time between two."""
 
 
 def seconds_to_tick() -> float:
@@ -17,7 +17,7 @@ def seconds_to_tick() -> float:
 
 def at_tick() -> bool:
     """Whether one has just been."""
-    return clock.seconds_since_tick(clock.utc_now()) < clock.TICK_SECONDS * _OPEN_SHARE
+    return clock.seconds_since_tick(clock.utc_now()) < min(_OPEN_SECONDS, clock.TICK_SECONDS / 6)
 
 
 class Lookahead:
