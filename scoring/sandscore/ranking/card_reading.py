@@ -119,7 +119,8 @@ def _components(score: FormulaScore | MeasureScore, where: str, path: str) -> in
     try:
         formula = parse_formula(score.formula)
     except ValueError as fault:
-        raise _odd(path, where, one_line(fault)) from None
+        said = one_line(fault) if isinstance(score, FormulaScore) else "a formula without all that belongs to it"
+        raise _odd(path, where, said) from None
     if not isinstance(score, FormulaScore):
         if formula.kind != "f_beta" or score.counts is None:
             raise _odd(path, where, "a formula without all that belongs to it")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, WrapSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializerFunctionWrapHandler, WrapSerializer
 
 from sandscore.records.counts import Counts, counts_of
 from sandscore.records.formula import Direction
@@ -31,6 +31,11 @@ class Macro(_Record):
     notes: MacroNotes
 
 
+def _written(formula: object) -> object:
+    """What is no text is no formula either: whoever reads the card says so."""
+    return formula if formula is None or isinstance(formula, str) else ""
+
+
 class MeasureScore(_Record):
     """Counts and ratios of one measure; a profile's measure may carry components of its own beside them."""
 
@@ -46,7 +51,7 @@ class MeasureScore(_Record):
     value: float | None = Field(
         default=None, exclude_if=lambda value: value is None, description="What the formula makes of the counts."
     )
-    formula: str | None = Field(
+    formula: Annotated[str | None, BeforeValidator(_written)] = Field(
         default=None,
         exclude_if=lambda formula: formula is None,
         description="f_beta(2) of tp, fp and fn, where the measure is not ranked by its F1.",
