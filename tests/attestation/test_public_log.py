@@ -18,6 +18,7 @@ from queue_samples import HALF, RIGHT, WRONG_PLACE, hand_in, queue
 from sandscore.attestation.log_lines import (
     BoardLine,
     CommitmentLine,
+    DataLine,
     GoldLine,
     HandedIn,
     KeyLine,
@@ -138,6 +139,33 @@ def test_a_gold_that_changed_is_a_line_or_an_error(tmp_path: Path) -> None:
     silent.publish()
     with pytest.raises(ParticipantFault, match="no line says that it changed"):
         hold_against_log(after, "new", read_log(tmp_path / "other" / "queue" / "public" / "log"))
+
+
+def test_notes_and_rules_that_change_after_the_opening_are_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The hash by hand, as in the commitment; each change is a line once, and ``verify`` says it."""
+    workspace = queue(tmp_path)
+    for path, more in ((workspace.challenge_file, b"# later\n"), (workspace.notes(None), b"\n")):
+        path.write_bytes(path.read_bytes() + more)
+    for spans in (HALF, RIGHT):
+        hand_in(workspace, spans)
+        worked(workspace)
+    log = log_of(workspace)
+    kinds = [type(line) for line in log.lines]
+    assert kinds == [KeyLine, CommitmentLine, SubmissionLine, DataLine, DataLine, BoardLine, SubmissionLine, BoardLine]
+    line, secret = log.lines[4], workspace.salt.read_bytes()
+    assert isinstance(line, DataLine)
+    notes = subprocess.check_output(["sha256sum", str(workspace.notes(None))], text=True).split()[0]
+    assert (line.phase, line.name) == (None, "notes")
+    assert line.sha256 == salted(data_salt(secret, None, "notes"), f"sha256:{notes}".encode())
+    assert opening_root(log, None) == PublicLog(workspace).opening_root(None)
+    assert hold_against_log(board_of(workspace), "board", log).changed == (("challenge", 3), ("notes", 4))
+    assert run(["verify", str(workspace.boards / "date.json"), "--log", str(log.place)]) == 0
+    assert "changed since the opening: challenge (line 4), notes (line 5)\n" in capsys.readouterr().out
+    workspace.notes(None).unlink()
+    PublicLog(workspace).begin()
+    assert log_of(workspace).content == log.content, "notes that cannot be read are no other notes"
 
 
 def test_a_fork_is_named(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_every_page_is_verified_as_it_says(
     assert found, "the board's page prints one"
     level = "recomputed" if ended and cards == "notes" else "totals"
     for program, *words in found:
-        assert program == "sandscore"
+        assert (program, words[-2:]) == ("sandscore", ["--log", "../log"])
         assert run(words) == 0, capsys.readouterr().err
         assert f"level: {level}" in capsys.readouterr().out.splitlines()
     refused = run(["verify", "date-final/board.json", "--require", "recomputed"])
@@ -121,6 +121,51 @@ def test_every_page_is_verified_as_it_says(
     if not ended:
         assert b'"tp"' not in b"".join(path.read_bytes() for path in (root / "public" / "cards").glob("*"))
         assert all(row["measures"].get("token", {}).get("tp") is None for row in board["rows"])
+
+
+@pytest.mark.parametrize("cards", ["none", "totals"])
+def test_a_witness_who_is_shown_the_exact_cards_attests_a_board_that_hides_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], cards: CardRule
+) -> None:
+    root = site_of(tmp_path, feedback="full", cards=cards, ended=True)
+    board, key = root / "public" / "site" / "date-final" / "board.json", tmp_path / "witness.key"
+    assert run(["keys", "new", "example.org/witness", "-o", str(key)]) == 0
+    named = ["--key", capsys.readouterr().out.strip(), "--require", "attested"]
+    words = ["witness", str(board), "--cards", str(root / "private"), "--sign", str(key)]
+    exact = root / "private" / "s1.json"
+    honest = exact.read_text()
+    wrong = [(shuffled(honest), "its cards make")]
+    if cards == "totals":
+        wrong.append((relabelled(honest), "no card at hand makes cards/s1.json, the card of totals of s1"))
+    for content, told in wrong:
+        exact.write_text(content)
+        assert run(words) == 65
+        assert told in capsys.readouterr().err
+    exact.write_text(honest)
+    if cards == "totals":
+        (root / "private" / "s1-older.json").write_text(relabelled(honest))
+    assert run(words) == 0, capsys.readouterr().err
+    capsys.readouterr()
+    assert run(["verify", str(board), *named]) == 0
+    said = capsys.readouterr().out
+    assert "level: attested\n" in said
+    assert "attested by 0.1.0 from 3 cards: example.org/witness+" in said
+    assert run(["verify", str(board), "--require", "recomputed"]) == 65
+
+
+def relabelled(card: str) -> str:
+    """Another count of a label, which boards do not show and cards of totals do."""
+    said = json.loads(card)
+    said["per_label"]["mine-alone"]["token"]["fp"] += 1
+    return json.dumps(said)
+
+
+def shuffled(card: str) -> str:
+    """The same totals, of which each note has another's: only whoever has notes can tell."""
+    said = json.loads(card)
+    rows = list(said["per_note"].values())
+    said["per_note"] = dict(zip(said["per_note"], [*rows[7:], *rows[:7]], strict=True))
+    return json.dumps(said)
 
 
 def test_public_data_are_recomputed_while_the_phase_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from sandscore.attestation.log_verification import LogHeld, hold_against_log, re
 from sandscore.attestation.signing_keys import VerifierKey, new_key, read_key, verifier_key, write_key
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.disclosure.board_view import recomputed_view
+from sandscore.ranking.card_reading import card_entry, totals_card
 from sandscore.ranking.verification import Verified, verify
 from sandscore.records.record_reading import file_content, read_json
 
@@ -108,16 +109,20 @@ def witness(
     output: str | Path | None = None,
     testing: Callable[[], _Steps] = lambda: nullcontext(lambda _: None),
 ) -> Path:
-    """Recomputes a board from the cards in a folder, and writes a signed statement that says so; where it lies."""
+    """Recomputes a board from the cards in a folder, and writes a signed statement that says so; where it lies.
+
+    A board that withholds its cards, or names cards of totals, is recomputed from the exact ones among them.
+    """
     path, signer = Path(board), read_key(Path(key))
+    said, folder = _board(path), Path(cards)
     with testing() as advance:
-        verified = verify(path, sorted(Path(cards).glob("*.json")), advance, recomputed_view, Path(cards))
+        verified = verify(path, _exact_cards(said, folder), advance, recomputed_view, folder)
     if verified.not_recomputed or verified.level != "recomputed":
         raise ParticipantFault(f"{path} is not recomputed as a whole: {', '.join(verified.not_recomputed)}")
     made = {"sandscore": __version__, "values": verified.values, "cards": [{"sha256": one} for one in verified.hashes]}
     content = file_content(path)
     target = Path(output) if output else path.with_name(f"{path.stem}.{_plain(signer.name)}{ENDING}")
-    write(target, [witnessed_board(path.name, content, _board(path), made, signer)])
+    write(target, [witnessed_board(path.name, content, said, made, signer)])
     return target
 
 
@@ -126,6 +131,20 @@ def make_key(name: str, path: str | Path) -> str:
     key = new_key(name)
     write_key(key, Path(path))
     return key.public.text
+
+
+def _exact_cards(board: dict[str, object], folder: Path) -> list[Path]:
+    """Cards of the board's rows with a count for each note, each once."""
+    rows = board.get("rows")
+    names = {row.get("submission") for row in rows if isinstance(row, dict)} if isinstance(rows, list) else set()
+    found: dict[str, Path] = {}
+    for path in sorted(folder.glob("*.json")):
+        content = file_content(path)
+        if b'"per_note"' in content and totals_card(content, str(path)) is None:
+            entry = card_entry(content, str(path))
+            if entry.card.task == board.get("task") and entry.submission in names:
+                found.setdefault(entry.sha256, path)
+    return list(found.values())
 
 
 def _plain(name: str) -> str:

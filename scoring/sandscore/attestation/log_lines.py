@@ -49,6 +49,14 @@ class GoldLine(_Line, frozen=True, tag="gold"):
     gold: str
 
 
+class DataLine(_Line, frozen=True, tag="data"):
+    """From here on other notes, another challenge.toml or other practice notes are in force: their salted hash."""
+
+    phase: str | None
+    name: str
+    sha256: str
+
+
 class SubmissionLine(_Line, frozen=True, tag="submission"):
     """Something was handed in and accepted."""
 
@@ -66,7 +74,7 @@ class BoardLine(_Line, frozen=True, tag="board"):
     withdrawn: tuple[int, ...] = ()
 
 
-LogLine = KeyLine | CommitmentLine | GoldLine | SubmissionLine | BoardLine
+LogLine = KeyLine | CommitmentLine | GoldLine | DataLine | SubmissionLine | BoardLine
 _DECODER: "msgspec.json.Decoder[LogLine]" = msgspec.json.Decoder(LogLine)
 
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from sandscore.attestation.log_lines import (
     CommitmentLine,
+    DataLine,
     GoldLine,
     KeyLine,
     LogLine,
@@ -147,4 +148,5 @@ def _opens(one: Opening, line: LogLine) -> bool:
         return isinstance(line, SubmissionLine) and line.sha256 == made
     hashes = line.hashes if isinstance(line, CommitmentLine) else {}
     hashes = {gold_name(line.task): line.sha256} if isinstance(line, GoldLine) else hashes
+    hashes = {line.name: line.sha256} if isinstance(line, DataLine) else hashes
     return one.name in hashes and hashes[one.name] == opened(one.salt, one.content.encode())

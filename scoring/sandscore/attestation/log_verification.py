@@ -9,10 +9,12 @@ from msgspec import Struct
 from sandscore.attestation.log_lines import (
     BoardLine,
     CommitmentLine,
+    DataLine,
     GoldLine,
     Receipt,
     SubmissionLine,
     board_content,
+    gold_name,
 )
 from sandscore.attestation.log_reading import ReadLog
 from sandscore.attestation.signed_note import read_checkpoint, read_note
@@ -22,12 +24,16 @@ from sandscore.records.record_reading import file_content
 
 
 class LogHeld(Struct, frozen=True):
-    """What was found: the log's key, how many lines it has, the line about this board, and a newer one if there is."""
+    """What was found: the log's key, how many lines it has, the line about this board, and a newer one if there is.
+
+    ``changed``: what the phase was no longer about as at its opening, and on which line.
+    """
 
     key: str
     lines: int
     line: int
     newer: int | None
+    changed: tuple[tuple[str, int], ...] = ()
 
 
 class _Scored(Struct, frozen=True):
@@ -56,7 +62,8 @@ def hold_against_log(board: Mapping[str, Any], name: object, log: ReadLog, recei
         )
     _refuse_other_opening(board, name, log)
     newer = known[-1].position if known[-1] is not own else None
-    return LogHeld(log.keys[-1].text, len(log.lines), own.position, newer)
+    changed = tuple(_changes(log, board.get("task"), board.get("phase")))
+    return LogHeld(log.keys[-1].text, len(log.lines), own.position, newer, changed)
 
 
 def refuse_fork(earlier: Path, log: ReadLog) -> None:
@@ -79,6 +86,14 @@ def opening_root(log: ReadLog, phase: str | None) -> str | None:
         if isinstance(line, CommitmentLine) and line.phase == phase:
             return log.root_at(position + 1).hex()
     return None
+
+
+def _changes(log: ReadLog, task: object, phase: object) -> Iterator[tuple[str, int]]:
+    for position, line in enumerate(log.lines):
+        if isinstance(line, DataLine) and line.phase == phase:
+            yield line.name, position
+        elif isinstance(line, GoldLine) and (line.phase, line.task) == (phase, task):
+            yield gold_name(line.task), position
 
 
 def _boards(log: ReadLog, task: object, phase: object) -> Iterator[_Scored]:

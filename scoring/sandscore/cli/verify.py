@@ -65,6 +65,9 @@ def _upheld(upheld: "api.Upheld") -> Iterator[str]:
     if (log := upheld.log) is not None:
         newer = f"; line {log.newer + 1} is about a newer one" if log.newer is not None else ""
         yield f"log: line {log.line + 1} of {log.lines} is about this board{newer}; signed by {printable(log.key)}"
+        changed = [f"{printable(name)} (line {at + 1})" for name, at in log.changed]
+        if changed:
+            yield f"changed since the opening: {', '.join(changed)}"
     for one in upheld.statements:
         known = "" if one.trusted else ", a key that you did not name (--key)"
         of = f" by {printable(one.sandscore)} from {one.cards} cards" if one.sandscore else ""
@@ -81,7 +84,8 @@ def _as_json(board: Path, checked: "api.Checked") -> str:
         told["withheld"] = list(verified.withheld)
     if log is not None:
         newer = None if log.newer is None else log.newer + 1
-        told["log"] = {"key": log.key, "lines": log.lines, "line": log.line + 1, "newer": newer}
+        changed = [{"name": name, "line": at + 1} for name, at in log.changed]
+        told["log"] = {"key": log.key, "lines": log.lines, "line": log.line + 1, "newer": newer, "changed": changed}
     if checked.upheld.statements:
         told["statements"] = [
             {"kind": one.kind, "key": one.key, "trusted": one.trusted} for one in checked.upheld.statements

@@ -16,7 +16,8 @@ def command(board: Path, cards: Path, sign: Path, output: Path | None) -> None:
     """Recompute BOARD from the cards in DIR, and sign a statement that every number came out as printed.
 
     It names your key, this version, and each card by its SHA-256. Who trusts your key can then require it:
-    sandscore verify BOARD --key YOURS --require attested.
+    sandscore verify BOARD --key YOURS --require attested. A board whose own cards are withheld, or are totals, is
+    recomputed from the exact cards; sandscore queue export writes those of a queue.
 
     \b
     Example:

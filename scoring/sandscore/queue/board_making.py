@@ -22,7 +22,7 @@ from sandscore.disclosure.outcome_views import ScoreItem, ladder_after
 from sandscore.disclosure.released import pack
 from sandscore.queue.children.child_messages import BoardsAnswer, ScoredSubmission
 from sandscore.queue.public_log import PublicLog
-from sandscore.queue.queue_layout import OWNER_FILE, OWNER_FOLDER
+from sandscore.queue.queue_layout import LOG, OWNER_FILE, OWNER_FOLDER, public_path
 from sandscore.queue.shared_data import policy_in
 from sandscore.queue.workspace import SCRATCH, Workspace, read_salt
 from sandscore.ranking.board_building import rank
@@ -135,7 +135,8 @@ def shown(group: BoardGroup, most: int) -> list[ScoredSubmission]:
 
 def _publish(workspace: Workspace, boards: Sequence[Path]) -> None:
     """The site is all ours: where it does not know itself any more (its writer was killed), it is made anew."""
-    settings = PublicationSettings(workspace.challenge)
+    log = os.path.relpath(public_path(workspace.root, LOG), workspace.site)
+    settings = PublicationSettings(workspace.challenge, log=Path(log).as_posix())
     try:
         publish(boards, workspace.site, settings)
     except UsageFault:

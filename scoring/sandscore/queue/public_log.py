@@ -22,6 +22,7 @@ from sandscore.attestation.log_lines import (
     PRACTICE,
     BoardLine,
     CommitmentLine,
+    DataLine,
     DataOpening,
     GoldLine,
     HandedIn,
@@ -107,6 +108,8 @@ class _Known(Struct):
         elif isinstance(line, GoldLine):
             self.gold[line.task, line.phase] = line.gold
             self.data[line.phase, gold_name(line.task)] = (self.size, line.sha256)
+        elif isinstance(line, DataLine):
+            self.data[line.phase, line.name] = (self.size, line.sha256)
         elif isinstance(line, SubmissionLine):
             self.submissions[line.sha256] = self.size
         else:
@@ -132,14 +135,17 @@ class PublicLog:
 
     def begin(self) -> None:
         """A key, and what the phases are about whose notes and gold are there: salted hashes, before anybody hands in
-        anything."""
+        anything. Of those that have begun, what has changed since but gold, which counts once it is scored with."""
         with self._alone(), told(self._folder):
             if self._known.key is None:
                 self._append([KeyLine(self._key().public.text)])
             challenge = self._workspace.challenge
             phases: list[str | None] = [phase.name for phase in challenge.phases] or [None]
             for phase in phases:
-                if phase not in self._known.phases and self._workspace.tasks(phase):
+                if phase in self._known.phases:
+                    if changes := [*self._changes(phase)]:
+                        self._append(changes)
+                elif self._workspace.tasks(phase):
                     self._append([self._commitment(phase)])
 
     def accept(self, given: HandedIn) -> Receipt | None:
@@ -348,17 +354,30 @@ class PublicLog:
     def _commitment(self, phase: str | None) -> CommitmentLine:
         workspace = self._workspace
         golds = {task: _content(workspace.gold(task, phase)) for task in workspace.tasks(phase)}
-        files = {CHALLENGE: _content(workspace.challenge_file), NOTES: _content(workspace.notes(phase))}
-        files |= {gold_name(task): content for task, content in golds.items()}
-        practice = resolved(workspace.challenge, chosen_phase(workspace.challenge, phase)).practice
-        if practice and (notes := find_data_file(Path(practice), NOTES)) is not None:
-            files[PRACTICE] = _content(notes)
+        files = self._files(phase) | {gold_name(task): content for task, content in golds.items()}
         salts = {name: data_salt(self._secret, phase, name) for name in files}
         return CommitmentLine(
             phase,
             {name: salted(salts[name], content.encode()) for name, content in files.items()},
             {task: keyed_gold(content.removeprefix(_SHA256), self._secret) for task, content in golds.items()},
         )
+
+    def _files(self, phase: str | None) -> dict[str, str]:
+        """What a phase is about beside its gold."""
+        workspace = self._workspace
+        files = {CHALLENGE: _content(workspace.challenge_file), NOTES: _content(workspace.notes(phase))}
+        practice = resolved(workspace.challenge, chosen_phase(workspace.challenge, phase)).practice
+        if practice and (notes := find_data_file(Path(practice), NOTES)) is not None:
+            files[PRACTICE] = _content(notes)
+        return files
+
+    def _changes(self, phase: str | None) -> Iterator[DataLine]:
+        """Nothing while notes cannot be read: whoever needs them says so."""
+        with suppress(SandscoreError):
+            for name, content in self._files(phase).items():
+                hashed = self._hashed(phase, name, content.removeprefix(_SHA256))
+                if (phase, name) in self._known.data and self._known.data[phase, name][1] != hashed:
+                    yield DataLine(phase, name, hashed)
 
     def _hashed(self, phase: str | None, name: str, sha256: str) -> str:
         return salted(data_salt(self._secret, phase, name), f"{_SHA256}{sha256}".encode())

@@ -22,7 +22,7 @@ from sandscore.ranking.totals_verification import REFERENCES, made_of_totals, si
 from sandscore.records.board import Board, BoardPolicy, BoardRules, CardReference, Root
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import file_content, read_json, refusing
-from sandscore.records.totals_card import TotalsCard
+from sandscore.records.totals_card import TotalsCard, totals_of
 from sandscore.records.withheld_fields import CARD_FIELDS, covering, permitted_fields, policy_on
 
 TOLERANCE = 1e-9
@@ -51,8 +51,14 @@ class _Cell(BaseModel):
     """What a site or a row says about its cards."""
 
     model_config = ConfigDict(extra="ignore")
+    submission: str = ""
     card: CardReference | None = None
     sites: dict[str, "_Cell"] = {}
+
+    @property
+    def references(self) -> list[CardReference]:
+        cards = (self.card, *(site.card for site in self.sites.values()))
+        return [card for card in cards if card is not None]
 
 
 class _Origin(BaseModel):
@@ -92,16 +98,19 @@ def verify(
     folder: Path | None = None,
 ) -> Verified:
     """Recompute a board, from the cards that it names (they lie in ``folder``, or beside it), from ``cards`` where it
-    withholds which they are, whose view ``as_shown`` then makes, or else from its totals."""
+    withholds which they are or names their totals, whose view ``as_shown`` then makes, or else from its totals."""
     said = read_json(file_content(path), path, "a board", ParticipantFault)
     with refusing(path, "a board", ParticipantFault):
         origin = _Origin.model_validate(_meant(said))
     _refuse_wrong_silence(said, origin, path)
     policy = policy_on(origin.policy, origin.config)
     whole = policy.exact and policy.cards == "notes"
-    found = [] if cards and not whole and origin.policy is not None else list(_cards_of(origin, folder or path.parent))
+    places = [path.parent] if folder is None else [folder, path.parent]
+    found = [] if cards and not whole and origin.policy is not None else list(_cards_of(origin, places))
     totals = [one for one in found if isinstance(one.card, TotalsCard)]
-    entries = [one.card for one in found if isinstance(one.card, RankedCard)] or _in_hand(cards, origin)
+    if totals and cards and origin.policy is not None:
+        found, totals = [], []
+    entries = [one.card for one in found if isinstance(one.card, RankedCard)] or _in_hand(cards, origin, path)
     if totals or not entries:
         return _from_totals(said, totals, path)
     made = rank(entries, origin.config, origin.phase, progress, log_root=origin.log_root)
@@ -114,14 +123,24 @@ def verify(
     return Verified(compared, len(entries), tuple(copied), withheld=origin.withheld, hashes=hashes)
 
 
-def _in_hand(cards: Sequence[Path], origin: _Origin) -> list[RankedCard]:
-    """Cards that the board does not name. The organiser's own name gold by its hash, where the board may name it by a
-    hash that is keyed with a secret."""
+def _in_hand(cards: Sequence[Path], origin: _Origin, path: Path) -> list[RankedCard]:
+    """Exact cards that the board does not name. The organiser's own name gold by its hash, where the board may name it
+    by a hash that is keyed with a secret. Where the board names cards of totals, these are the cards that make them."""
     entries = read_cards(cards)
     if origin.policy is None:
         return entries
     known = dict(zip(sorted({entry.dataset for entry in entries}), origin.gold.values(), strict=False))
-    return [entry.with_gold(known.get(entry.dataset)) for entry in entries]
+    entries = [entry.with_gold(known.get(entry.dataset)) for entry in entries]
+    named = [(row.submission, card) for row in origin.rows for card in row.references]
+    if not named or not entries:
+        return entries
+    made = {(entry.submission, hashlib.sha256(totals_of(entry.card).content()).hexdigest()): entry for entry in entries}
+    for submission, card in named:
+        if (submission, card.sha256) not in made:
+            raise ParticipantFault(
+                f"{path}: no card at hand makes {one_line(card.path)}, the card of totals of {one_line(submission)}"
+            )
+    return [made[submission, card.sha256] for submission, card in named]
 
 
 def _from_totals(said: object, cards: Sequence[_Found], path: Path) -> Verified:
@@ -215,19 +234,19 @@ def _without(names: frozenset[str], value: Any) -> Any:
     return [_without(names, inner) for inner in value] if isinstance(value, list) else value
 
 
-def _cards_of(origin: _Origin, folder: Path) -> Iterator[_Found]:
+def _cards_of(origin: _Origin, folders: Sequence[Path]) -> Iterator[_Found]:
     for at, row in enumerate(origin.rows):
         cells: list[tuple[str | None, _Cell]] = [(None, row), *row.sites.items()]
         for site, cell in cells:
             if cell.card is not None:
-                yield _Found(_find(cell.card, folder), at, site)
+                yield _Found(_find(cell.card, folders), at, site)
 
 
-def _find(reference: CardReference, folder: Path) -> RankedCard | TotalsCard:
+def _find(reference: CardReference, folders: Sequence[Path]) -> RankedCard | TotalsCard:
     """The card beside the board, or where the board says; a file with other content is not it."""
     named = Path(reference.path)
-    places = [folder / named, folder / named.name, folder / "cards" / named.name, named]
-    there = [place for place in dict.fromkeys(places) if _is_file(place)]
+    places = [folder / place for folder in folders for place in (named, named.name, Path("cards", named.name))]
+    there = [place for place in dict.fromkeys([*places, named]) if _is_file(place)]
     for place in there:
         content = file_content(place)
         if hashlib.sha256(content).hexdigest() == reference.sha256:

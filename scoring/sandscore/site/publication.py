@@ -25,11 +25,13 @@ class PublicationSettings(Struct, frozen=True):
     """How a site is made.
 
     ``cards``: no more than these, where a board's policy would let more of them out. ``sign``: each board with it.
+    ``log``: where the log of all its boards lies, as seen from the site's folder.
     """
 
     challenge: Challenge | None = None
     cards: CardRule | None = None
     sign: SignerKey | None = None
+    log: str | None = None
 
 
 def publish(boards: Sequence[Path], site: Path, settings: PublicationSettings | None = None) -> Written:
@@ -46,7 +48,7 @@ def publish(boards: Sequence[Path], site: Path, settings: PublicationSettings | 
     if len({*slugs}) < len(slugs):
         raise UsageFault("two boards have names that make the same folder; rename a phase")
     with as_it_comes():
-        files = dict(_files(Overview(pages, chosen.challenge), chosen.sign))
+        files = dict(_files(Overview(pages, chosen.challenge, chosen.log), chosen.sign))
     return write_site(site, files)
 
 

@@ -85,10 +85,11 @@ class BoardPage(Struct, frozen=True):
 
 
 class Overview(Struct, frozen=True):
-    """The site."""
+    """The site; ``log``: where the log of its boards lies, as seen from its folder."""
 
     boards: Sequence[BoardPage]
     challenge: Challenge | None
+    log: str | None = None
 
     @property
     def title(self) -> str:
