@@ -95,8 +95,11 @@ def forms(text: str) -> Iterator[bytes]:
             yield base64.b64encode(b"\0" * shift + content)[4 if shift else 0 : -4]
 
 
+FORMS = {canary: [*forms(canary)] for canary in CANARIES}
+
+
 def found(content: bytes) -> list[str]:
-    return [canary for canary in CANARIES if any(form in content for form in forms(canary))]
+    return [canary for canary in CANARIES if any(form in content for form in FORMS[canary])]
 
 
 def printed() -> str:
@@ -312,8 +315,14 @@ def test_every_form_is_found() -> None:
     assert {*found(printed().encode("latin-1"))} == {*READ, *OWN}
 
 
-@pytest.mark.parametrize("home", HOMES)
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(
+    ("home", "policy"),
+    [
+        pytest.param(home, policy, marks=() if home == "sqlite" or policy == "rounded" else pytest.mark.slow)
+        for home in HOMES
+        for policy in POLICIES
+    ],
+)
 def test_no_canary_is_found_outside(home: str, policy: str, tmp_path: Path, sent: list[bytes]) -> None:
     case = POLICIES[policy]
     shown = HOMES[home](tmp_path, case.keys)
@@ -322,7 +331,7 @@ def test_no_canary_is_found_outside(home: str, policy: str, tmp_path: Path, sent
         leaks = [(canary, content[:200]) for content in contents for canary in found(content) if canary not in allowed]
         assert leaks == []
     told = {canary for content in shown.teams for canary in found(content)}
-    assert ({*READ} <= told) == ({*READ} <= {*case.teams}), "what teams hold under an agreement is no secret to them"
+    assert (READ[0] in told) == (READ[0] in case.teams), "what teams hold under an agreement is no secret to them"
 
 
 def test_what_an_organiser_lets_out_knowingly_is_found(tmp_path: Path, sent: list[bytes]) -> None:
