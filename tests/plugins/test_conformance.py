@@ -14,6 +14,17 @@ from sandscore.formats import FORMATS
 from sandscore.measures.measure_registry import MEASURES
 from sandscore.profiles.profile_registry import PROFILES
 
+LOWER = """
+from sandscore.measures.measure import DocumentMeasure
+def places(annotations):
+    return {at for a in annotations for at in range(a.start, a.end)}
+class Readable(DocumentMeasure):
+    name, description = "readable", "gold characters that can still be read"
+    formula, direction = "ratio(left/gold)", "lower"
+    def count(document, settings):
+        gold = places(document.gold)
+        return {"left": len(gold - places(document.predictions)), "gold": len(gold)}
+"""
 BROKEN = """
 from sandscore.measures.measure import DocumentMeasure
 class Firsts(DocumentMeasure):
@@ -21,16 +32,18 @@ class Firsts(DocumentMeasure):
     def count(document, settings):
         same = [g.start == p.start for g, p in zip(document.gold, document.predictions)]
         return {"first": sum(same[:1]), "gold": min(1, len(document.gold))}
+from sandscore.ranking import score_table
+score_table._scale = lambda *_: score_table.MeasureScale()  # more is better, whatever a card says
 """
 
 
-def suites(*words: str, beside: Path = PACKAGE) -> subprocess.CompletedProcess[str]:
+def suites(*words: str, beside: tuple[Path, ...] = ()) -> subprocess.CompletedProcess[str]:
     """The suites as a plug-in's author runs them, away from this checkout's own settings."""
-    path = os.pathsep.join(map(str, (ROOT / "scoring", beside)))
+    path = os.pathsep.join(map(str, (ROOT / "scoring", PACKAGE, *beside)))
     command = ["pytest", "-q", "-p", "no:cacheprovider", "-p", "sandscore.conformance.kind_option"]
     return subprocess.run(
         [sys.executable, "-m", *command, "--pyargs", "sandscore.conformance", *words],
-        capture_output=True, text=True, check=False, cwd=beside, env=os.environ | {"PYTHONPATH": path},
+        capture_output=True, text=True, check=False, cwd=PACKAGE, env=os.environ | {"PYTHONPATH": path},
     )  # fmt: skip
 
 
@@ -43,18 +56,24 @@ def test_every_row_of_ours_passes(registry: Registry[Any]) -> None:
     assert "skipped" not in ran.stdout
 
 
-def test_a_strangers_row_passes_by_its_name() -> None:
-    ran = suites("--kind", "measure", "covered_notes", "-rA")
+def test_strangers_rows_pass_by_their_names(tmp_path: Path) -> None:
+    """Of ``readable`` less is better."""
+    beside = installed(tmp_path, "lower", LOWER, {"sandscore.measures": "readable = lower:Readable\n"})
+    ran = suites("--kind", "measure", "covered_notes", "readable", "-rA", beside=(beside,))
     assert ran.returncode == 0, ran.stdout[-3000:]
-    assert "[covered_notes" in ran.stdout
-    assert "[token" not in ran.stdout
+    passed = ran.stdout.replace("0-readable", "readable")
+    assert "test_boards_are_ranked_and_verified_in_its_direction[readable" in passed
+    assert "[covered_notes" in passed
+    assert "[token" not in passed
 
 
-def test_a_row_that_breaks_a_promise_fails(tmp_path: Path) -> None:
+def test_a_broken_promise_is_found(tmp_path: Path) -> None:
     beside = installed(tmp_path, "broken", BROKEN, {"sandscore.measures": "firsts = broken:Firsts\n"})
-    ran = suites("--kind", "measure", "firsts", beside=beside)
+    ran = suites("--kind", "measure", "firsts", beside=(beside,))
     assert ran.returncode == 1
-    assert "test_the_order_of_a_file_changes_nothing[firsts" in ran.stdout.replace("0-firsts", "firsts")
+    failed = ran.stdout.replace("0-firsts", "firsts")
+    assert "test_the_order_of_a_file_changes_nothing[firsts" in failed
+    assert "test_boards_are_ranked_and_verified_in_its_direction[firsts" in failed
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What a chosen row promises: against plain loops, by hand, and as properties."""
 
 import math
+import time
 from itertools import pairwise
 
 import numpy as np
@@ -29,7 +30,7 @@ def drawn(seed: int, rows: int, patients: int = 30, draws: int = 240, spread: fl
 
 
 CASES = {f"{k} systems, spread {spread}, {seed}": (seed, k, spread) for seed, (k, spread) in enumerate(
-    [(1, 0.1), (2, 0.0), (2, 0.1), (3, 0.02), (7, 0.0), (7, 0.05), (7, 0.3), (12, 0.02), (12, 0.1)]
+    [(1, 0.1), (2, 0.0), (2, 0.1), (3, 0.02), (7, 0.0), (7, 0.05), (7, 0.3), (12, 0.02), (12, 0.1), (25, 0.15)]
 )}  # fmt: skip
 
 
@@ -45,6 +46,18 @@ def test_as_the_slow_one(case: str, bounded: bool) -> None:
     ):
         for one, other in zip(made, slow, strict=True):
             assert one == pytest.approx(other, abs=1e-10)
+    assert expected_scores(y, rep) == pytest.approx(slow_board.expected(y.tolist(), rep.tolist()), abs=1e-10)
+
+
+def test_copies_among_others_as_the_slow_one() -> None:
+    """Copies stand at each other's places in every draw, in a field of which some are out of reach."""
+    y, rep = drawn(13, 9, spread=0.1)
+    for copy, of in ((3, 5), (6, 0), (7, 0)):
+        y[copy], rep[copy] = y[of], rep[of]
+    for one, other in zip(
+        chosen_intervals(y, rep, 40.0), slow_board.chosen(y.tolist(), rep.tolist(), 40.0), strict=True
+    ):
+        assert one == pytest.approx(other, abs=1e-10)
     assert expected_scores(y, rep) == pytest.approx(slow_board.expected(y.tolist(), rep.tolist()), abs=1e-10)
 
 
@@ -148,6 +161,16 @@ def test_somebody_far_away_changes_nothing() -> None:
     y, rep = drawn(12, 1, patients=200)
     together = chosen_intervals(np.array([y[0], y[0] / 5]), np.vstack([rep, rep[:, ::-1] / 5]), 100.0)
     assert together[0] == chosen_intervals(y, rep, 100.0)[0]
+
+
+def test_a_hundred_systems() -> None:
+    """Both together in two seconds of CPU where nobody else works; twice that here."""
+    y, rep = drawn(14, 100, patients=500, draws=10_000, spread=0.05)
+    started = time.process_time()
+    spans, next_time = chosen_intervals(y, rep, 400.0), expected_scores(y, rep)
+    assert time.process_time() - started < 4
+    assert None not in spans
+    assert None not in next_time
 
 
 def test_effective_patients_by_hand() -> None:

@@ -12,7 +12,8 @@ from msgspec.structs import fields
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.records.task_definition import TaskDefinition
 from sandscore.task_table.own_tasks import definition_hash, definition_of, own_task, refuse_unlike_ours, why_not_own
-from sandscore.task_table.task import ClientNames, ForeignTypes, I2b2Category, Starter, Task, find_task, snake_case
+from sandscore.task_table.task import TASKS, ClientNames, ForeignTypes, I2b2Category, Starter, Task, find_task
+from sandscore.task_table.task_list import listed_tasks, snake_case
 from sandscore.task_table.task_schema import schema_of
 
 DRUG = TaskDefinition(array="textDrugAnnotations", label="drugClass", labels=("Opioid", "NSAID"), label_required=True)
@@ -98,6 +99,14 @@ def test_tasks_are_found_by_id() -> None:
     assert find_task(own["drug"]) is own["drug"]
     with pytest.raises(UsageFault, match=r"unknown task 'dat'.*the tasks are"):
         find_task("dat")
+
+
+def test_a_list_says_the_same_as_the_rows() -> None:
+    shown = ("id", "array", "label", "label_required", "path", "measures")
+    sides = ([tuple(getattr(one, name) for name in shown) for one in many] for many in (listed_tasks(), TASKS.values()))
+    listed, typed = sides
+    assert listed == typed
+    assert ("date", "textDateAnnotations", "dateFormat", False, "/textDateAnnotations") in [row[:5] for row in listed]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,9 @@ from sandscore.cli.options import TaskName, format_option, own_task_options, own
 
 if TYPE_CHECKING:
     from sandscore.task_table.task import Task
+    from sandscore.task_table.task_list import ListedTask
+
+    AnyTask = Task | ListedTask
 
 
 @click.command("tasks")
@@ -26,7 +29,7 @@ def command(task: "Task | None", schema: bool, output_format: str) -> None:
       sandscore tasks
       sandscore tasks address --schema
     """
-    from sandscore.task_table.task import TASKS
+    from sandscore.task_table.task_list import listed_tasks
 
     if schema and task is None:
         raise UsageFault("--schema prints the schema of one task: name it")
@@ -35,10 +38,10 @@ def command(task: "Task | None", schema: bool, output_format: str) -> None:
 
         click.echo(schema_text(task), nl=False)
         return
-    click.echo(FORMATS[output_format]([task] if task else [*TASKS.values(), *own_tasks().values()]))
+    click.echo(FORMATS[output_format]([task] if task else [*listed_tasks(), *own_tasks().values()]))
 
 
-def _row(task: "Task") -> dict[str, object]:
+def _row(task: "AnyTask") -> dict[str, object]:
     return {
         "id": task.id,
         "array": task.array,
@@ -49,13 +52,13 @@ def _row(task: "Task") -> dict[str, object]:
     }
 
 
-def _as_json(tasks: "Iterable[Task]") -> str:
+def _as_json(tasks: "Iterable[AnyTask]") -> str:
     import json
 
     return json.dumps([_row(task) for task in tasks], indent=2)
 
 
-def _as_text(tasks: "Iterable[Task]") -> str:
+def _as_text(tasks: "Iterable[AnyTask]") -> str:
     limit = terminal_width()
     lines = [f"{'task':14} {'array':32} {'label':14} measures"]
     for task in tasks:

@@ -1,20 +1,46 @@
 """The measure suite: what every measure promises, whoever wrote it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from sandscore.base.errors import SandscoreError
 from sandscore.conformance.drawn_corpora import DrawnCorpus
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.measures.measure_registry import MEASURES
 from sandscore.measures.measure_syntax import Named, parse
+from sandscore.ranking.board_building import rank
+from sandscore.ranking.card_reading import is_ranked, read_card
+from sandscore.ranking.verification import verify
+from sandscore.records.board import Board, BoardRules
+from sandscore.records.formula import COUNTS, F1, Direction
 from sandscore.records.scorecard import FormulaScore, Scorecard
 from sandscore.scoring.card_building import Question, score
 from sandscore.task_table.task import TASKS, Task
 
 SEEDS = range(5)
 Change = Callable[[DrawnCorpus], None]
+
+
+def _perfect(corpus: DrawnCorpus) -> None:
+    corpus.predictions = {name: list(rows) for name, rows in corpus.gold.items()}
+
+
+def _fewer(corpus: DrawnCorpus) -> None:
+    for rows in corpus.predictions.values():
+        rows.pop(0)
+
+
+def _silent(corpus: DrawnCorpus) -> None:
+    for rows in corpus.predictions.values():
+        rows.clear()
+
+
+SUBMISSIONS: dict[str, Change] = {
+    "perfect": _perfect, "drawn": lambda _: None, "fewer": _fewer, "silent": _silent,
+}  # fmt: skip
 
 
 def task_of(measure: str) -> Task:
@@ -96,10 +122,7 @@ def test_a_note_counts_the_same_alone(measure: str, seed: int, scored: Callable[
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_nothing_is_better_than_gold(measure: str, seed: int, scored: Callable[..., Scorecard]) -> None:
-    def perfect(corpus: DrawnCorpus) -> None:
-        corpus.predictions = {name: list(rows) for name, rows in corpus.gold.items()}
-
-    best, drawn = (scored(measure, seed, *change).measures[measure].ranked for change in ((perfect,), ()))
+    best, drawn = (scored(measure, seed, SUBMISSIONS[name]).measures[measure].ranked for name in ("perfect", "drawn"))
     sign = -1 if MEASURES.find(measure).direction == "lower" else 1
     assert best is not None
     assert drawn is None or sign * drawn <= sign * best + 1e-12
@@ -107,9 +130,69 @@ def test_nothing_is_better_than_gold(measure: str, seed: int, scored: Callable[.
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_dropping_a_prediction_never_raises_recall(measure: str, seed: int, scored: Callable[..., Scorecard]) -> None:
-    def fewer(corpus: DrawnCorpus) -> None:
-        for rows in corpus.predictions.values():
-            rows.pop(0)
-
-    before, after = scored(measure, seed).measures[measure], scored(measure, seed, fewer).measures[measure]
+    before, after = (scored(measure, seed, SUBMISSIONS[name]).measures[measure] for name in ("drawn", "fewer"))
     assert (after.recall or 0.0) <= (before.recall or 0.0) + 1e-12
+
+
+def as_of_a_package(card: Scorecard, measure: str, direction: Direction) -> Scorecard:
+    """The card of the same measure in an installed package, which may be of the other direction."""
+    score = card.measures[measure]
+    counts = score.components if isinstance(score, FormulaScore) else {n: getattr(score.counts, n) for n in COUNTS}
+    twin = FormulaScore(
+        score=score.ranked,
+        components=counts,
+        formula=score.formula or F1,
+        direction=direction,
+        plugin="conformance 1",
+        reason=score.reason,
+    )
+    return card.model_copy(update={"measures": {measure: twin}})
+
+
+def ranked(cards: Mapping[str, Scorecard], measure: str, folder: Path) -> Board:
+    """The board of these cards, all of it read from files and written to one."""
+    folder.mkdir(exist_ok=True)
+    for name, card in cards.items():
+        (folder / f"{name}.json").write_text(card.model_dump_json(), encoding="utf-8")
+    entries = [read_card(folder / f"{name}.json") for name in cards]
+    board = rank(entries, BoardRules(headline=measure, resamples=100, randomisations=99))
+    (folder / "board.json").write_text(board.model_dump_json(), encoding="utf-8")
+    return board
+
+
+def places(scores: Mapping[str, float | None], direction: str) -> dict[str, int]:
+    """One more than there are better ones; what is undefined comes after all others in either direction."""
+    sign = -1 if direction == "lower" else 1
+    keys = {name: (score is not None, sign * (score or 0)) for name, score in scores.items()}
+    return {name: 1 + sum(other > key for other in keys.values()) for name, key in keys.items()}
+
+
+@pytest.mark.parametrize("seed", SEEDS[:2])
+def test_boards_are_ranked_and_verified_in_its_direction(
+    measure: str, seed: int, scored: Callable[..., Scorecard], tmp_path: Path
+) -> None:
+    cards = {name: scored(measure, seed, change) for name, change in SUBMISSIONS.items()}
+    if not all(is_ranked(card.measures[measure]) for card in cards.values()):
+        with pytest.raises(SandscoreError):
+            ranked(cards, measure, tmp_path / "shown")
+        return
+    own: Direction = MEASURES.find(measure).direction
+    scores = {name: card.measures[measure].ranked for name, card in cards.items()}
+    assert {card.measures[measure].direction or "higher" for card in cards.values()} == {own}
+    made = ranked(cards, measure, tmp_path / "own")
+    assert {row.submission: row.rank for row in made.rows} == places(scores, own)
+    assert verify(tmp_path / "own" / "board.json").level == "recomputed"
+    for direction in get_args(Direction):
+        twins = {name: as_of_a_package(card, measure, direction) for name, card in cards.items()}
+        made = ranked(twins, measure, tmp_path / direction)
+        assert {row.submission: row.rank for row in made.rows} == places(scores, direction)
+        assert {row.submission: row.measures[measure].ranked for row in made.rows} == pytest.approx(scores)
+        board = tmp_path / direction / "board.json"
+        assert verify(board).level == "recomputed"
+        said = board.read_text(encoding="utf-8")
+        other = "higher" if direction == "lower" else "lower"
+        turned = said.replace(f'"direction":"{direction}"', f'"direction":"{other}"')
+        assert turned != said
+        board.write_text(turned, encoding="utf-8")
+        with pytest.raises(SandscoreError, match="direction"):
+            verify(board)

@@ -7,6 +7,7 @@ as wide everywhere; where scores are not between 0 and 1, on their own. A row wi
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from msgspec import Struct
@@ -23,9 +24,14 @@ NEAR, NEAR_NEXT = 0.95, 0.995
 DIGITS = 12
 """So many digits are the same on every machine, whatever its arc sine is."""
 FEW_EFFECTIVE = 20
-_DRAWS = 1_000
+ALIKE = 1e-3
+"""A difference that varies less than this share of its two rows is looked at itself: sums keep too few digits."""
+FEW = 4
+"""So many places are looked for by themselves; for more of them everybody is put in order."""
+_DRAWS = 256
 """Draws worked on at a time; the results do not depend on it."""
 Places = NDArray[np.intp]
+SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 
 def effective_patients(annotations: Sequence[int]) -> float | None:
@@ -68,13 +74,15 @@ def chosen_intervals(scores: Floats, replicates: Floats, effective: float, bound
 
 
 class _Errors(Struct, frozen=True, eq=False):
-    """Scores on the scale of their errors, errors of the draws there (rows × draws), and these over their spread."""
+    """Rising scores on the scale of their errors, errors of the draws there (rows × draws), these over their spread."""
 
     y: Floats
     x: Floats
     e: Floats
     sd: Floats
     unit: Floats
+    lowest: Floats
+    highest: Floats
     bounded: bool
 
     @classmethod
@@ -83,7 +91,7 @@ class _Errors(Struct, frozen=True, eq=False):
         e = x[:, None] - drawn
         sd = _spread(e)
         unit = np.divide(e, sd[:, None], out=np.zeros_like(e), where=sd[:, None] > 0)
-        return cls(y, x, e, sd, unit, bounded)
+        return cls(y, x, e, sd, unit, e.min(axis=1), e.max(axis=1), bounded)
 
     @property
     def z(self) -> tuple[Floats, Floats]:
@@ -98,20 +106,39 @@ class _Errors(Struct, frozen=True, eq=False):
         """``apart``: how far each row lies from this one beyond what chance does."""
         near = np.flatnonzero(apart == 0)
         pooled = float(np.sqrt(np.mean(self.sd[near] ** 2)))
-        below, above = np.flatnonzero(self.y <= self.y[row]), np.flatnonzero(self.y >= self.y[row])
-        down, up = (self.reach(self._furthest(row, others, apart, sign)) for others, sign in ((below, 1), (above, -1)))
+        first, last = (int(np.searchsorted(self.y, self.y[row], side)) for side in SIDES)
+        down = self.reach(self._furthest(row, slice(0, last), apart, 1))
+        up = self.reach(self._furthest(row, slice(first, len(self.y)), apart, -1))
         own = float(self.sd[row])
-        widths = (pooled if len(below) > 1 else own, pooled if len(above) > 1 else own)
+        widths = (pooled if last > 1 else own, pooled if len(self.y) - first > 1 else own)
         return self.interval(row, down, up, factor, widths)
 
-    def _furthest(self, row: int, others: Places, apart: Floats, sign: int) -> Floats:
-        """In each draw the largest error among those who could have stood here."""
-        out = np.empty(self.e.shape[1])
-        for start in range(0, len(out), _DRAWS):
-            draws = slice(start, start + _DRAWS)
-            lead = self.e[others, draws] - self.e[row, draws]
-            reached = sign * lead >= apart[others, None] - NOTHING
-            out[draws] = np.where(reached, sign * self.unit[others, draws], -np.inf).max(axis=0)
+    def _furthest(self, row: int, others: slice, apart: Floats, sign: int) -> Floats:
+        """In each draw the largest error among those who could have stood here; −∞ where it is none of the largest.
+
+        No draw exceeds the largest error of all who could in any draw: after a few draws most others are out of it.
+        """
+        room = self.highest - self.lowest[row] if sign > 0 else self.highest[row] - self.lowest
+        able = np.flatnonzero(apart[others] <= room[others] + NOTHING) + others.start
+        some = slice(int(able[0]), int(able[-1]) + 1)
+        ceiling = self.unit[some].max(axis=0) if sign > 0 else -self.unit[some].min(axis=0)
+        wanted = len(ceiling) - int(TAILS[1] * (len(ceiling) - 1))
+        first = np.argpartition(ceiling, -min(2 * wanted, len(ceiling)))[-2 * wanted :]
+        enough = np.partition(self._reached(row, some, first, apart, sign), -wanted)[-wanted]
+        draws = np.flatnonzero(ceiling >= enough)
+        out = np.full(len(ceiling), -np.inf)
+        out[draws] = self._reached(row, some, draws, apart, sign)
+        return out
+
+    def _reached(self, row: int, others: slice, draws: Places, apart: Floats, sign: int) -> Floats:
+        out = np.empty(len(draws))
+        for start in range(0, len(draws), _DRAWS):
+            here = draws[start : start + _DRAWS]
+            lead = sign * (self.e[others].take(here, axis=1) - self.e[row, here])
+            could = lead >= apart[others, None] - NOTHING
+            out[start : start + _DRAWS] = np.where(could, sign * self.unit[others].take(here, axis=1), -np.inf).max(
+                axis=0
+            )
         return out
 
     def interval(
@@ -134,16 +161,18 @@ def expected_scores(scores: Floats, replicates: Floats) -> list[float | None]:
     if not len(kept):
         return out
     y, errors = scores[kept], drawn.mean(axis=1, keepdims=True) - drawn
-    apart = _apart(y, errors, NEAR_NEXT)
-    by_draw, covariance = np.ascontiguousarray(errors.T), _covariance(errors)
-    for at, row in enumerate(kept):
-        if len(kept) == 1:
-            out[row] = float(y[at])
-            continue
-        world = _world(y, np.flatnonzero(apart[at] == 0), covariance)
-        first = int(np.count_nonzero(y > y[at]))
-        places = range(first, first + int(np.count_nonzero(y == y[at])))
-        out[row] = round(float(y[at] - np.median(_luck(world, by_draw, places))), DIGITS)
+    if len(kept) == 1:
+        out[kept[0]] = float(y[0])
+        return out
+    field, covariance, alike = _Field.of(errors), _covariance(errors), dict[bytes, list[int]]()
+    near = _apart(y, errors, NEAR_NEXT) == 0
+    for row, close in enumerate(near):
+        alike.setdefault(close.tobytes(), []).append(row)
+    for rows in alike.values():
+        first, last = (len(y) - np.searchsorted(y, y[rows], side) for side in reversed(SIDES))
+        luck = field.luck(_world(y, np.flatnonzero(near[rows[0]]), covariance), int(first.min()), int(last.max()))
+        for row, start, stop in zip(rows, first - first.min(), last - first.min(), strict=True):
+            out[kept[row]] = round(float(y[row] - np.median(luck[:, start:stop])), DIGITS)
     return out
 
 
@@ -160,63 +189,95 @@ def _world(y: Floats, near: Places, covariance: Floats) -> Floats:
     return world
 
 
-def _luck(world: Floats, by_draw: Floats, places: range) -> Floats:
-    """The errors of whoever stands at these places, in every draw; among equals the luckier comes first."""
-    drawn = world + by_draw
-    ordered = np.partition(drawn, [drawn.shape[1] - 1 - place for place in places], axis=1)
-    found = []
-    for place in places:
-        there = drawn == ordered[:, [drawn.shape[1] - 1 - place]]
-        alone = np.count_nonzero(there, axis=1) == 1
-        found.append(by_draw[alone][there[alone]])
-        if not alone.all():
-            some = drawn[~alone] + 1j * by_draw[~alone]
-            found.append(-np.sort(-some, axis=1)[:, place].imag)
-    return np.concatenate(found)
+class _Field(Struct, frozen=True, eq=False):
+    """Errors (draws × rows) of those who may change places, and how far each of them goes."""
+
+    by_draw: Floats
+    lowest: Floats
+    highest: Floats
+
+    @classmethod
+    def of(cls, errors: Floats) -> "_Field":
+        return cls(np.ascontiguousarray(errors.T), errors.min(axis=1), errors.max(axis=1))
+
+    def luck(self, world: Floats, first: int, last: int) -> Floats:
+        """(draws, places): the errors of whoever stands at the places from the first up to the last.
+
+        Who is always ahead of them or always behind them need not be put in order.
+        """
+        least, most, rows = world + self.lowest, world + self.highest, len(world)
+        floor, roof = (
+            np.partition(least, rows - last)[rows - last],
+            np.partition(most, rows - 1 - first)[rows - 1 - first],
+        )
+        inside = np.flatnonzero((most >= floor) & (least <= roof))
+        some = slice(int(inside[0]), int(inside[-1]) + 1)
+        ahead = int(np.count_nonzero(least > roof) - np.count_nonzero(least[some] > roof))
+        places = some.stop - some.start - 1 + ahead - np.arange(first, last)
+        out = np.empty((len(self.by_draw), last - first))
+        for start in range(0, len(out), _DRAWS):
+            errors = self.by_draw[start : start + _DRAWS, some]
+            out[start : start + _DRAWS] = _standing(world[some] + errors, errors, places)
+        return out
+
+
+def _standing(drawn: Floats, errors: Floats, places: Places) -> Floats:
+    """In each draw the errors of whoever stands at these places from below; among equals the luckier stands higher."""
+    around = np.unique(np.clip([places - 1, places, places + 1], 0, drawn.shape[1] - 1))
+    order = drawn.argsort(axis=1) if len(places) > FEW else drawn.argpartition(around, axis=1)
+    draws = np.arange(len(drawn))[:, None]
+    found: Floats = errors[draws, order[:, places]]
+    beside = drawn[draws, order[:, around]]
+    equal = np.any(beside[:, 1:] == beside[:, :-1], axis=1)
+    if equal.any():
+        found[equal] = np.sort(drawn[equal] + 1j * errors[equal], axis=1)[:, places].imag
+    return found
 
 
 def _usable(scores: Floats, replicates: Floats) -> tuple[Places, Floats]:
-    """The rows that take part, and their draws without those that are undefined for one of them."""
+    """The rows that take part, the worst first, and their draws without those that are undefined for one of them."""
     undefined = np.isnan(replicates)
     most = UNDEFINED_ALLOWED * replicates.shape[1]
     kept = np.flatnonzero(~np.isnan(scores) & (np.count_nonzero(undefined, axis=1) <= most))
     whole: NDArray[np.bool_] = ~np.any(undefined[kept], axis=0)
     if len(whole) - np.count_nonzero(whole) > most:
         return kept[:0], replicates[:0]
+    kept = kept[np.argsort(scores[kept], kind="stable")]
     return kept, replicates[kept] if whole.all() else replicates[np.ix_(kept, whole)]
 
 
 def _apart(x: Floats, errors: Floats, level: float) -> Floats:
     """(rows, rows): how far each two lie apart beyond what chance does; 0 where it may all be chance."""
-    spread, reach = np.zeros((len(x), len(x))), np.zeros_like(errors)
-    centred = errors - errors.mean(axis=1, keepdims=True)
-    for row in range(len(x) - 1):
-        spread[row, row + 1 :] = spread[row + 1 :, row] = _pair_spread(centred, row)
+    spread, reach = _pair_spreads(errors), np.zeros_like(errors)
+    per = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
     for start in range(0, errors.shape[1], _DRAWS):
-        draws = slice(start, start + _DRAWS)
-        for row in range(len(x) - 1):
-            _lengthen(reach[:, draws], errors[:, draws], spread[row], row)
+        _lengthen(reach[:, start : start + _DRAWS], errors[:, start : start + _DRAWS], per)
     furthest = quantiles(reach, (level,))
     distance: Floats = np.maximum(np.abs(x[:, None] - x) - furthest * spread, 0)
     return distance
 
 
-def _pair_spread(centred: Floats, row: int) -> Floats:
-    """Of the differences to the rows that follow."""
-    others, squares = centred[row + 1 :], np.zeros(len(centred) - row - 1)
-    for start in range(0, centred.shape[1], _DRAWS):
-        lead = others[:, start : start + _DRAWS] - centred[row, start : start + _DRAWS]
-        squares += np.einsum("ij,ij->i", lead, lead)
-    spread: Floats = np.sqrt(squares / max(1, centred.shape[1] - 1))
+def _lengthen(reach: Floats, errors: Floats, per: Floats) -> None:
+    """Every difference of two rows' errors in units of its spread, for the larger of either row's."""
+    ratio = np.empty(errors.shape)
+    for row in range(len(errors) - 1):
+        lead = np.subtract(errors[row + 1 :], errors[row], out=ratio[row + 1 :])
+        np.abs(lead, out=lead)
+        lead *= per[row, row + 1 :, None]
+        np.maximum(reach[row], lead.max(axis=0), out=reach[row])
+        np.maximum(reach[row + 1 :], lead, out=reach[row + 1 :])
+
+
+def _pair_spreads(errors: Floats) -> Floats:
+    """(rows, rows): of their differences."""
+    covariance = _covariance(errors)
+    own = np.diagonal(covariance)
+    whole = own[:, None] + own
+    squares = whole - 2 * covariance
+    for row, other in np.argwhere(np.triu(squares <= ALIKE * whole)):
+        squares[row, other] = squares[other, row] = _spread(errors[[row]] - errors[other])[0] ** 2
+    spread: Floats = np.sqrt(squares)
     return np.where(spread <= NOTHING, 0.0, spread)
-
-
-def _lengthen(reach: Floats, errors: Floats, spread: Floats, row: int) -> None:
-    """The row's pairs with those that follow, in units of their spread, for the larger of either row's."""
-    ratio = np.abs(errors[row + 1 :] - errors[row])
-    ratio *= np.divide(1.0, spread[row + 1 :], out=np.zeros(len(ratio)), where=spread[row + 1 :] > 0)[:, None]
-    np.maximum(reach[row], ratio.max(axis=0), out=reach[row])
-    np.maximum(reach[row + 1 :], ratio, out=reach[row + 1 :])
 
 
 def _spread(errors: Floats) -> Floats:

@@ -24,8 +24,6 @@ UNIT = 0.99
 MOST_SUMS = 400_000_000
 """Sums kept at a time; more would not fit."""
 _ROWS = 2_048
-_TOGETHER = 8
-"""Pairs worked on at a time; the results do not depend on it."""
 Pair = tuple[int, int]
 
 
@@ -75,11 +73,10 @@ class _Flips(Struct, frozen=True, eq=False):
         """How far apart each pair is and its unit, and how many draws are as far."""
         distance, unit = np.zeros(len(pairs)), np.zeros(len(pairs))
         reached = np.zeros(len(pairs), np.int64)
-        for start in range(0, len(pairs), _TOGETHER):
-            here = slice(start, start + _TOGETHER)
-            seen, flipped = self._statistics(pairs[here])
-            distance[here], unit[here] = seen, _upper(flipped)
-            reached[here] = np.count_nonzero(flipped >= (seen - TOLERANCE * unit[here])[:, None], axis=1)
+        for at, pair in enumerate(pairs):
+            distance[at], flipped = self._statistic(pair)
+            unit[at] = _upper(flipped)
+            reached[at] = np.count_nonzero(flipped >= distance[at] - TOLERANCE * unit[at])
         return distance, unit, reached
 
     def adjusted(self, pairs: Sequence[Pair], distance: Floats, unit: Floats) -> dict[Pair, float]:
@@ -89,45 +86,44 @@ class _Flips(Struct, frozen=True, eq=False):
         scaled = distance[known] / unit[known]
         rising = np.argsort(scaled, kind="stable")
         largest, counts = np.zeros(self.draws), np.zeros(len(known), np.int64)
-        for start in range(0, len(rising), _TOGETHER):
-            here = rising[start : start + _TOGETHER]
-            flipped = self._statistics([pairs[at] for at in known[here]])[1]
-            flipped /= unit[known[here], None]
-            np.maximum(flipped[0], largest, out=flipped[0])
-            np.maximum.accumulate(flipped, axis=0, out=flipped)
-            largest = flipped[-1]
-            counts[here] = np.count_nonzero(flipped >= scaled[here, None] - TOLERANCE, axis=1)
+        for at in rising:
+            flipped = self._statistic(pairs[known[at]])[1]
+            flipped /= unit[known[at]]
+            np.maximum(largest, flipped, out=largest)
+            counts[at] = np.count_nonzero(largest >= scaled[at] - TOLERANCE)
         so_far = 0
         for at in rising[::-1]:
             so_far = max(so_far, int(counts[at]))
             out[pairs[known[at]]] = (1 + so_far) / (self.draws + 1)
         return out
 
-    def _statistics(self, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
-        """How far apart the pairs are, and how far in every draw."""
-        a, b = (np.array(side) for side in zip(*pairs, strict=True))
-        seen, flipped = np.zeros(len(pairs)), np.zeros((len(pairs), self.draws))
+    def _statistic(self, pair: Pair) -> tuple[float, Floats]:
+        """How far apart the pair is, and how far in every draw."""
+        a, b = pair
+        seen, leads = 0.0, list[Floats]()
         for (up, down), signed in zip(self.sums, self.signed, strict=True):
             share = (up[a] + up[b]) / (down[a] + down[b])
-            weight = 1.0 if len(self.sums) == 1 else (down[a] + down[b]) / (2.0 * down[a] * down[b])
-            seen += weight * (up[a] - up[b] - share * (down[a] - down[b]))
-            moved = np.subtract(signed[1, a], signed[1, b], dtype=np.float64)
-            moved *= share[:, None]
             lead = np.subtract(signed[0, a], signed[0, b], dtype=np.float64)
+            moved = np.subtract(signed[1, a], signed[1, b], dtype=np.float64)
+            moved *= share
             lead -= moved
-            lead *= np.asarray(weight).reshape(-1, 1)
-            flipped += lead
-        return np.abs(seen), np.abs(flipped, out=flipped)
+            weight = 1.0
+            if len(self.sums) > 1:
+                weight = (down[a] + down[b]) / (2.0 * down[a] * down[b])
+                lead *= weight
+            seen += weight * (up[a] - up[b] - share * (down[a] - down[b]))
+            leads.append(lead)
+        flipped = sum(leads[1:], leads[0])
+        return abs(float(seen)), np.abs(flipped, out=flipped)
 
 
-def _upper(values: Floats) -> Floats:
-    """The 99 % quantile along the last axis, linear between neighbours."""
-    place = UNIT * (values.shape[1] - 1)
+def _upper(values: Floats) -> float:
+    """The 99 % quantile, linear between neighbours."""
+    place = UNIT * (len(values) - 1)
     low = int(place)
-    high = min(low + 1, values.shape[1] - 1)
-    ordered = np.partition(values, (low, high), axis=1)
-    found: Floats = ordered[:, low] + (ordered[:, high] - ordered[:, low]) * (place - low)
-    return found
+    high = min(low + 1, len(values) - 1)
+    ordered = np.partition(values, (low, high))
+    return float(ordered[low] + (ordered[high] - ordered[low]) * (place - low))
 
 
 def _signed_sums(

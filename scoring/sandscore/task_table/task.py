@@ -4,17 +4,14 @@ A row says how the annotations are called in JSON, which label they carry and wh
 answers for them, and what other people's formats and scorers call them. ``tasks.toml`` is where rows are written.
 """
 
-import os.path
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from msgspec import Struct, json
 
 from sandscore.base.errors import UsageFault, did_you_mean
+from sandscore.task_table.task_list import TABLE, measures_of, path_of, snake_case
 
-SPAN_MEASURES = ("token", "instance_strict", "instance_relax")
-_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 Pairs = tuple[tuple[str, str], ...]
 
 
@@ -76,7 +73,7 @@ class Task(Struct, frozen=True, omit_defaults=True):
     @property
     def path(self) -> str:
         """Where an annotator answers for this task."""
-        return f"/{self.array}"
+        return path_of(self.array)
 
     @property
     def label_measure(self) -> str | None:
@@ -85,8 +82,7 @@ class Task(Struct, frozen=True, omit_defaults=True):
 
     @property
     def measures(self) -> tuple[str, ...]:
-        label = (self.label_measure,) if self.label_measure else ()
-        return SPAN_MEASURES + label + (("hipaa_phi", "hipaa_phi_only") if self.hipaa else ())
+        return measures_of(self.label, hipaa=self.hipaa)
 
     @property
     def label_fields(self) -> dict[str, tuple[str, ...]]:
@@ -109,14 +105,8 @@ class Task(Struct, frozen=True, omit_defaults=True):
         return next(known, ForeignTypes(format_name, self.plain_types))
 
 
-def snake_case(name: str) -> str:
-    """``dateFormat`` as ``date_format``."""
-    return _WORD_START.sub("_", name).lower()
-
-
 def _rows() -> list[Task]:
-    table = os.path.join(os.path.dirname(__file__), "tasks.json")  # noqa: PTH118, PTH120 (all that needs no pathlib)
-    with open(table, "rb") as file:  # noqa: PTH123
+    with open(TABLE, "rb") as file:  # noqa: PTH123
         return json.decode(file.read(), type=list[Task])
 
 
