@@ -33,6 +33,7 @@ DISTINCT = {"person-name", "address", "location", "covid-symptom", "phi"}
 """Ids that mean nothing but a task."""
 ELSEWHERE = {
     ("nlpsandbox_profile.py", "address"): "what the NLP Sandbox client calls a list of its own",
+    ("registry_client.py", "location"): "a header of HTTP",
     ("participant_template.py", "textDateAnnotations"): "the starting point is written for dates, then for its task",
 }
 

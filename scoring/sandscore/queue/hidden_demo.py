@@ -7,6 +7,7 @@ from random import Random
 from msgspec import Struct, to_builtins
 
 from sandscore.base.whole_files import write_file
+from sandscore.task_table.task import TASKS
 
 _SENTENCES = ("Seen on {}.", "Admitted {} by ambulance.", "Last visit was {}, without findings.", "Due back {}.")
 _NOTES, _DATES = 12, 4
@@ -67,4 +68,4 @@ def _note(draw: Random) -> tuple[str, list[_Span]]:
 
 
 def _entry(note: str, spans: list[_Span]) -> dict[str, object]:
-    return {"annotationSource": {"resourceSource": {"name": note}}, "textDateAnnotations": to_builtins(spans)}
+    return {"annotationSource": {"resourceSource": {"name": note}}, TASKS["date"].array: to_builtins(spans)}
