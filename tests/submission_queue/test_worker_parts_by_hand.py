@@ -706,4 +706,4 @@ def test_shards_become_one_run(tmp_path: Path) -> None:
 
 
 def test_what_is_made_stays_as_it_is() -> None:
-    assert changeable("queue") == {"_Asked", "_Found"}
+    assert changeable("queue") == {"_Asked", "_Found", "_Known"}
