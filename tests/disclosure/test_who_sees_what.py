@@ -58,7 +58,7 @@ def score(case: str) -> str:
     told = release(ScoreItem(card=CARD, rules=BoardRules()), Audience.TEAM, policy(case)).view
     if "feedback" in told:
         return str(told["feedback"])
-    return "exact" if "per_label" in told else "exact totals"
+    return "exact" if "details" in told else "exact totals"
 
 
 def shown(item: Item[object], case: str, audience: Audience) -> str:

@@ -3,13 +3,14 @@
 import json
 from pathlib import Path
 
-from queue_samples import RIGHT, hand_in, queue, with_home
+from queue_samples import HIDDEN, RIGHT, WRONG_PLACE, hand_in, queue, with_home
 from queue_siege import Siege
 
 from sandscore.cli.main import run
 from sandscore.queue.homes.sqlite.sqlite_database import FILE, back_up
 from sandscore.queue.homes.sqlite.submission_journal import FILE as JOURNAL
 from sandscore.queue.workspace import Workspace
+from sandscore.records.released_view import LedgerLine
 from sandscore.records.submission import Submission
 
 
@@ -50,6 +51,33 @@ def test_what_came_after_the_backup_is_not_lost(tmp_path: Path) -> None:
     )
     board = json.loads((workspace.boards / "date.json").read_bytes())
     assert sorted(row["submission"] for row in board["rows"]) == sorted([before, after])
+
+
+def disclosed(workspace: Workspace) -> list[LedgerLine]:
+    return list(with_home(workspace, lambda home: home.disclosed()))
+
+
+def test_what_was_told_stays_told_whatever_is_restored(tmp_path: Path) -> None:
+    """The ledger is whole after a backup that knows nothing of it, and without any; said again it is no news."""
+    workspace, backup = queue(tmp_path, HIDDEN), tmp_path / "backup.sqlite"
+    back_up(workspace.root, backup)
+    hand_in(workspace, RIGHT)
+    hand_in(workspace, WRONG_PLACE, "Team B")
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    told, journal = disclosed(workspace), workspace.private / JOURNAL
+    assert {"status", "score", "reason", "problems", "board"} <= {line.what for line in told}
+    kept = journal.read_bytes()
+    restore(workspace, backup)
+    assert disclosed(workspace) == told
+    assert journal.read_bytes() == kept, "what is taken up is not said once more"
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    again = disclosed(workspace)
+    assert again[: len(told)] == told
+    assert {line.what for line in again[len(told) :]} <= {"board"}, "whose seed the grown log goes into"
+    for path in workspace.private.glob("queue.sqlite*"):
+        path.unlink()
+    assert run(["queue", "init", str(workspace.root), "--challenge", str(workspace.private / "challenge.toml")]) == 0
+    assert disclosed(workspace) == again
 
 
 def test_a_line_cut_short_was_promised_to_nobody(tmp_path: Path) -> None:

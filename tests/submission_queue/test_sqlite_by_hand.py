@@ -10,7 +10,8 @@ from queue_samples import hand_in, queue
 from sandscore.base.clock import read, utc_now
 from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
 from sandscore.queue.homes.sqlite.sqlite_claims import SqliteClaims
-from sandscore.queue.homes.sqlite.sqlite_database import Database, add_lines, back_up
+from sandscore.queue.homes.sqlite.sqlite_database import Database, back_up
+from sandscore.queue.homes.sqlite.sqlite_ledger import add_lines
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
 from sandscore.queue.workspace import Workspace
 from sandscore.records.released_view import LedgerLine

@@ -20,8 +20,8 @@ from msgspec.structs import replace
 from sandscore.base import clock
 from sandscore.base.errors import ParticipantFault
 from sandscore.conformance.home_bench import PREDICTIONS, TASK, HomeBench, Seat
-from sandscore.disclosure.released import unpack
 from sandscore.queue.attempt_files import card_name
+from sandscore.queue.children.child_messages import BoardsAnswer
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.records.released_view import LedgerLine, PackedView, Released
 from sandscore.records.submission import (
@@ -47,7 +47,8 @@ _PATIENCE_SECONDS = 15.0
 
 def _told(view: Any, what: str = "score", bits: float = 0.0) -> Released[Any]:
     """As a child process hands it on: the gate itself is not under test here."""
-    return unpack(PackedView(view, LedgerLine(what=what, bits=bits, mark=sha256(repr(view).encode()).hexdigest()[:16])))
+    line = LedgerLine(what=what, bits=bits, mark=sha256(repr(view).encode()).hexdigest()[:16])
+    return BoardsAnswer((), {"one": PackedView(view, line)}, ()).told["one"]
 
 
 SCORED = Verdict(Status.SCORED, scores={"instance_strict": 0.5}, feedback=_told({}), signature="date|x|v0")

@@ -9,9 +9,9 @@ from typing import TypeVar
 from msgspec import Struct
 
 from sandscore.disclosure.card_view import bits_of
+from sandscore.disclosure.feedback_view import as_public
 from sandscore.disclosure.released import Audience, Item, Released, choice_bits, passed
 from sandscore.ranking.card_reading import RankedCard
-from sandscore.ranking.feedback import as_public
 from sandscore.ranking.score_table import tabulate
 from sandscore.records.board import Board, BoardPolicy, CardReference, FormulaMeasure, RankedMeasure, Row, Site
 from sandscore.records.counts import counts_of

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from sandscore import __version__
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.base.whole_files import write_synced
-from sandscore.disclosure.released import unpack
 from sandscore.queue.attempt_files import PREDICTIONS, RUN, card_name
 from sandscore.queue.children.child_messages import (
     Blame,
@@ -32,7 +31,6 @@ from sandscore.ranking.card_reading import RankedCard, read_card
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.ranking.score_table import tabulate
 from sandscore.records.board import BoardRules
-from sandscore.records.released_view import Released
 from sandscore.records.submission import Status, Submission, Version
 
 
@@ -142,8 +140,7 @@ class Rescoring:
             name = card_name(one.submission.version + 1)
             write_synced(folder / name, (one.folder / name).read_bytes())
             made = one.answer
-            told: Released[Mapping[str, object]] | None = unpack(made.feedback) if made.feedback else None
-            version = Version(one.submission.version + 1, made.scores, told, made.signature, cause)
+            version = Version(one.submission.version + 1, made.scores, made.told, made.signature, cause)
             if await self._home.add_version(one.submission, version):
                 done.append(one.submission.id)
         return done

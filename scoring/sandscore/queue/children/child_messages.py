@@ -3,6 +3,7 @@
 They carry paths, digests and numbers: never notes, gold or tokens.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from msgspec.json import Decoder
 from pydantic import BaseModel
 
 from sandscore.attestation.log_lines import HandedIn
-from sandscore.records.released_view import LedgerLine, PackedView
+from sandscore.disclosure.released import unpack
+from sandscore.records.released_view import LedgerLine, PackedView, Released
 from sandscore.records.run_record import Outcome, Protocol, RunLimits, Stage
 from sandscore.records.submission import Submission
 from sandscore.task_table.task import Task
@@ -146,6 +148,11 @@ class ScoreAnswer(_Message, frozen=True, tag="scored"):
     signature: str
     feedback: PackedView | None = None
 
+    @property
+    def told(self) -> Released[Mapping[str, object]] | None:
+        """What the gate let out, in the child."""
+        return None if self.feedback is None else unpack(self.feedback)
+
 
 class GoldChange(Struct, frozen=True):
     """One annotation that gold has, or had: its place and label, without its text."""
@@ -181,6 +188,11 @@ class BoardsAnswer(_Message, frozen=True, tag="published"):
     warnings: tuple[str, ...]
     lines: tuple[LedgerLine, ...] = ()
     """For the ledger, about what everybody may see now."""
+
+    @property
+    def told(self) -> dict[str, Released[Mapping[str, object]]]:
+        """What the gate let out, in the child, by submission."""
+        return {submission: unpack(packed) for submission, packed in self.feedback.items()}
 
 
 RunnerRequest = SubmissionRunRequest | SweepRequest

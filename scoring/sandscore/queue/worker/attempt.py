@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from sandscore.base.errors import InfrastructureFault, ParticipantFault, Sandsco
 from sandscore.base.whole_files import sync_folders, write_synced
 from sandscore.containers.registries.image_pull import REGISTRY_FAILED
 from sandscore.containers.registries.registry_list import for_team, require_allowed
-from sandscore.disclosure.released import CALLED_BACK, unpack
+from sandscore.disclosure.released import CALLED_BACK
 from sandscore.queue.attempt_files import EARLY_LOG, LOG, PREDICTIONS, REFUSED, REHEARSAL, RUN
 from sandscore.queue.challenge_limits import limits_of
 from sandscore.queue.children.child_messages import (
@@ -37,7 +37,6 @@ from sandscore.queue.worker.executor import Hands
 from sandscore.queue.worker.lease_watch import HeldLeases, Interrupted
 from sandscore.queue.worker.ticks import seconds_to_tick
 from sandscore.queue.workspace import Workspace
-from sandscore.records.released_view import Released
 from sandscore.records.run_record import Outcome, RunRecord
 from sandscore.records.submission import (
     REHEARSED,
@@ -159,8 +158,7 @@ class Attempts:
                 raise Interrupted(signal)
         answer = await self._hands.score(score_request(claim.submission, folder))
         if isinstance(answer, ScoreAnswer):
-            told: Released[Mapping[str, object]] | None = unpack(answer.feedback) if answer.feedback else None
-            signed = answer.signature
+            told, signed = answer.told, answer.signature
             return Verdict(Status.SCORED, scores=answer.scores, feedback=told, signature=signed, folder=folder)
         if isinstance(answer, FaultAnswer) and answer.blame is Blame.PARTICIPANT:
             costly = TOO_COSTLY if answer.reason.startswith(TOO_COSTLY) else None

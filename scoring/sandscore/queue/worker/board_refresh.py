@@ -3,7 +3,7 @@
 import asyncio
 import fcntl
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from sandscore.base.errors import InfrastructureFault, SandscoreError
 from sandscore.base.process_identity import boot
 from sandscore.base.whole_files import write_file
 from sandscore.disclosure.outcome_views import outdated
-from sandscore.disclosure.released import unpack
 from sandscore.queue.attempt_files import card_name
 from sandscore.queue.children.child_messages import (
     BOARDS_ANSWERS,
@@ -32,7 +31,6 @@ from sandscore.queue.worker import notice_text
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.records.board import BoardRules
-from sandscore.records.released_view import Released
 from sandscore.records.submission import Status, Submission
 
 _PATIENCE_SECONDS = 3600.0
@@ -79,9 +77,8 @@ class Follower:
         await self._home.disclose(answer.lines)
         self._workspace.pending.unlink(missing_ok=True)
         by_id = {one.id: one for one in submissions}
-        for submission_id, packed in answer.feedback.items():
+        for submission_id, told in answer.told.items():
             one = by_id[submission_id]
-            told: Released[Mapping[str, object]] = unpack(packed)
             await self._home.disclose([told.line])
             await self._home.notify(notice_text.scored(one, one.attempt, told))
             await self._home.publish_feedback(one, told)

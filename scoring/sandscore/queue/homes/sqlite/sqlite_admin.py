@@ -14,13 +14,12 @@ from sandscore.base.errors import ParticipantFault
 from sandscore.queue.failure_quota import failure_refusal
 from sandscore.queue.homes.sqlite.sqlite_database import (
     Database,
-    add_lines,
     as_json,
     failures_of,
-    lines_in,
     seconds_left,
     submission_of,
 )
+from sandscore.queue.homes.sqlite.sqlite_ledger import add_lines, lines_in
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal, SubmittedRow
 from sandscore.queue.new_submission import NewSubmission, checked, keep_file, quota_of, refusal
 from sandscore.queue.public_log import PublicLog

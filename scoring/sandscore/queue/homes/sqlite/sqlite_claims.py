@@ -14,12 +14,12 @@ from sandscore.queue.fair_turns import Turns
 from sandscore.queue.homes.sqlite.sqlite_database import (
     Database,
     Gone,
-    add_lines,
     as_json,
     failures_of,
     seconds_left,
     submission_of,
 )
+from sandscore.queue.homes.sqlite.sqlite_ledger import add_lines
 from sandscore.queue.new_submission import quota_of
 from sandscore.queue.settings import QueueSettings
 from sandscore.records.challenge import Challenge

@@ -5,7 +5,7 @@ Rows of the database as submissions.
 
 import datetime
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import overload
@@ -18,8 +18,9 @@ from sandscore.base.process_identity import boot, gone
 from sandscore.base.whole_files import part_of, told
 from sandscore.queue.disk_space import full
 from sandscore.queue.failure_quota import Failure, is_failure
+from sandscore.queue.homes.sqlite.sqlite_ledger import last_line, lines_in
+from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
 from sandscore.queue.queue_layout import OWNER_FILE, private_path, steady
-from sandscore.records.released_view import LedgerLine
 from sandscore.records.submission import Status, Submission, SubmissionKind
 
 FILE = "queue.sqlite"
@@ -89,21 +90,6 @@ _ADDED = {
 """Columns that came later: a queue that an older version made is given them when it is opened."""
 
 
-_LEDGER = """
-CREATE TABLE IF NOT EXISTS disclosed (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    moment TEXT NOT NULL,
-    team TEXT,
-    submission TEXT,
-    what TEXT NOT NULL,
-    bits REAL NOT NULL,
-    mark TEXT NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX IF NOT EXISTS said_once ON disclosed (coalesce(submission, ''), coalesce(team, ''), what, mark);
-"""
-"""Older versions have none: whoever writes the first line makes it."""
-
-
 class Database:
     """One connection, used by one thread."""
 
@@ -112,6 +98,7 @@ class Database:
             self.path = private_path(root, FILE)
             if not self.path.is_file():
                 raise MissingFile(f"{root} holds no queue ({FILE}); sandscore queue init makes one")
+            self._journal = SubmissionJournal(root)
             with said(self.path):
                 self._connection = _connect(self.path)
                 found = self._connection.execute("PRAGMA user_version").fetchone()[0]
@@ -133,11 +120,16 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """All of it or nothing; on disk when this ends."""
+        """All of it or nothing; on disk when this ends. First comes what the journal alone knows, and what the ledger
+        is given goes into the journal too."""
         with said(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
+                self._journal.catch_up(self._connection)
+                before = last_line(self._connection)
                 yield self._connection
+                if told := lines_in(self._connection, before):
+                    self._journal.disclosed(self._connection, told)
                 self._connection.execute("COMMIT")
             finally:
                 if self._connection.in_transaction:
@@ -335,42 +327,6 @@ def seconds_left(row: sqlite3.Row, known: Gone | None = None) -> float:
     if row["status"] != Status.RECEIVED and (Gone() if known is None else known)[row["owner"]]:
         return 0.0
     return max(0.0, float(row["until"]) - uptime())
-
-
-def add_lines(
-    connection: sqlite3.Connection,
-    lines: Iterable[LedgerLine],
-    *,
-    team: str | None = None,
-    submission: str | None = None,
-) -> None:
-    """Into the ledger, each once; what a line leaves out of whose it is stands beside it."""
-    now, rows = written(utc_now()), list(lines)
-    if rows:
-        for statement in _LEDGER.split(";")[:-1]:  # executescript would end the transaction
-            connection.execute(statement)
-    for line in rows:
-        connection.execute(
-            "INSERT OR IGNORE INTO disclosed (moment, team, submission, what, bits, mark) VALUES (?, ?, ?, ?, ?, ?)",
-            (now, line.team or team, line.submission or submission, line.what, line.bits, line.mark),
-        )
-
-
-def lines_in(connection: sqlite3.Connection) -> list[LedgerLine]:
-    """The whole ledger, oldest first."""
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name='disclosed'").fetchone() is None:
-        return []
-    return [
-        LedgerLine(
-            what=row["what"],
-            bits=row["bits"],
-            team=row["team"],
-            submission=row["submission"],
-            mark=row["mark"],
-            when=row["moment"],
-        )
-        for row in connection.execute("SELECT * FROM disclosed ORDER BY seq")
-    ]
 
 
 @overload

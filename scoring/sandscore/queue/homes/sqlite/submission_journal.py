@@ -1,4 +1,4 @@
-"""Every submission and every cancel, one line each, beside the database.
+"""Every submission, every cancel and what was told, one line each, beside the database.
 
 A database restored from a backup has forgotten what came after it; the journal has not. The database remembers how
 far it has read, so what it missed is taken up again when the queue is next opened.
@@ -6,13 +6,16 @@ far it has read, so what it missed is taken up again when the queue is next open
 
 import os
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import DecodeError, Struct, json
 from msgspec.structs import astuple
 
 from sandscore.base.errors import InfrastructureFault
+from sandscore.queue.homes.sqlite.sqlite_ledger import add_lines
 from sandscore.queue.queue_layout import private_path
+from sandscore.records.released_view import LedgerLine
 from sandscore.records.submission import CANCELLED, Status, SubmissionKind
 
 FILE = "journal.jsonl"
@@ -37,24 +40,29 @@ class JournalLine(Struct, frozen=True, omit_defaults=True):
 
     submitted: SubmittedRow | None = None
     cancelled: str | None = None
+    disclosed: tuple[LedgerLine, ...] = ()
 
 
 _COLUMNS = SubmittedRow.__struct_fields__
 
 
 class SubmissionJournal:
-    """Appended to inside the transaction that it describes, and synced before that is committed."""
+    """Appended to inside the transaction that it describes, which has caught up with it before."""
 
     def __init__(self, root: Path) -> None:
         self.path = private_path(root, FILE)
 
     def submitted(self, connection: sqlite3.Connection, row: SubmittedRow) -> None:
-        """A new submission, into both."""
+        """A new submission, into both, and on disk before anybody is told its id."""
         self._append(connection, JournalLine(submitted=row))
         _insert(connection, row)
 
     def cancelled(self, connection: sqlite3.Connection, submission_id: str) -> None:
         self._append(connection, JournalLine(cancelled=submission_id))
+
+    def disclosed(self, connection: sqlite3.Connection, lines: Sequence[LedgerLine]) -> None:
+        """What the transaction gives to the ledger. The disk is not waited for: the database is on it in a moment."""
+        self._append(connection, JournalLine(disclosed=tuple(lines)), wait=False)
 
     def behind(self, connection: sqlite3.Connection) -> bool:
         """Whether the journal knows more than the database."""
@@ -62,6 +70,8 @@ class SubmissionJournal:
 
     def catch_up(self, connection: sqlite3.Connection) -> int:
         """Take up what the database missed; how many submissions that were."""
+        if not self.behind(connection):
+            return 0
         adopted = 0
         for entry in self._entries(_offset(connection)):
             if entry.submitted is not None:
@@ -72,11 +82,11 @@ class SubmissionJournal:
                     "WHERE id=? AND status='RECEIVED'",
                     (Status.REJECTED, CANCELLED, entry.cancelled),
                 )
+            add_lines(connection, entry.disclosed)
         _remember(connection, self._size())
         return adopted
 
-    def _append(self, connection: sqlite3.Connection, entry: JournalLine) -> None:
-        self.catch_up(connection)
+    def _append(self, connection: sqlite3.Connection, entry: JournalLine, *, wait: bool = True) -> None:
         line = json.encode(entry) + b"\n"
         try:
             with self.path.open("ab") as file:
@@ -85,7 +95,8 @@ class SubmissionJournal:
                 try:
                     file.write(line if whole else b"\n" + line)
                     file.flush()
-                    os.fsync(file.fileno())
+                    if wait:
+                        os.fsync(file.fileno())
                 except OSError:
                     os.truncate(self.path, size)
                     raise
