@@ -96,10 +96,12 @@ def test_keys_alone_are_enough(browser: Browser, site: Path) -> None:
         page.get_by_text("Columns", exact=True).focus()
         page.keyboard.press("Enter")
         page.keyboard.press("Tab")
+        hidden = page.evaluate("document.activeElement.closest('label').textContent.trim()")
+        assert page.get_by_role("columnheader", name=hidden, exact=True).is_visible()
         page.keyboard.press("Space")
-        assert page.get_by_role("columnheader", name="Precision").is_hidden()
+        assert page.get_by_role("columnheader", name=hidden, exact=True).is_hidden()
         page.keyboard.press("Escape")
-        assert page.get_by_label("Precision").is_hidden()
+        assert page.get_by_label(hidden, exact=True).is_hidden()
 
 
 def test_theme_is_switched_and_remembered(browser: Browser, site: Path) -> None:

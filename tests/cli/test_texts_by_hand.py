@@ -240,14 +240,14 @@ def test_words_that_name_a_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cancel.command.name == "cancel"
 
 
-def test_the_numbers_of_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_numbers_of_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
 
     async def worked(*given: Any) -> None:
         seen.append(given)
 
     monkeypatch.setattr(work, "_work", worked)
-    there = SimpleNamespace(workspace=SimpleNamespace(root=Path("q")), row=None)
+    there = SimpleNamespace(workspace=queue(tmp_path), row=None)
     monkeypatch.setattr(work, "place_of", lambda words, where, after: (there, words[1 - after :]))
     monkeypatch.setattr("sandscore.queue.layout_move.update_layout", lambda root, row: None)
     work.command.main(["q"], standalone_mode=False)
@@ -482,7 +482,7 @@ def test_patients_that_are_needed() -> None:
     assert power.FORMATS["text"](found(None)).splitlines()[3].startswith("more than 16 patients are needed (")
     told = json.loads(power.FORMATS["json"](found(None)))
     assert told["patients"] is None
-    assert told["assumed"] == {"gap": 0.1, "f1": 0.9, "overlap": 0.5, "power": 0.8, "alpha": 0.05}
+    assert told["assumed"] == {"gap": 0.1, "f1": 0.9, "overlap": 0.5, "power": 0.8, "alpha": 0.05, "beta": 1.0}
     assert told["tried"] == [{"patients": 8, "power": 0.25}, {"patients": 16, "power": 0.875}]
 
 

@@ -24,7 +24,7 @@ class Evil(DocumentMeasure):
 """
 FAULTY = """
 from sandscore.measures.measure import DocumentMeasure
-class Lower(DocumentMeasure):
+class Sideways(DocumentMeasure):
     name, description, direction = "sideways", "x", "sideways"
 class Formless(DocumentMeasure):
     name, description, formula = "formless", "x", "tp*2"

@@ -175,7 +175,7 @@ def _board(workspace: Workspace, group: BoardGroup, log: PublicLog, positions: P
     members = shown(group, workspace.settings.board_rows)
     policy = policy_in(workspace, group.task, group.phase)
     stamp = _stamp(workspace, members, policy)
-    place, stamped = workspace.boards / f"{group.slug}.json", workspace.private / f".{group.slug}.stamp"
+    place, stamped = workspace.boards / f"{group.slug}.json", _stamp_file(workspace, group)
     if place.exists() and stamped.exists() and stamped.read_text(encoding="ascii") == stamp:
         return
     workspace.boards.mkdir(parents=True, exist_ok=True)
@@ -200,8 +200,14 @@ def _board(workspace: Workspace, group: BoardGroup, log: PublicLog, positions: P
             write_page(workspace.cards / names[card.entry.sha256], card_content(card.released.view))
     _keep_older(place, made.board.view)
     write_page(place, as_json(made.board.view).encode())
+    stamped = _stamp_file(workspace, group)  # the folder may have been moved since
     with writing(stamped):
         write_file(stamped, stamp.encode(), mode=OWNER_FILE)
+
+
+def _stamp_file(workspace: Workspace, group: BoardGroup) -> Path:
+    """What a board was made from, as it lies now."""
+    return workspace.private / f".{group.slug}.stamp"
 
 
 def _note_lines(workspace: Workspace, policy: DisclosurePolicy, released: Sequence[Released[object]]) -> None:

@@ -141,10 +141,10 @@ def check_data(workspace: Workspace) -> None:
         for task in tasks:
             policy_in(workspace, task, phase)
             _check(workspace, task, phase)
-        if workspace.notes_hidden(phase):
-            hidden, practice = (read_notes(place)[0] for place in (workspace.notes(phase), workspace.practice(phase)))
-            refuse_shared(practice, (note.text for note in hidden))
     refuse_contradictions(workspace)
+    for phase in filter(workspace.notes_hidden, phases(challenge)):
+        hidden, practice = (read_notes(place)[0] for place in (workspace.notes(phase), workspace.practice(phase)))
+        refuse_shared(practice, (note.text for note in hidden))
 
 
 def phases(challenge: Challenge) -> list[str | None]:

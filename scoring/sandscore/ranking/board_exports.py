@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Callable
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from sandscore.base.terminal_text import UNDEFINED, disarmed, markdown, plain_cell, table
@@ -100,10 +101,15 @@ def as_markdown(board: Board) -> str:
     return "\n".join(lines) + "\n"
 
 
+_WIDE = 100
+"""Columns of a terminal from which on every score is shown."""
+
+
 def as_text(board: Board, limit: int | None = None) -> str:
-    """A table for a terminal of so many columns."""
-    heads = ("rank", "places", "group", "submission", "team", _head(board), "expected", "precision", "recall", "K")
-    rows: list[tuple[str, ...]] = [heads]
+    """A table for a terminal of so many columns; a narrow one has no room for precision and recall."""
+    parts = slice(2) if limit is not None and limit < _WIDE else slice(None)
+    scores = (_head(board), "expected", "precision", "recall")
+    rows: list[tuple[str, ...]] = [("rank", "places", "group", "submission", "team", *scores[parts], "K")]
     for row in board.rows:
         left = (
             _rank(row),
@@ -112,9 +118,10 @@ def as_text(board: Board, limit: int | None = None) -> str:
             plain_cell(row.submission),
             plain_cell(row.team or ""),
         )
-        rows.append((*left, *_scores(row, board), _k(row)))
+        rows.append((*left, *_scores(row, board)[parts], _k(row)))
     said = leading_sentence(board)
-    first = [f"{plain_cell(board.rows[0].submission)}: {said}", ""] if said else []
+    sentence = f"{plain_cell(board.rows[0].submission)}: {said}" if said else ""
+    first = [*(wrap(sentence, limit) if limit else [sentence]), ""] if said else []
     lines = [*first, *table(rows, limit), "", *(f"note: {w}" for w in board.warnings), provenance(board)]
     return "\n".join(lines) + "\n"
 
