@@ -15,6 +15,9 @@ import pytest
 import zstandard
 from bounds.pathological import NOTE_TEXT, PATHOLOGICAL, SOURCE, TEXTS, Pathological, name_of
 
+from sandscore.base import strict_json
+from sandscore.records import record_reading
+
 HERE = Path(__file__).resolve().parents[1]
 SIZE = 600_000
 DEAR_SIZE = 5_000_000
@@ -101,6 +104,22 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     made = Bench(tmp_path_factory.mktemp("bounds"))
     yield made
     made.close()
+
+
+@pytest.mark.parametrize(
+    ("given", "room", "megabytes"),
+    [
+        pytest.param("leaderboard/date-final/cards/date-good.json", record_reading._ROOM, 25, id="card"),
+        pytest.param("leaderboard/date-final/board.json", record_reading._ROOM, 90, id="board"),
+        pytest.param("submissions/date-good/predictions.json", strict_json._ROOM, 17, id="annotations"),
+    ],
+)
+def test_what_is_read_whole_may_be_as_large_as_the_docs_say(given: str, room: int, megabytes: int) -> None:
+    """docs/speed.md: files like these are read up to about so many megabytes, and refused a fifth above that."""
+    content = (HERE.parent / given).read_bytes()
+    strict_json.refuse_crowded(content * (megabytes * 1_000_000 // len(content)), room)
+    with pytest.raises(strict_json.JsonFault, match="more values in one piece"):
+        strict_json.refuse_crowded(content * (megabytes * 1_200_000 // len(content)), room)
 
 
 def test_there_are_enough() -> None:

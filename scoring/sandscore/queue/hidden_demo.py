@@ -24,7 +24,7 @@ name = "final"
 """
 
 
-class _Span(Struct):
+class _Span(Struct, frozen=True):
     """A date in a note."""
 
     start: int
