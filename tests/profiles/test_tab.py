@@ -12,6 +12,7 @@ import pytest
 from cli.running import sandscore
 
 from sandscore.base.bundled_content import hipaa_map
+from sandscore.profiles.tab import stretch_cover
 from sandscore.profiles.tab.stretch_cover import head_rule, masked_characters, rule_2022
 from sandscore.task_table.task import TASKS
 
@@ -108,6 +109,14 @@ def test_places_are_quasi_identifiers_where_hipaa_protects_them() -> None:
     for name in ("address", "location"):
         task = TASKS[name]
         assert {label: task.identifier_class(label) == "quasi" for label in task.labels} == protected
+
+
+def test_the_page_counts_words_and_recorded_cases() -> None:
+    page = (ROOT / "docs" / "profiles" / "tab-2022.md").read_text(encoding="utf-8")
+    recorded = (json.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "tests/vectors/tab").glob("*.json"))
+    assert len(stretch_cover._WORDS_2022) == len(set(stretch_cover._WORDS_2022)) == 31
+    assert "thirty-one words" in page
+    assert f"{sum(map(len, recorded))} recorded cases" in page
 
 
 def test_the_page_runs_as_it_is_written(tmp_path: Path) -> None:

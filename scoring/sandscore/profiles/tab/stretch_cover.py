@@ -1,7 +1,7 @@
 """The rule by which a stretch of text counts as masked: all of it, but for what the benchmark lets pass.
 
 Release ``head`` lets tokens of four parts of speech, six words and a set of characters pass; release ``2022`` asks no
-tagger and looks for forty words and the same characters in the stretch alone.
+tagger and looks for thirty-one words and the same characters in the stretch alone.
 """
 
 import re
