@@ -7,13 +7,14 @@ import struct
 import tarfile
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import requests.exceptions
-from docker.errors import APIError, DockerException, ImageNotFound, NotFound
+from docker.errors import APIError, BuildError, DockerException, ImageNotFound, NotFound
 from struct_values import changeable
 
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, UsageFault
@@ -91,6 +92,56 @@ def test_what_the_engine_said_fits_one_line() -> None:
     assert docker_engine.explained(status(400)) == "it said"
     assert docker_engine.explained(OSError("x")) == "OSError"
     assert docker_engine.explained(APIError("x", explanation="y" * 400)) == "y" * 300
+
+
+LOST = "OCI runtime start failed: container process is already dead: unknown"
+
+
+@pytest.mark.parametrize(
+    ("failures", "starts", "succeeds"),
+    [
+        ([], 1, True),
+        ([LOST], 2, True),
+        (["cannot start a stopped process: unknown", "x: cannot start an already running container", LOST], 4, True),
+        ([LOST] * 4, 4, False),
+        (["no such file or directory"], 1, False),
+    ],
+)
+def test_a_start_that_the_runtime_lost_is_tried_again(failures: list[str], starts: int, succeeds: bool) -> None:
+    told, attached, asked = list(failures), list[int](), list[int]()
+
+    def start() -> None:
+        asked.append(len(attached))
+        if told:
+            raise APIError("said", response=None, explanation=told.pop(0))
+
+    with nullcontext() if succeeds else pytest.raises(APIError, match="said"):
+        docker_engine.started(SimpleNamespace(start=start), attach=lambda: attached.append(1))
+    assert asked == list(range(1, starts + 1)), "its output is attached to before every start"
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [([], [{}]), (["unknown parent image ID sha256:1"], [{}, {"nocache": True}]), (["exit code 1"], [{}])],
+)
+def test_a_build_whose_shared_layer_was_removed_is_made_without_the_cache(
+    said: list[str], asked: list[dict[str, bool]]
+) -> None:
+    told, seen = list(said), list[dict[str, bool]]()
+
+    def build(**given: Any) -> tuple[Any, list[Any]]:
+        seen.append({key: value for key, value in given.items() if key == "nocache"})
+        if told:
+            raise BuildError(told.pop(0), [])
+        return SimpleNamespace(id="sha256:2"), []
+
+    client: Any = SimpleNamespace(images=SimpleNamespace(build=build))
+    if said == ["exit code 1"]:
+        with pytest.raises(InfrastructureFault, match="x cannot be built: exit code 1"):
+            image_store.build_image(client, "x", {"Dockerfile": "FROM scratch"})
+    else:
+        assert image_store.build_image(client, "x", {"Dockerfile": "FROM scratch"}) == "sha256:2"
+    assert seen == asked
 
 
 def test_limits_that_an_engine_ignores() -> None:

@@ -35,7 +35,15 @@ feedback = "{feedback}"
 cards = "{cards}"
 ended = {ended}
 """
-SECRETS = (b"note-7", b"patient-3", b"777.25", b"registry.example", b"feedfacecafe", b"mine-alone", b"0.8125")
+SECRETS = (
+    b"note-7",
+    b"patient-3",
+    b"777.25",
+    b"registry.example",
+    b"feedfacecafe",
+    b"mine-alone",
+    b"0.8125390625",
+)
 """On every exact card: ids of notes and patients, seconds of the run, the image, the predictions' hash, a label of the
 participant's own, and a point of the curve of confidence."""
 
@@ -56,7 +64,7 @@ def scored(workspace: Workspace) -> list[ScoredSubmission]:
             patients=[f"patient-{note // 2}" for note in range(24)],
             run={"seconds": {"total": 777.25}},
             per_label={"mine-alone": {"token": {"tp": 0, "fp": 1 + at, "fn": 0}}},
-            confidence={"average_precision": 0.8, "best_threshold": 1.0, "curve": [[0.8125, 0.5, 0.5]]},
+            confidence={"average_precision": 0.8, "best_threshold": 1.0, "curve": [[0.8125390625, 0.5, 0.5]]},
         )
         card["signature"] = card["signature"].replace(card["signature"].split("|")[3], "predictions:feedfacecafe")
         place = workspace.private / f"{name}.json"
@@ -119,7 +127,7 @@ def test_every_page_is_verified_as_it_says(
     assert len(named) == (3 if ended and cards != "none" else 0)
     public = b"".join(path.read_bytes() for path in sorted((root / "public").rglob("*")) if path.is_file())
     shown = [secret for secret in SECRETS if secret in public]
-    assert shown == ([b"feedfacecafe", b"mine-alone", b"0.8125"] if ended and cards == "notes" else [])
+    assert shown == ([b"feedfacecafe", b"mine-alone", b"0.8125390625"] if ended and cards == "notes" else [])
     if not ended:
         assert b'"tp"' not in b"".join(path.read_bytes() for path in (root / "public" / "cards").glob("*"))
         assert all(row["measures"].get("token", {}).get("tp") is None for row in board["rows"])

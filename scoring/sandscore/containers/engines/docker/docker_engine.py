@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,15 @@ if TYPE_CHECKING:
 
 ENFORCED = ("MemoryLimit", "SwapLimit", "PidsLimit", "CpuCfsQuota")
 """What the engine must be able to limit before anything hostile is run on it."""
+
+_STARTS = 4
+_LOST_STARTS = (
+    "cannot start a stopped process",
+    "cannot start an already running container",
+    "container process is already dead",
+)
+"""What runc and containerd say when a start loses a race between the two of them (docker/for-linux, issue 647): the
+engine takes the container down, calls it created again, and the next start succeeds. About 1 in 300 with runc 1.1."""
 
 
 @contextmanager
@@ -67,6 +76,20 @@ def asking(doing: str, theirs: str | None = None) -> Iterator[None]:
         if theirs and refused:
             raise RunFault(Outcome.CRASHED, f"{theirs}: {explained(fault)}") from None
         raise RunFault(Outcome.INFRASTRUCTURE, f"the engine failed while {doing}: {explained(fault)}") from None
+
+
+def started(container: Any, attach: Callable[[], None]) -> None:
+    """Attach to a container and start it; once more where the runtime lost the start before anything ran."""
+    from docker.errors import APIError
+
+    for left in reversed(range(_STARTS)):
+        attach()
+        try:
+            container.start()
+            return
+        except APIError as fault:
+            if not (left and any(words in explained(fault) for words in _LOST_STARTS)):
+                raise
 
 
 def explained(fault: Exception) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from sandscore.containers.engines.docker.container_limits import seccomp_profile
-from sandscore.containers.engines.docker.docker_engine import asking
+from sandscore.containers.engines.docker.docker_engine import asking, started
 from sandscore.containers.engines.docker.tmpfs_image import holder_image
 from sandscore.containers.engines.engine_protocol import INPUT, NOTES, OUTPUT, RUN
 from sandscore.records.run_record import Outcome, RunFault, RunLimits
@@ -122,7 +122,7 @@ def folders(
         holder = _holder(client, inside.name, outside.name, marks)
         stack.callback(_remove, holder, force=True, v=True)
         with asking("handing over the notes"):
-            holder.start()
+            started(holder, attach=lambda: None)
             holder.put_archive(INPUT, _tar(NOTES, content))
         mounts = {
             inside.name: {"bind": INPUT, "mode": "ro"},

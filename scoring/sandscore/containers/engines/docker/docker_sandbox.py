@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sandscore.containers.engines.docker.container_limits import container_arguments
-from sandscore.containers.engines.docker.docker_engine import asking
+from sandscore.containers.engines.docker.docker_engine import asking, started
 from sandscore.containers.engines.sandbox import Sandbox, State, Usage
 from sandscore.containers.log_watch import LogWatch
 from sandscore.records.run_record import ImageFacts, Outcome, RunFault, RunLimits
@@ -63,12 +63,14 @@ class DockerSandbox(Sandbox):
 
     def start(self) -> None:
         begun = time.monotonic()
+        with asking("starting the container", theirs="the image cannot be started"):
+            started(self.container, attach=self._attach)
+        self.start_seconds = time.monotonic() - begun
+
+    def _attach(self) -> None:
         with asking("attaching to the container"):
             stream = Attached(self.container)
         self.log.follow(stream, self.limits.log_bytes, self.kill)
-        with asking("starting the container", theirs="the image cannot be started"):
-            self.container.start()
-        self.start_seconds = time.monotonic() - begun
 
     def state(self) -> State:
         with asking("telling the container's state"):

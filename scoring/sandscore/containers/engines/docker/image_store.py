@@ -103,6 +103,10 @@ def _facts(reference: str, found: dict[str, Any]) -> ImageFacts:
     )
 
 
+_LAYER_GONE = ("unknown parent image ID", "No such image: sha256:")
+"""What the engine says where somebody removes an image that shares a layer with the one that is being built."""
+
+
 def build_image(
     client: "DockerClient",
     name: str,
@@ -113,22 +117,24 @@ def build_image(
     """Build the folder of files, a Dockerfile among them, and return the image's id."""
     from docker.errors import BuildError
 
+    settings = {"tag": name, "buildargs": dict(arguments or {}), "labels": dict(labels or {}), "network_mode": "none"}
+
+    def built(**cache: bool) -> str:
+        context = io.BytesIO(_context(files))
+        image, _ = client.images.build(fileobj=context, custom_context=True, rm=True, forcerm=True, **settings, **cache)
+        identity: str = image.id
+        return identity
+
     with asking(f"building {name}"):
         try:
-            image, _ = client.images.build(
-                fileobj=io.BytesIO(_context(files)),
-                custom_context=True,
-                tag=name,
-                buildargs=dict(arguments or {}),
-                labels=dict(labels or {}),
-                network_mode="none",
-                rm=True,
-                forcerm=True,
-            )
+            try:
+                return built()
+            except BuildError as fault:
+                if not any(words in str(fault.msg) for words in _LAYER_GONE):
+                    raise
+                return built(nocache=True)
         except BuildError as fault:
             raise InfrastructureFault(f"{name} cannot be built: {fault.msg}") from None
-    identity: str = image.id
-    return identity
 
 
 def _context(files: Mapping[str, str | bytes]) -> bytes:
