@@ -180,7 +180,7 @@ def _limits(request: RunPlan, configured: "Limits | None") -> RunLimits:
     """The challenge's limits or the harness's own, and what was asked for otherwise."""
     if request.gpus is not None and request.kind != "image":
         raise UsageFault("only an image is handed graphics processors; what runs without one takes what it finds")
-    changed: dict[str, Any] = {
+    changed: dict[str, object] = {
         "total_seconds": request.time_limit,
         "ready_seconds": request.ready_time,
         "note_seconds": request.note_time,
@@ -200,7 +200,7 @@ def _limits(request: RunPlan, configured: "Limits | None") -> RunLimits:
     return changed_limits(base, given)
 
 
-def changed_limits(base: RunLimits, given: Mapping[str, Any]) -> RunLimits:
+def changed_limits(base: RunLimits, given: Mapping[str, object]) -> RunLimits:
     """Limits with what was asked for otherwise."""
     try:
         return RunLimits(**base.model_dump() | dict(given))
