@@ -46,6 +46,9 @@ class RunFault(SandscoreError):
         self.exit_code = outcome.exit_code
 
 
+PARTIAL_HEAD = b'{"sandscore_partial":'
+"""How a file begins that holds some of a run's answers."""
+
 Protocol = Literal["service", "batch"]
 Hardening = Literal["strict", "compat"]
 MIB = 1 << 20
@@ -163,6 +166,7 @@ class RunRecord(StrictRecord):
     latency: Latency | None = None
     notes_per_second: float | None = None
     retried_notes: int = 0
+    resumed_notes: int = Field(default=0, description="Answered by an earlier start of the same run.")
     cpu_seconds: float | None = None
     peak_memory_bytes: int | None = None
     exit_code: int | None = None
