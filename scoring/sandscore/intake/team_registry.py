@@ -1,6 +1,7 @@
 """The registry of teams: who may hand in over HTTP, and by which tokens. Its file is its history, a line each.
 
-A token is ``id.secret``. The secret is shown once and kept as its SHA-256, of no use to whoever reads it. Any number of processes read and write: each reads on before it answers.
+A token is ``id.secret``. The secret is shown once and kept as its SHA-256, of no use to whoever reads it. Any number
+of processes read and write: each reads on before it answers.
 """
 
 import csv
