@@ -74,7 +74,7 @@ def _patients(table: ScoreTable, measure: int, order: Sequence[int]) -> dict[Pai
     over, under = 2 * counts[..., 0], 2 * counts[..., 0] + counts[..., 1] + counts[..., 2]
     empty = under == 0
     over, under = np.where(empty, 1, over), np.where(empty, 1, under)
-    whole = table.scored[:, :, measure].all(axis=1)
+    whole: NDArray[np.bool_] = np.all(table.scored[:, :, measure], axis=1)
     found: dict[Pair, tuple[int, int, int]] = {}
     for at, a in enumerate(order):
         others = [b for b in order[at + 1 :] if whole[a] and whole[b]]
