@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from sandscore.base.errors import UsageFault
 from sandscore.cli import running_options
 from sandscore.containers.answers import Answers
-from sandscore.containers.checkpoint import PARTIAL, Checkpoint, RunIdentity, RunPace, duration
+from sandscore.containers.kept_answers import PARTIAL, KeptAnswers, RunIdentity, RunPace, duration
 from sandscore.containers.sent_notes import SentNote, read_notes
 from sandscore.records.run_record import RunLimits, RunRecord
 from sandscore.task_table.task import find_task
@@ -225,10 +225,10 @@ IDENTITY = RunIdentity("date", "image", "sha256:1", DIGEST, len(SOME))
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All six answers, each with one annotation that stands in its note."""
     path = tmp_path_factory.mktemp("kept") / PARTIAL
-    checkpoint = Checkpoint(path, IDENTITY)
+    answers = KeptAnswers(path, IDENTITY)
     for note in SOME:
-        checkpoint.keep(note, _answer(note), DATE)
-    checkpoint.close()
+        answers.keep(note, _answer(note), DATE)
+    answers.close()
     return path
 
 
@@ -243,7 +243,7 @@ def test_whatever_a_kill_leaves_is_what_was_whole(kept: Path, data: st.DataObjec
     cut = data.draw(st.integers(0, len(content)))
     path = kept.with_name(f"cut-{next(_NUMBERS)}")
     path.write_bytes(content[:cut])
-    resumed = Checkpoint(path, IDENTITY)
+    resumed = KeptAnswers(path, IDENTITY)
     before = resumed.resume(SOME, ANSWERS)
     lines = max(0, content[:cut].count(b"\n") - 1)
     assert before == {note.name: _answer(note) for note in SOME[:lines]}
@@ -269,7 +269,7 @@ _NUMBERS = itertools.count()
 def test_another_run_is_refused(kept: Path, change: dict[str, str], why: str) -> None:
     now = RunIdentity(**{name: getattr(IDENTITY, name) for name in IDENTITY.__struct_fields__} | change)
     with pytest.raises(UsageFault, match=why):
-        Checkpoint(kept, now).resume(SOME, ANSWERS)
+        KeptAnswers(kept, now).resume(SOME, ANSWERS)
 
 
 @pytest.mark.parametrize(
@@ -287,16 +287,16 @@ def test_an_answer_that_is_not_right_is_asked_again(
     head, *lines = kept.read_bytes().splitlines(keepends=True)
     path = tmp_path / PARTIAL
     path.write_bytes(b"".join([head, *lines[:3], spoil(lines[3]), *lines[4:]]))
-    assert list(Checkpoint(path, IDENTITY).resume(SOME, ANSWERS)) == [note.name for note in SOME[:3]]
+    assert list(KeptAnswers(path, IDENTITY).resume(SOME, ANSWERS)) == [note.name for note in SOME[:3]]
 
 
 def test_two_runs_do_not_write_one_file(kept: Path) -> None:
-    first = Checkpoint(kept, IDENTITY)
+    first = KeptAnswers(kept, IDENTITY)
     first.resume(SOME, ANSWERS)
     with pytest.raises(UsageFault, match="another run is writing it"):
-        Checkpoint(kept, IDENTITY).resume(SOME, ANSWERS)
+        KeptAnswers(kept, IDENTITY).resume(SOME, ANSWERS)
     first.close()
     kept.with_name("odd").write_bytes(b"[]\n")
     with pytest.raises(UsageFault, match="this is no partial"):
-        Checkpoint(kept.with_name("odd"), IDENTITY).resume(SOME, ANSWERS)
-    assert Checkpoint(kept.with_name("none"), IDENTITY).resume(SOME, ANSWERS) == {}
+        KeptAnswers(kept.with_name("odd"), IDENTITY).resume(SOME, ANSWERS)
+    assert KeptAnswers(kept.with_name("none"), IDENTITY).resume(SOME, ANSWERS) == {}

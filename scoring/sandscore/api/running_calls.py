@@ -24,8 +24,8 @@ from sandscore.containers.annotation_run import (
 )
 from sandscore.containers.annotation_run import run as run_job
 from sandscore.containers.annotator_starts import Progress
-from sandscore.containers.checkpoint import PARTIAL
 from sandscore.containers.engines.engine_registry import ENGINES
+from sandscore.containers.kept_answers import PARTIAL
 from sandscore.containers.python_annotator import run_in_python
 from sandscore.containers.run_context import Annotator, Kind, preset
 from sandscore.containers.sent_notes import SentNote, read_notes

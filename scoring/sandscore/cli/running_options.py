@@ -16,7 +16,7 @@ from sandscore.cli.progress import counted_bar
 
 if TYPE_CHECKING:
     from sandscore.api import RunFiles
-    from sandscore.containers.checkpoint import RunPace
+    from sandscore.containers.kept_answers import RunPace
     from sandscore.containers.run_context import Kind
     from sandscore.records.run_record import RunRecord
 

@@ -24,9 +24,9 @@ from sandscore.base.terminal_text import plain_lines
 from sandscore.base.whole_files import remove_parts, told, write_file
 from sandscore.containers.annotator_starts import Progress, attempt
 from sandscore.containers.answers import Answers, RefusedAnswer
-from sandscore.containers.checkpoint import PARTIAL, Checkpoint, RunIdentity, RunPace, entry
 from sandscore.containers.engines.engine_protocol import Engine, labels
 from sandscore.containers.engines.engine_registry import connected
+from sandscore.containers.kept_answers import PARTIAL, KeptAnswers, RunIdentity, RunPace, entry
 from sandscore.containers.note_redaction import redact
 from sandscore.containers.registries.image_pull import PullRules, find_listed
 from sandscore.containers.run_context import Annotator, Facts, Round, Setting
@@ -267,7 +267,7 @@ def _first_round(job: RunJob, task: Task, setting: Setting, seen: Facts, stack: 
         return Round(task, job.notes, counted=True)
     annotator = (setting.image.digest or setting.image.id) if setting.image else job.annotator.reference
     identity = RunIdentity(task.id, job.annotator.kind, annotator, job.notes_sha256, len(job.notes))
-    kept = Checkpoint(task_folder(job.folder, task, job.tasks) / PARTIAL, identity)
+    kept = KeptAnswers(task_folder(job.folder, task, job.tasks) / PARTIAL, identity)
     stack.callback(kept.close)
     before = kept.resume(job.notes, Answers(task, job.limits)) if job.resume else {}
     seen.resumed[task.id] = len(before)

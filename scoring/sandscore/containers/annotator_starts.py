@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from sandscore.containers.answers import Answers
 from sandscore.containers.batch_protocol import answers_in, notes_file, wait_for_end
-from sandscore.containers.checkpoint import RunPace
 from sandscore.containers.engines.engine_protocol import PREDICTIONS, CannotEnter, Isolation, Mounts
 from sandscore.containers.engines.sandbox import Sandbox
+from sandscore.containers.kept_answers import RunPace
 from sandscore.containers.local_process import local_process
 from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.run_context import Facts, Round, Rounds, Setting, Timing

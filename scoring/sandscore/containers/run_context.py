@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from sandscore.containers.checkpoint import Checkpoint, RunPace
 from sandscore.containers.engines.engine_protocol import Engine
 from sandscore.containers.engines.sandbox import Usage
+from sandscore.containers.kept_answers import KeptAnswers, RunPace
 from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.sent_notes import SentNote
 from sandscore.records.run_record import Hardening, ImageFacts, Outcome, Protocol, RunFault, RunLimits, Stage
@@ -40,7 +40,7 @@ class Round(Struct, frozen=True):
     task: Task
     notes: Sequence[SentNote]
     counted: bool = False
-    kept: Checkpoint | None = None
+    kept: KeptAnswers | None = None
     before: Mapping[str, bytes] = field(default_factory=dict)
     """What an earlier start answered, by note."""
 

@@ -1,4 +1,4 @@
-"""The checkpoint of a run: answers kept as they come, so that a run that was stopped, or killed, can go on.
+"""The answers of a run, kept as they come, so that a run that was stopped, or killed, can go on.
 
 ``partial.json`` is JSON Lines: a head that says what the answers are of, then each note's entry in the form of a
 prediction file, appended with one call. A process that is killed leaves whole lines and at most one that is not, which
@@ -74,7 +74,7 @@ class RunIdentity(Struct, frozen=True):
         return f"another {names[found]}, {getattr(self, found)} and not {getattr(now, found)}"
 
 
-class Checkpoint:
+class KeptAnswers:
     """The kept answers of one task. The file is there from the first answer on."""
 
     def __init__(self, path: Path, identity: RunIdentity) -> None:
