@@ -25,8 +25,7 @@ from sandscore.base.byte_sources import BadStream, InputFile, Source, opened
 from sandscore.base.column_files import keep_freed_memory
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.base.forked_work import beside
-from sandscore.records.problem import Severity
-from sandscore.records.run_record import PARTIAL_HEAD
+from sandscore.records.problem import PARTIAL_HEAD, Severity
 from sandscore.task_table.task import Task
 
 

@@ -20,7 +20,8 @@ from sandscore.base.strict_json import JsonFault, loads
 from sandscore.base.whole_files import told
 from sandscore.containers.answers import Answers
 from sandscore.containers.sent_notes import SentNote
-from sandscore.records.run_record import PARTIAL_HEAD, RunFault
+from sandscore.records.problem import PARTIAL_HEAD
+from sandscore.records.run_record import RunFault
 from sandscore.task_table.task import Task
 
 PARTIAL = "partial.json"

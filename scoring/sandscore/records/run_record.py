@@ -46,9 +46,6 @@ class RunFault(SandscoreError):
         self.exit_code = outcome.exit_code
 
 
-PARTIAL_HEAD = b'{"sandscore_partial":'
-"""How a file begins that holds some of a run's answers."""
-
 Protocol = Literal["service", "batch"]
 Hardening = Literal["strict", "compat"]
 MIB = 1 << 20
