@@ -2,7 +2,7 @@
 
 import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -94,7 +94,7 @@ def annotator_options(command: _Command) -> _Command:
     return command
 
 
-def named_annotator(options: dict[str, Any]) -> "tuple[Kind, str]":
+def named_annotator(options: MutableMapping[str, Any]) -> "tuple[Kind, str]":
     """What is run; its options are taken out of the others."""
     kinds: tuple[tuple[Kind, str], ...] = ("image", "image"), ("url", "url"), ("command", "local")
     values = [(kind, options.pop(name)) for kind, name in kinds]

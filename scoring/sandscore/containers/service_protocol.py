@@ -5,7 +5,7 @@ What an annotator says about itself: recorded, and compared with the task it was
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -48,7 +48,7 @@ def _warnings(tool: dict[str, Any], task: Task) -> tuple[str, ...]:
     return tuple(missing)
 
 
-def require_served(tool: dict[str, Any] | None, task: Task) -> bool:
+def require_served(tool: Mapping[str, Any] | None, task: Task) -> bool:
     """Refuses a tool made for another task; one for any type (PHI) may serve each. Whether its type is known."""
     told = (tool or {}).get("type")
     meant = next((row for row in (task, *TASKS.values()) if told in tool_types(row)), None)
