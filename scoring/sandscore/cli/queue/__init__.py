@@ -20,6 +20,7 @@ VERBS = (
     "release-log",
     "rekey",
     "disclosed",
+    "team",
 )
 
 
