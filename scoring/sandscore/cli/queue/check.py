@@ -10,7 +10,7 @@ from sandscore.cli.options import format_option
 from sandscore.cli.queue.queue_place import home_options, place_of
 
 if TYPE_CHECKING:
-    from sandscore.containers.host_checks import Finding
+    from sandscore.api import Finding
 
 
 @click.command("check")
