@@ -33,6 +33,7 @@ class SubmittedRow(Struct, frozen=True):
     file: str | None
     submitter: str | None
     created: str
+    name: str | None = None
 
 
 class JournalLine(Struct, frozen=True, omit_defaults=True):
