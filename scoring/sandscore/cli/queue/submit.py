@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -35,12 +36,8 @@ def command(
     folder: Path,
     task: str,
     team: str,
-    name: str | None,
-    image: str | None,
-    predictions: Path | None,
-    phase: str | None,
-    notify: str | None,
     output_format: str,
+    **handed: Any,
 ) -> int:
     """Take one submission to its queue and say its id."""
     from sandscore.queue.new_submission import NewSubmission
@@ -48,7 +45,7 @@ def command(
     from sandscore.queue.queue_layout import owner_only
 
     place = queue_in(folder, {})
-    handed_in = NewSubmission(task, team, image, predictions, phase, notify, name)
+    handed_in = NewSubmission(task, team, submitter=handed.pop("notify"), **handed)
     with owner_only():
         submission_id = place.row.submit(place.workspace, handed_in)
     receipt = receipt_facts(place.workspace, submission_id)
