@@ -35,7 +35,7 @@ class CardFacts(BaseModel):
     per_label: dict[str, dict[str, Any]] = {}
     errors: ErrorKinds | None = None
     note_leak: float | None = None
-    per_note: dict[str, dict[str, Any]] = {}
+    per_note: dict[str, dict[str, tuple[int, ...]]] = {}
     units: dict[str, str] = {}
     confidence: ConfidenceCurve | None = None
     notes: int

@@ -10,7 +10,6 @@ The bound is exact (Clopper and Pearson), one-sided, 95 %, over patients: notes 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Any
 
 from msgspec import Struct
 
@@ -63,7 +62,7 @@ def upper_bound(n: int, of: int) -> float:
 
 
 def note_leak(
-    share: float | None, per_note: Mapping[str, Mapping[str, Sequence[Any]]], units: Mapping[str, str]
+    share: float | None, per_note: Mapping[str, Mapping[str, Sequence[int]]], units: Mapping[str, str]
 ) -> NoteLeak | None:
     """What a card says; None where it does not."""
     if share is None:
