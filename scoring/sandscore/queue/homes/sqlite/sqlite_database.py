@@ -84,7 +84,7 @@ CREATE TABLE version (
 ) STRICT, WITHOUT ROWID;
 """
 _ADDED = {
-    "submission": {"rehearsed": "INTEGER NOT NULL DEFAULT 0"},
+    "submission": {"rehearsed": "INTEGER NOT NULL DEFAULT 0", "name": "TEXT"},
     "attempt": {"seconds": "REAL NOT NULL DEFAULT 0"},
 }
 """Columns that came later: a queue that an older version made is given them when it is opened."""
@@ -334,6 +334,7 @@ def submission_of(row: sqlite3.Row) -> Submission:
         scores=msgspec.json.decode(row["scores"]),
         feedback=None if row["feedback"] is None else msgspec.json.decode(row["feedback"]),
         rehearsed=bool(row["rehearsed"]),
+        name=row["name"],
     )
 
 

@@ -44,6 +44,7 @@ class SubmittedRow(Struct, frozen=True):
     file: str | None
     submitter: str | None
     created: str
+    name: str | None = None
 
 
 class AcceptedDamage(Struct, frozen=True):
