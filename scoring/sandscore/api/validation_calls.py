@@ -1,9 +1,11 @@
 """Validation as a call: everything that is wrong with one input of annotations."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sandscore.annotations.input_files import UNWATCHED, Inputs, ReadingWatch, load_files
+from sandscore.annotations.input_files import UNWATCHED, Inputs, OpenInputs, ReadingWatch, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.errors import OrganiserFault
 from sandscore.task_table.task import Task, find_task
@@ -32,21 +34,45 @@ def validate(
     from sandscore.api.memory_inputs import given_inputs
 
     given = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes)
-    return problems_of(_validated(task, given.inputs, complete, UNWATCHED), given.remarks)
+    found = _validated(task, given.inputs, complete, UNWATCHED)
+    return problems_of(found, given.remarks, partial(_mended, find_task(task), given.inputs, complete))
 
 
 def validate_file(
-    task: str | Task, file: str, *, notes: str | None = None, complete: bool = False, watch: ReadingWatch = UNWATCHED
+    task: str | Task,
+    file: str,
+    *,
+    notes: str | None = None,
+    complete: bool = False,
+    challenge: str | None = None,
+    watch: ReadingWatch = UNWATCHED,
 ) -> ProblemCollector:
-    """The same for a file, for whoever watches it being read."""
-    return _validated(task, Inputs(predictions=file, notes=notes), complete, watch)
+    """The same for a file, for whoever watches it being read, beside what stands in the notes instead.
+
+    Notes that the ``challenge`` hides are not quoted.
+    """
+    kind = Inputs if challenge is not None and _hides_notes(challenge) else OpenInputs
+    return _validated(task, kind(predictions=file, notes=notes), complete, watch)
+
+
+def _hides_notes(challenge: str) -> bool:
+    from sandscore.ranking.challenge_reading import read_challenge
+    from sandscore.records.disclosure_policy import resolved
+
+    read = read_challenge(Path(challenge))
+    return any(resolved(read, phase).notes_hidden for phase in read.phases or (None,))
 
 
 def _validated(task: str | Task, inputs: Inputs, complete: bool, watch: ReadingWatch) -> ProblemCollector:
     """Nothing is judged by notes or gold that are faulty themselves."""
     with watch.reading(inputs.given.values()) as progress:
         loaded = load_files(
-            find_task(task), inputs, complete=complete, want_tokens=False, want_hashes=False, progress=progress
+            find_task(task),
+            inputs,
+            complete=complete,
+            want_tokens=False,
+            want_hashes=False,
+            progress=progress,
         )
     for role, verb in (("notes", "are"), ("gold", "is")):
         if loaded.faulty(role):
@@ -55,8 +81,16 @@ def _validated(task: str | Task, inputs: Inputs, complete: bool, watch: ReadingW
     return loaded.findings["predictions"]
 
 
-def problems_of(found: ProblemCollector, remarks: Sequence[str]) -> "Problems":
-    """What was found in an input, and how the input was understood, as the library's value."""
+def _mended(task: Task, inputs: Inputs, complete: bool) -> bytes:
+    from sandscore.api.mending_calls import mended
+
+    return mended(task, inputs, complete=complete).content
+
+
+def problems_of(
+    found: ProblemCollector, remarks: Sequence[str], fixed: Callable[[], bytes] | None = None
+) -> "Problems":
+    """What was found in an input, how the input was understood, and how it may be mended, as the library's value."""
     from sandscore.api.results import Problems
 
-    return Problems(found.problems, found.counts, remarks)
+    return Problems(found.problems, found.counts, remarks, found.diagnosis, fixed)
