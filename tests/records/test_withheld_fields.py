@@ -54,5 +54,6 @@ def test_a_star_is_every_row_and_no_more() -> None:
 
 def test_an_ended_phase_keeps_back_makers_and_cards_alone() -> None:
     assert permitted_fields(DisclosurePolicy(ended=True)) == {
-        *("/rows/*/image", "/rows/*/created", "/rows/*/run", "/rows/*/card", "/rows/*/sites/*/card")
+        *("/rows/*/image", "/rows/*/created", "/rows/*/run", "/rows/*/card", "/rows/*/sites/*/card"),
+        "/pairwise/*/patients",
     }

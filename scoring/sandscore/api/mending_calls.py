@@ -9,9 +9,11 @@ from msgspec.structs import replace
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.api.output_files import write
+from sandscore.api.validation_calls import in_our_form
 from sandscore.base.byte_sources import NamedBytes, opened, packed
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.base.terminal_text import one_line
+from sandscore.formats.foreign_input import AS_IT_SEEMS, ForeignReading
 from sandscore.records.diagnosis import Diagnosis
 from sandscore.records.problem import CODES
 from sandscore.task_table.task import Task
@@ -28,11 +30,20 @@ class Mended(Struct, frozen=True):
     found: ProblemCollector
 
 
-def mend_file(task: Task, file: str, *, output: str, notes: str | None = None, complete: bool = False) -> Mended:
+def mend_file(
+    task: Task,
+    file: str,
+    *,
+    output: str,
+    notes: str | None = None,
+    complete: bool = False,
+    how: ForeignReading = AS_IT_SEEMS,
+) -> Mended:
     """Undo what a file's diagnosis names and write the result elsewhere; the file itself stays as it is."""
     if STDOUT not in (output, file) and Path(output).exists() and Path(output).samefile(file):
         raise UsageFault(f"-o {one_line(output)} is the file itself, which is never written over: name another")
-    made = mended(task, Inputs(predictions=file, notes=notes), complete=complete)
+    inputs, _ = in_our_form(task, Inputs(predictions=file, notes=notes), how)
+    made = mended(task, inputs, complete=complete)
     if output != STDOUT:
         write(output, packed(output, made.content))
     return made

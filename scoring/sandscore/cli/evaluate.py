@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandscore import api
-from sandscore.cli.options import format_option, own_task_options, task_argument
+from sandscore.cli.options import format_option, task_argument
 from sandscore.cli.running_options import following, run_options
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     "-o", "--output", required=True, type=click.Path(path_type=Path, file_okay=False), help="The folder of results."
 )
 @run_options
-@own_task_options
 @format_option
 def command(task: "Task", image: str, gold: str, output: Path, output_format: str, **options: Any) -> int:
     """Run an image over notes, validate what it found, score it: predictions, run.json, log.txt and card.json.

@@ -32,10 +32,12 @@ class Cure(Struct, frozen=True):
     task: "Task"
     file: str
     notes: str | None = None
+    plain: bool = True
+    """Whether no other option is needed."""
 
     def command(self) -> str | None:
         """The command; None where it needs more than these words."""
-        if self.task.own or self.file == "-":
+        if self.task.own or self.file == "-" or not self.plain:
             return None
         notes = ["--notes", self.notes] if self.notes else []
         mended = f"mended{''.join(PurePath(self.file).suffixes[-2:]) or '.json'}"

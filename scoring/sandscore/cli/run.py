@@ -7,7 +7,7 @@ import click
 
 from sandscore import api
 from sandscore.base.errors import UsageFault
-from sandscore.cli.options import format_option, own_task_options, task_argument
+from sandscore.cli.options import format_option, task_argument
 from sandscore.cli.running_options import following, run_options
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     "-o", "--output", required=True, type=click.Path(path_type=Path, file_okay=False), help="The run's folder."
 )
 @run_options
-@own_task_options
 @format_option
 def command(
     task: "Task",
@@ -50,8 +49,6 @@ def command(
     if len(given) != 1:
         raise UsageFault("name what to run: exactly one of --image, --url and --command")
     kind, reference = given[0]
-    if kind != "image" and options["protocol"] == "batch":
-        raise UsageFault("--protocol batch needs --image")
     from sandscore.cli.running_options import FORMATS, report
 
     done = api.run_to_folder(api.RunPlan(task=task, kind=kind, reference=reference, **options), output, following)

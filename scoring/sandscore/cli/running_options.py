@@ -11,13 +11,14 @@ import click
 
 from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import hanging, terminal_width
+from sandscore.cli.options import challenge_option, task_file_option
 from sandscore.cli.progress import bar
 
 if TYPE_CHECKING:
     from sandscore.records.run_record import RunRecord
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-_SIZE = re.compile(r"([0-9]+)([kmg]?)b?", re.IGNORECASE)
+_SIZE = re.compile(r"([1-9][0-9]*)([kmg]?)b?", re.IGNORECASE)
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30}
 
 
@@ -26,32 +27,42 @@ def _size(_context: click.Context, _parameter: click.Parameter, written: str | N
         return None
     matched = _SIZE.fullmatch(written.strip())
     if matched is None:
-        raise UsageFault(f"'{written}' is not an amount of memory; write it as 512m or 2g")
+        raise UsageFault(f"'{written}' is not a size; write it as 512m or 2g")
     return int(matched[1]) << _UNITS[matched[2].lower()]
 
 
+def _gpus(_context: click.Context, _parameter: click.Parameter, written: str | None) -> int | str | None:
+    if written is None or written == "all":
+        return written
+    if not (written.isascii() and written.isdigit() and int(written)):
+        raise UsageFault(f"'{written}' is no number of graphics processors; write all, 1, 2, …")
+    return int(written)
+
+
+_seconds = click.FloatRange(min=0, min_open=True)
 memory_option = click.option("--memory", callback=_size, metavar="SIZE", help="Memory, with no swap beside it (2g).")
 _OPTIONS = (
     click.option("--notes", required=True, help="The notes to annotate: JSON or JSON Lines."),
     click.option(
         "--hardening",
         type=click.Choice(["strict", "compat"]),
-        default="strict",
-        show_default=True,
-        help="compat lets the image start as root and switch its user itself; all else stays closed.",
+        help="compat lets the image start as root and switch its user itself; all else stays closed. (strict)",
     ),
     click.option(
         "--protocol",
         type=click.Choice(["service", "batch"]),
-        default="service",
-        show_default=True,
-        help="A server that is sent notes, or a program that turns /input/notes.json into /output/predictions.json.",
+        help="A server that is sent notes, or a program that turns /input/notes.json into /output/predictions.json. "
+        "(service)",
     ),
-    click.option(
-        "--concurrency", type=click.IntRange(1, 32), default=4, show_default=True, help="Notes sent at the same time."
-    ),
-    click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="Seconds for the whole run (3600)."),
+    click.option("--concurrency", type=click.IntRange(1, 64), help="Notes sent at the same time. (4)"),
+    click.option("--time-limit", type=_seconds, help="Seconds for the whole run. (3600)"),
+    click.option("--ready-time", type=_seconds, help="Seconds until the service says that it is ready. (120)"),
+    click.option("--note-time", type=_seconds, help="Seconds for a note, and .1 for each 1000 characters. (10)"),
     memory_option,
+    click.option("--image-size", callback=_size, metavar="SIZE", help="The image's size on disk, at most. (10g)"),
+    click.option(
+        "--gpus", callback=_gpus, metavar="N|all", help="Graphics processors that the image is handed. (none)"
+    ),
     click.option("--check-determinism", is_flag=True, help="Run a second time, notes shuffled: same answers?"),
     click.option("--check-robustness", is_flag=True, help="Ask again, notes repeated and reversed: same answers?"),
 )
@@ -61,7 +72,7 @@ def run_options(command: _Command) -> _Command:
     """Add the options to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
-    return command
+    return challenge_option("challenge.toml: its limits, and tasks of its own.", kept=True)(task_file_option(command))
 
 
 @contextmanager

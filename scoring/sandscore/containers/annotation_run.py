@@ -158,6 +158,7 @@ def _record(
         image=image,
         tool=seen.tool,
         limits=job.limits,
+        limits_in_force=job.annotator.kind == "image",
         concurrency=job.concurrency,
         notes=len(job.notes),
         notes_sha256=job.notes_sha256,

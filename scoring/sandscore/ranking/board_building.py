@@ -250,6 +250,8 @@ def pairs_of(table: ScoreTable, rules: BoardRules, standing: Standing) -> tuple[
                     p_holm=standing.tested.adjusted.get(key) if adjustment_of(rules) == "holm" else None,
                     p_bh=standing.tested.discoveries.get(key),
                     wins=float(standing.agreement.wins[a, b]),
+                    delta_ci=standing.differences.intervals.get((a, b)),
+                    patients=standing.differences.patients.get((a, b)),
                 )
             )
     return tuple(out)

@@ -16,6 +16,7 @@ from sandscore.ranking.analysis import Standing, arranged, refuse_unknown_measur
 from sandscore.ranking.board_building import board_of, board_seed
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.feedback import in_seen_order
+from sandscore.ranking.pair_differences import PairDifferences
 from sandscore.ranking.pair_tests import Pair as Systems
 from sandscore.ranking.pair_tests import PairTests, adjustment_of, rank_sets, tie_groups
 from sandscore.ranking.rank_agreement import Agreement
@@ -34,6 +35,8 @@ FROM_NOTES = (
     "/stability",
     "/pairwise/*/p",
     "/pairwise/*/wins",
+    "/pairwise/*/delta_ci",
+    "/pairwise/*/patients",
     "/rows/*/measures/*/f1_ci",
     "/rows/*/measures/*/score_ci",
     "/rows/*/measures/*/ci",
@@ -149,6 +152,7 @@ def _standing(table: ScoreTable, board: Board) -> Standing:
         sets=rank_sets([s for s in exact if scored[s]], tested),
         groups=groups,
         agreement=Agreement(wins, np.zeros(0), {1: np.zeros(count)}),
+        differences=PairDifferences({}, {}),
     )
 
 

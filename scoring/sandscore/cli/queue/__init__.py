@@ -19,6 +19,7 @@ VERBS = (
     "release-log",
     "rekey",
     "disclosed",
+    "team",
 )
 
 
