@@ -65,6 +65,10 @@ class Inputs(Struct, frozen=True):
         return given
 
 
+class OpenInputs(Inputs, frozen=True):
+    """Inputs of somebody who may see the notes: what stands there where a text does not is kept."""
+
+
 class Loaded(Struct, frozen=True):
     """What was read, by role, and what was found wrong with each file."""
 
@@ -106,8 +110,11 @@ def load_files(
         stack.callback(hashed)
 
         def read(*, whole_names: bool, progress: Progress) -> Loaded:
+            quoting = isinstance(inputs, OpenInputs)
             dataset = DataSet(vocabulary(task, task.label), whole_names)
-            findings = {role: ProblemCollector(str(path), task.array) for role, path in inputs.given.items()}
+            findings = {
+                role: ProblemCollector(str(path), task.array, quoting=quoting) for role, path in inputs.given.items()
+            }
             reader = _Reader(task, sources, complete, want_tokens, jobs, hashed, dataset, findings)
             return Loaded(dataset, reader.read(progress), findings, sha256)
 
@@ -172,7 +179,11 @@ class _Reader(Struct):
         _refuse_partial(role, memoryview(source.data))
         findings, want_tokens = self.findings[role], self.want_tokens
         loader = AnnotationLoader(self.task, self.dataset, findings, want_tokens=want_tokens, gathered=gathered)
-        return loader.load(memoryview(source.data), missing=self._missing(role), progress=progress)
+        data = memoryview(source.data)
+        columns = loader.load(data, missing=self._missing(role), progress=progress)
+        if role == "predictions":
+            loader.diagnose(data, columns)
+        return columns
 
     def _both_at_once(self, gold: Source, predictions: Source, progress: Progress) -> dict[str, Columns]:
         """Gold in a second process; labels are numbered as if it had been read first."""
