@@ -240,20 +240,27 @@ def _listed(workspace: Workspace, card: str) -> str:
 
 
 def _withdraw(workspace: Workspace) -> None:
-    """Boards of older versions, which say nothing of a policy, are for the organiser alone where theirs keeps anything
-    back; and so is every card that no board names."""
+    """Boards of older versions are for the organiser alone where they say nothing of a policy that keeps anything back,
+    or name hidden gold by its own hash, at which one could guess; and so is every card that no board names."""
     withdrawn = workspace.private / WITHDRAWN
     named = set[str]()
     for place in list(versions(workspace)):
         board = read_record(Board, place.read_bytes(), place, "a board", ParticipantFault)
         policy = policy_in(workspace, board.task, board.phase)
-        if board.policy is None and (policy.cards != "notes" or not policy.exact):
+        silent = board.policy is None and (policy.cards != "notes" or not policy.exact)
+        if silent or (policy.gold_hidden and _bare_gold(workspace, board)):
             _take(place, withdrawn)
             continue
         named |= {reference.path.rpartition("/")[2] for row in board.rows for reference in references(row).values()}
     for card in workspace.cards.glob("*.json"):
         if card.name not in named:
             _take(card, withdrawn)
+
+
+def _bare_gold(workspace: Workspace, board: Board) -> bool:
+    """Whether the board names gold that was scored with by the hash of its file."""
+    seen = {copy.name.split(".")[1] for copy in workspace.gold_seen.glob(f"{board.task}.*.json")}
+    return not seen.isdisjoint(filter(None, board.gold.values()))
 
 
 def _take(path: Path, folder: Path) -> None:
