@@ -33,6 +33,8 @@ class SubmittedRow(Struct, frozen=True):
     file: str | None
     submitter: str | None
     created: str
+    key: str | None = None
+    """By which its team knows it, where it chose one."""
 
 
 class JournalLine(Struct, frozen=True, omit_defaults=True):
