@@ -163,3 +163,6 @@ class SubmissionDoor(Protocol):
 
     def refused_before(self, moment: str) -> set[str]:
         """The SHA-256 of files that were handed in for nothing but what ended INVALID before that moment."""
+
+    def invalid_before(self, moment: str) -> set[str]:
+        """Submissions that ended INVALID before that moment."""

@@ -66,3 +66,8 @@ class SqliteDoor:
                 (moment,),
             )
             return {row[0] for row in rows}
+
+    def invalid_before(self, moment: str) -> set[str]:
+        with self._database.reading() as connection:
+            rows = connection.execute("SELECT id FROM submission WHERE status='INVALID' AND finished < ?", (moment,))
+            return {row[0] for row in rows}
