@@ -171,7 +171,14 @@ async def _submit(queue: LiveQueue, admitted: Admission, kept: str | None) -> st
     offer = admitted.offer
     mail = await queue.read(lambda side: side.registry.mail(offer.owner.team))
     entry = NewSubmission(
-        offer.task, offer.owner.team, offer.image, None, admitted.phase, mail, kept, offer.key, offer.arrived
+        offer.task,
+        offer.owner.team,
+        image=offer.image,
+        phase=admitted.phase,
+        submitter=mail,
+        kept=kept,
+        key=offer.key,
+        arrived=offer.arrived,
     )
     return await queue.write(lambda side: side.door.submit(side.workspace, entry))
 

@@ -61,6 +61,7 @@ def _new_row(entry: NewSubmission, phase: str | None, kept: str | None) -> Submi
         file=kept,
         submitter=entry.submitter,
         created=stamped(entry.arrived or utc_now()),
+        name=entry.name,
         key=entry.key,
     )
 
