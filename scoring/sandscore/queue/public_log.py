@@ -41,7 +41,7 @@ from sandscore.attestation.log_lines import (
     submission_line,
     submission_salt,
 )
-from sandscore.attestation.log_reading import CHECKPOINT, ENTRIES, OPENINGS, approving
+from sandscore.attestation.log_reading import CHECKPOINT, ENTRIES, OPENINGS, approving, read_log
 from sandscore.attestation.merkle_tree import RightEdge, leaf_hash
 from sandscore.attestation.signed_note import Checkpoint, read_checkpoint, read_note, sign_note
 from sandscore.attestation.signing_keys import SignerKey, base64_text, new_key, read_key
@@ -147,6 +147,14 @@ class PublicLog:
                         self._append(changes)
                 elif self._workspace.tasks(phase):
                     self._append([self._commitment(phase)])
+
+    def check(self) -> None:
+        """Raise where its key, or a line that was signed, is not as it was."""
+        if self.begun:
+            with self._alone():
+                self._key()
+            if (self._public / CHECKPOINT).exists():
+                read_log(self._public)
 
     def accept(self, given: HandedIn) -> Receipt | None:
         """The receipt of what was handed in, its line added unless it is there.
