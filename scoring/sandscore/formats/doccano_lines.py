@@ -11,7 +11,7 @@ from sandscore.base.errors import ParticipantFault
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark
 from sandscore.formats.file_format import FileFormat, Glance
 from sandscore.formats.format_files import one_path, read_json
-from sandscore.formats.json_fields import confidence_of, listed, mapping, text_of, whole
+from sandscore.formats.json_fields import JsonObject, confidence_of, listed, mapping, text_of, whole
 from sandscore.formats.note_naming import FACTS, NOTE_KEYS, NoteNaming, beside, facts_of, more_of
 
 NAME = "doccano"
@@ -44,7 +44,7 @@ def read(paths: Sequence[Path], journal: LossJournal, notes: Sequence[CorpusNote
     return Corpus(tuple(entries))
 
 
-def _marks(record: dict[str, Any], note: CorpusNote, where: str, journal: LossJournal) -> Iterator[Mark]:
+def _marks(record: JsonObject, note: CorpusNote, where: str, journal: LossJournal) -> Iterator[Mark]:
     labels = [one for key in _LABELS for one in listed(record.get(key) or [], f"{where}: {key}")]
     extras = listed(record.get(_BESIDE) or [], f"{where}: {_BESIDE}")
     if extras and len(extras) != len(labels):
@@ -77,14 +77,14 @@ def write(corpus: Corpus, journal: LossJournal) -> bytes:
     for entry in journal.watch(corpus.entries, len(corpus.entries), NAME):
         labels = [[mark.annotation.start, mark.annotation.end, mark.annotation.label or ""] for mark in entry.marks]
         extras = [_extra(mark) for mark in entry.marks]
-        record: dict[str, Any] = {"text": entry.note.text, "label": labels, **facts_of(entry.note)}
+        record: JsonObject = {"text": entry.note.text, "label": labels, **facts_of(entry.note)}
         if any(extras):
             record[_BESIDE] = extras
         lines.append(json.dumps(record, ensure_ascii=False) + "\n")
     return "".join(lines).encode("utf-8") or b"[]\n"
 
 
-def _extra(mark: Mark) -> dict[str, Any]:
+def _extra(mark: Mark) -> JsonObject:
     confidence = mark.annotation.confidence
     return more_of(mark) | ({} if confidence is None else {"confidence": confidence})
 

@@ -1,10 +1,9 @@
 """Hugging Face's token classification: what a pipeline returns, aggregated or token by token, as JSON or JSON Lines."""
 
-from typing import Any
-
 from sandscore.formats.corpus import Corpus, LossJournal, Mark
 from sandscore.formats.file_format import FileFormat, Glance
 from sandscore.formats.item_lists import ItemList
+from sandscore.formats.json_fields import JsonObject
 from sandscore.formats.note_naming import more_of, score_fields
 
 ITEMS = ItemList(
@@ -20,7 +19,7 @@ def write(corpus: Corpus, journal: LossJournal) -> bytes:
     return ITEMS.write(corpus, journal, _item)
 
 
-def _item(mark: Mark) -> dict[str, Any]:
+def _item(mark: Mark) -> JsonObject:
     span = mark.annotation
     kind = {"entity_group": span.label or ""} | score_fields(span.confidence)
     return kind | {"word": span.text, "start": span.start, "end": span.end} | more_of(mark)

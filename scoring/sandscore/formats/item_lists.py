@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sandscore.base.errors import ParticipantFault
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark
 from sandscore.formats.format_files import one_path, read_json
-from sandscore.formats.json_fields import confidence_of, listed, mapping, text_of, text_or_none, whole
+from sandscore.formats.json_fields import JsonObject, confidence_of, listed, mapping, text_of, text_or_none, whole
 from sandscore.formats.note_naming import NOTE_KEYS, NoteNaming, as_confidence, beside, facts_of
 from sandscore.formats.token_items import whole_words
 
@@ -59,7 +59,7 @@ class ItemList(Struct, frozen=True):
         naming.done()
         return Corpus(tuple(entries))
 
-    def _records(self, held: Any, path: str) -> Iterator[tuple[dict[str, Any], list[Any], str]]:
+    def _records(self, held: Any, path: str) -> Iterator[tuple[JsonObject, list[Any], str]]:
         if isinstance(held, dict) and not any(key in held for key in self.lists):
             for name, items in held.items():
                 yield {"note": name}, listed(items, f"{path}: {name[:60]}"), f"{path}: {name[:60]}"
@@ -86,7 +86,7 @@ class ItemList(Struct, frozen=True):
             if mark:
                 yield mark
 
-    def _mark(self, item: dict[str, Any], note: CorpusNote, where: str, journal: LossJournal) -> Mark | None:
+    def _mark(self, item: JsonObject, note: CorpusNote, where: str, journal: LossJournal) -> Mark | None:
         quoted = text_or_none(item, "text", where)
         if quoted is None and note.text is None:
             quoted = text_or_none(item, "word", where)
@@ -106,7 +106,7 @@ class ItemList(Struct, frozen=True):
         own = {"start", "end", "text", "score", "confidence", *self.kinds}
         return self.known | own | ({self.within} if self.within else set())
 
-    def write(self, corpus: Corpus, journal: LossJournal, item: Callable[[Mark], dict[str, Any]]) -> bytes:
+    def write(self, corpus: Corpus, journal: LossJournal, item: Callable[[Mark], JsonObject]) -> bytes:
         """A record a note, a line each; the first of the names of lists is written."""
         lines = []
         for entry in journal.watch(corpus.entries, len(corpus.entries), self.name):

@@ -10,7 +10,7 @@ from sandscore.base.errors import ParticipantFault
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark
 from sandscore.formats.file_format import FileFormat, Glance
 from sandscore.formats.format_files import one_path, read_json
-from sandscore.formats.json_fields import as_json, confidence_of, listed, mapping, text_or_none, whole
+from sandscore.formats.json_fields import JsonObject, as_json, confidence_of, listed, mapping, text_or_none, whole
 from sandscore.formats.note_naming import (
     ANNOTATOR,
     FACTS,
@@ -49,12 +49,12 @@ def read(paths: Sequence[Path], journal: LossJournal, notes: Sequence[CorpusNote
     return Corpus(tuple(entries))
 
 
-def _named(data: dict[str, Any]) -> dict[str, Any]:
+def _named(data: JsonObject) -> JsonObject:
     """What the data say of the note; the task's own number is Label Studio's."""
     return {key: data[key] for key in ("id", *NOTE_KEYS, *FACTS) if key in data}
 
 
-def _text(data: dict[str, Any], where: str) -> str:
+def _text(data: JsonObject, where: str) -> str:
     if isinstance(data.get("text"), str):
         return str(data["text"])
     texts = [value for key, value in data.items() if isinstance(value, str) and key not in {"id", *NOTE_KEYS, *FACTS}]
@@ -63,7 +63,7 @@ def _text(data: dict[str, Any], where: str) -> str:
     return texts[0]
 
 
-def _marks(task: dict[str, Any], note: CorpusNote, where: str, journal: LossJournal) -> Iterator[Mark]:
+def _marks(task: JsonObject, note: CorpusNote, where: str, journal: LossJournal) -> Iterator[Mark]:
     found: dict[str, list[Any]] = {}
     for role in ("annotations", "completions", "predictions"):
         for number, held in enumerate(listed(task.get(role) or [], f"{where}: {role}")):
@@ -79,16 +79,14 @@ def _marks(task: dict[str, Any], note: CorpusNote, where: str, journal: LossJour
             yield from _region(mapping(region, place), note, place, journal, who if len(picked) > 1 else None)
 
 
-def _person(held: dict[str, Any], number: int) -> str:
+def _person(held: JsonObject, number: int) -> str:
     who = next((held[key] for key in _PEOPLE if held.get(key) is not None), number)
     if isinstance(who, dict):
         who = who.get("email") or who.get("id")
     return str(who)[:100]
 
 
-def _region(
-    region: dict[str, Any], note: CorpusNote, where: str, journal: LossJournal, who: str | None
-) -> Iterator[Mark]:
+def _region(region: JsonObject, note: CorpusNote, where: str, journal: LossJournal, who: str | None) -> Iterator[Mark]:
     if region.get("type") not in _REGIONS:
         journal.lose(NAME, f"results of type {str(region.get('type'))[:40]!r}", note.id)
         return
@@ -117,8 +115,8 @@ def write(corpus: Corpus, journal: LossJournal) -> bytes:
     return as_json([_task(number, entry) for number, entry in enumerate(entries, 1)])
 
 
-def _task(number: int, entry: AnnotatedNote) -> dict[str, Any]:
-    people: dict[str | None, list[dict[str, Any]]] = {}
+def _task(number: int, entry: AnnotatedNote) -> JsonObject:
+    people: dict[str | None, list[JsonObject]] = {}
     for place, mark in enumerate(entry.marks, 1):
         people.setdefault(more_of(mark).get(ANNOTATOR), []).append(_written(mark, f"{number}-{place}"))
     made = [{"result": regions} | ({"completed_by": {"email": who}} if who else {}) for who, regions in people.items()]
@@ -129,10 +127,10 @@ def _task(number: int, entry: AnnotatedNote) -> dict[str, Any]:
     }
 
 
-def _written(mark: Mark, identifier: str) -> dict[str, Any]:
+def _written(mark: Mark, identifier: str) -> JsonObject:
     span = mark.annotation
     score = score_fields(span.confidence)
-    meta: dict[str, Any] = {name: value for name, value in mark.more if name != ANNOTATOR}
+    meta: JsonObject = {name: value for name, value in mark.more if name != ANNOTATOR}
     if "confidence" in score:
         meta["confidence"] = score.pop("confidence")
     return {

@@ -9,7 +9,7 @@ from typing import Any
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.terminal_text import cited
 from sandscore.formats.corpus import CorpusNote, LossJournal, Mark
-from sandscore.formats.json_fields import text_or_none
+from sandscore.formats.json_fields import JsonObject, text_or_none
 
 NOTE_KEYS = ("note", "note_id", "doc_id", "identifier")
 FACTS = {"patientId": "patient", "noteType": "type", "note_name": "name"}
@@ -102,7 +102,7 @@ def known_beside(journal: LossJournal) -> set[str]:
     return labels | {ENTITY_ID, IDENTIFIER_TYPE, ANNOTATOR}
 
 
-def chosen(found: Mapping[str, Any], journal: LossJournal, form: str, note: str, where: str) -> dict[str, Any]:
+def chosen(found: Mapping[str, Any], journal: LossJournal, form: str, note: str, where: str) -> JsonObject:
     """Of several annotators' work that which is meant; refuses to choose."""
     wanted = journal.annotator
     if wanted == EVERYBODY or (wanted is None and len(found) < 2):

@@ -1,10 +1,9 @@
 """Presidio Analyzer's results: lists of RecognizerResult as JSON, by note, in order, or beside the text."""
 
-from typing import Any
-
 from sandscore.formats.corpus import Corpus, LossJournal, Mark
 from sandscore.formats.file_format import FileFormat, Glance
 from sandscore.formats.item_lists import ItemList
+from sandscore.formats.json_fields import JsonObject
 from sandscore.formats.note_naming import as_confidence, as_score, more_of
 
 ITEMS = ItemList(
@@ -21,7 +20,7 @@ def write(corpus: Corpus, journal: LossJournal) -> bytes:
     return ITEMS.write(corpus, journal, _item)
 
 
-def _item(mark: Mark) -> dict[str, Any]:
+def _item(mark: Mark) -> JsonObject:
     span = mark.annotation
     score = 1.0 if span.confidence is None else as_score(span.confidence)
     exact = span.confidence is not None and as_confidence(score, "") == span.confidence

@@ -11,7 +11,16 @@ from sandscore.base.errors import ParticipantFault
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark
 from sandscore.formats.file_format import FileFormat, Glance
 from sandscore.formats.format_files import one_path, read_json
-from sandscore.formats.json_fields import as_json, confidence_of, listed, mapping, text_of, text_or_none, whole
+from sandscore.formats.json_fields import (
+    JsonObject,
+    as_json,
+    confidence_of,
+    listed,
+    mapping,
+    text_of,
+    text_or_none,
+    whole,
+)
 from sandscore.formats.note_naming import (
     ANNOTATOR,
     ENTITY_ID,
@@ -53,7 +62,7 @@ def read(paths: Sequence[Path], journal: LossJournal, notes: Sequence[CorpusNote
     return Corpus(tuple(entries))
 
 
-def _note(document: dict[str, Any], where: str, journal: LossJournal) -> CorpusNote:
+def _note(document: JsonObject, where: str, journal: LossJournal) -> CorpusNote:
     meta = mapping(document.get("meta") or {}, f"{where}: meta")
     facts = {ours: text_or_none(meta, key, where) for key, ours in FACTS.items()}
     note = CorpusNote(text_of(document, "doc_id", where), text_of(document, "text", where), **facts)
@@ -65,7 +74,7 @@ def _note(document: dict[str, Any], where: str, journal: LossJournal) -> CorpusN
 
 
 def _mentions(
-    document: dict[str, Any], note: CorpusNote, where: str, told: tuple[LossJournal, Mapping[str, str]]
+    document: JsonObject, note: CorpusNote, where: str, told: tuple[LossJournal, Mapping[str, str]]
 ) -> Iterator[Mark]:
     journal, classes = told
     people = mapping(document.get("annotations"), f"{where}: annotations")
@@ -79,7 +88,7 @@ def _mentions(
                 yield _without_defaults(mark, who, number, note, classes)
 
 
-def _mention(mention: dict[str, Any], note: CorpusNote, where: str, told: tuple[LossJournal, str]) -> Mark | None:
+def _mention(mention: JsonObject, note: CorpusNote, where: str, told: tuple[LossJournal, str]) -> Mark | None:
     """``told``: who is told of losses, and how the mention would be called if we had written it."""
     journal, own = told
     ends = whole(mention, "start_offset", where), whole(mention, "end_offset", where)
@@ -140,9 +149,9 @@ def write(corpus: Corpus, journal: LossJournal) -> bytes:
     return as_json([_document(entry, classes, journal) for entry in entries])
 
 
-def _document(entry: AnnotatedNote, classes: Mapping[str, str], journal: LossJournal) -> dict[str, Any]:
+def _document(entry: AnnotatedNote, classes: Mapping[str, str], journal: LossJournal) -> JsonObject:
     note = entry.note
-    people: dict[str, list[dict[str, Any]]] = {}
+    people: dict[str, list[JsonObject]] = {}
     for mark in entry.marks:
         who = more_of(mark).get(ANNOTATOR, ALONE)
         mentions = people.setdefault(who, [])
@@ -160,13 +169,13 @@ def _document(entry: AnnotatedNote, classes: Mapping[str, str], journal: LossJou
 
 def _written(
     mark: Mark, note: CorpusNote, who: str, number: int, told: tuple[Mapping[str, str], LossJournal]
-) -> dict[str, Any]:
+) -> JsonObject:
     classes, journal = told
     span, said = mark.annotation, more_of(mark)
     known = _class_of(mark, classes)
     if IDENTIFIER_TYPE not in said and (span.label or "").casefold() not in classes:
         journal.lose(NAME, f"no class of identifier for type {span.label!a} (written as {known})", note.id)
-    mention: dict[str, Any] = {
+    mention: JsonObject = {
         "entity_type": span.label or "",
         "entity_mention_id": _mention_id(note, who, number),
         "start_offset": span.start,
@@ -183,7 +192,7 @@ def _written(
     return mention | said
 
 
-def _masks(held: dict[str, Any], path: Path, journal: LossJournal, notes: Sequence[CorpusNote] | None) -> Corpus:
+def _masks(held: JsonObject, path: Path, journal: LossJournal, notes: Sequence[CorpusNote] | None) -> Corpus:
     naming = NoteNaming(NAME, path, notes, journal)
     entries = []
     for number, (name, masks) in enumerate(journal.watch(held.items(), len(held), NAME), 1):

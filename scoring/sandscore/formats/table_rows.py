@@ -16,7 +16,7 @@ from sandscore.base.terminal_text import cited
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark
 from sandscore.formats.file_format import FileFormat, Glance
 from sandscore.formats.format_files import one_path, read_bytes
-from sandscore.formats.json_fields import confidence_of
+from sandscore.formats.json_fields import JsonObject, confidence_of
 from sandscore.formats.note_naming import FACTS, NoteNaming, as_confidence, beside, facts_of, more_of
 
 NAME = "csv"
@@ -75,7 +75,7 @@ def read(paths: Sequence[Path], journal: LossJournal, notes: Sequence[CorpusNote
     return Corpus(tuple(AnnotatedNote(note, tuple(marks.get(name, ()))) for name, note in found.items()))
 
 
-def _mark(row: dict[str, Any], note: CorpusNote, where: str, journal: LossJournal) -> Mark | None:
+def _mark(row: JsonObject, note: CorpusNote, where: str, journal: LossJournal) -> Mark | None:
     start = _number(row, "start", where)
     end = _number(row, "end", where) if row.get("end") is not None else start + _number(row, "length", where)
     annotation = journal.cut(NAME, note, (start, end), row.get("text"), where)
@@ -111,7 +111,7 @@ def _share(row: Mapping[str, Any], key: str, where: str) -> float | None:
     return int(number) if number.is_integer() else number
 
 
-def _csv_rows(data: bytes, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def _csv_rows(data: bytes, path: Path) -> Iterator[tuple[int, JsonObject]]:
     try:
         text = data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as fault:
@@ -164,7 +164,7 @@ def _pyarrow(path: object) -> tuple[Any, Any]:
         raise UsageFault(f"{path}: Parquet needs pyarrow, which is not installed: pip install pyarrow") from None
 
 
-def _parquet_rows(data: bytes, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def _parquet_rows(data: bytes, path: Path) -> Iterator[tuple[int, JsonObject]]:
     arrow, parquet = _pyarrow(path)
     try:
         file = parquet.ParquetFile(arrow.BufferReader(data))
@@ -208,7 +208,7 @@ def _csv_cell(value: object) -> object:
     return "" if value is None else value
 
 
-def _rows(entries: Iterable[AnnotatedNote]) -> Iterator[dict[str, Any]]:
+def _rows(entries: Iterable[AnnotatedNote]) -> Iterator[JsonObject]:
     for entry in entries:
         if not entry.note.id:
             raise ParticipantFault("a note without a name has no place in a table")
@@ -219,7 +219,7 @@ def _rows(entries: Iterable[AnnotatedNote]) -> Iterator[dict[str, Any]]:
             yield {**place, "confidence": span.confidence, **more_of(mark)}
 
 
-def _as_parquet(rows: list[dict[str, Any]], columns: list[str], name: str) -> bytes:
+def _as_parquet(rows: list[JsonObject], columns: list[str], name: str) -> bytes:
     arrow, parquet = _pyarrow(name)
     kinds = {"start": arrow.int64(), "end": arrow.int64(), "confidence": arrow.float64()}
     fields = [arrow.field(column, kinds.get(column, arrow.string())) for column in columns]
