@@ -93,6 +93,7 @@ def test_every_example_in_help_runs(workplace: Path, capsys: pytest.CaptureFixtu
         "submit",
         "receipt",
         "list",
+        "status",
         "show",
         "cancel",
         "requeue",
