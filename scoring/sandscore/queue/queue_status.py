@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from sandscore.base.clock import read, utc_now
 from sandscore.base.errors import OrganiserFault, UsageFault
@@ -48,6 +49,10 @@ class QueueStatus(Struct, frozen=True):
     lease_takeovers: int
     run_seconds: float
     free_bytes: int
+
+    def to_dict(self) -> dict[str, object]:
+        """For programs."""
+        return asdict(self)
 
 
 def ranking_scores(workspace: Workspace, found: Sequence[Submission]) -> dict[str, float]:

@@ -43,9 +43,7 @@ def command(words: tuple[str, ...], output_format: str, **where: Any) -> int:
 def _as_json(status: "QueueStatus") -> str:
     import json
 
-    from msgspec import to_builtins
-
-    return json.dumps(to_builtins(status), indent=1)
+    return json.dumps(status.to_dict(), indent=1)
 
 
 def _as_text(status: "QueueStatus") -> str:

@@ -77,7 +77,7 @@ def command(
     if dask is None:
         require_cells(place.workspace.challenge)
     with owner_only():
-        plan = WorkPlan(jobs, once, board_every, grace)
+        plan = WorkPlan(jobs, once, board_every, grace, place.row.makes_boards(place.workspace.root))
         asyncio.run(_work(place, plan, dask, output_format, None if metrics is None else address_of(metrics)))
     return 0
 
