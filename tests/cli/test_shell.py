@@ -207,8 +207,8 @@ def leaves(command: click.Command) -> Iterator[click.Command]:
 
 
 NOBODY_KNOWS = {
-    "cause", "created", "dask", "dataset", "evaluation", "home", "home_options", "image", "lines", "local", "memory",
-    "notify", "only", "phase", "submission", "synapse", "synapse_options", "team", "types", "url",
+    "annotator", "cause", "created", "dask", "dataset", "evaluation", "home", "home_options", "image", "lines", "local",
+    "memory", "notify", "only", "phase", "submission", "synapse", "synapse_options", "team", "types", "url",
 }  # fmt: skip
 
 

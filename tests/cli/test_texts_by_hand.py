@@ -35,7 +35,7 @@ from sandscore.cli import (
     tasks,
     verify,
 )
-from sandscore.cli.options import NearChoice
+from sandscore.cli.options import FormatName, NearChoice
 from sandscore.cli.queue import cancel, queue_place, requeue, submission_text, work, worker_display
 from sandscore.cli.queue import init as queue_init
 from sandscore.cli.queue.order_results import tell
@@ -600,9 +600,9 @@ def test_names_of_formats(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with monkeypatch.context() as patch:
         patch.setattr(type(api.FORMATS), "is_installed", lambda self, name: nobody(name))
-        assert convert.FormatName().convert("conll", None, None) == "conll"
+        assert FormatName().convert("conll", None, None) == "conll"
     with pytest.raises(click.BadParameter, match="Did you mean 'conll'"):
-        convert.FormatName().convert("conl", None, None)
+        FormatName().convert("conl", None, None)
     with pytest.raises(click.BadParameter) as caught:
         NearChoice(["text"]).convert("zzz", None, None)
     assert "Did you mean" not in caught.value.message

@@ -36,7 +36,7 @@ def test_every_field_is_let_out_or_kept_back(model: type[BaseModel]) -> None:
     let_out = {
         Board: "sandscore task definition profile phase headline config rows policy withheld "
         "seed gold units adjustment log_root",
-        Row: "rank team submission image created measures",
+        Row: "rank team name submission image created measures",
         RankedMeasure: "f1 value formula direction",
         FormulaMeasure: "score formula direction plugin",
     }

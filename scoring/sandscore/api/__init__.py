@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from sandscore.containers.participant_template import write_starting_point as write_starting_point
     from sandscore.formats import FORMATS as FORMATS
     from sandscore.formats.corpus import Loss as Loss
+    from sandscore.formats.foreign_input import ForeignReading as ForeignReading
     from sandscore.ranking.challenge_reading import read_own_tasks as read_own_tasks
     from sandscore.ranking.challenge_reading import read_task_file as read_task_file
     from sandscore.ranking.power_planning import PowerPlan as PowerPlan
@@ -74,6 +75,7 @@ _HOMES = {
     "sandscore.containers.participant_template": ("write_starting_point",),
     "sandscore.formats": ("FORMATS",),
     "sandscore.formats.corpus": ("Loss",),
+    "sandscore.formats.foreign_input": ("ForeignReading",),
     "sandscore.ranking.challenge_reading": ("read_own_tasks", "read_task_file"),
     "sandscore.ranking.power_planning": ("PowerPlan",),
     "sandscore.ranking.verification": ("Verified",),

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from sandscore.annotations.input_files import UNWATCHED, Inputs, ReadingWatch, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.base.byte_sources import InputFile
 from sandscore.base.errors import OrganiserFault
+from sandscore.formats.foreign_input import AS_IT_SEEMS, ForeignReading, Labels, taken
 from sandscore.task_table.task import Task, find_task
 
 if TYPE_CHECKING:
@@ -19,11 +21,16 @@ def validate(
     notes: Any = None,
     gold: Any = None,
     complete: bool = False,
+    source: str | None = None,
+    labels: Labels = None,
+    annotator: str | None = None,
 ) -> "Problems":
     """Everything that is wrong with predictions: against the task's schema and, where they are given, the notes.
 
     Inputs are paths, bytes, open binary files, decoded JSON, DataFrames, spans by note or documents with entities.
-    ``complete``: a note without an entry is an error, not a warning.
+    ``complete``: a note without an entry is an error, not a warning. A path may be of any format that ``convert``
+    reads: ``source`` names it where the content leaves a doubt, ``labels`` maps its types, ``annotator`` is one of
+    several.
 
     >>> problems = ss.validate("date", predictions, notes=notes)
     >>> problems.ok
@@ -32,14 +39,39 @@ def validate(
     from sandscore.api.memory_inputs import given_inputs
 
     given = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes)
-    return problems_of(_validated(task, given.inputs, complete, UNWATCHED), given.remarks)
+    how = ForeignReading(source=source, labels=labels, annotator=annotator)
+    inputs, remarks = in_our_form(find_task(task), given.inputs, how)
+    return problems_of(_validated(task, inputs, complete, UNWATCHED), (*given.remarks, *remarks))
 
 
 def validate_file(
-    task: str | Task, file: str, *, notes: str | None = None, complete: bool = False, watch: ReadingWatch = UNWATCHED
+    task: str | Task,
+    file: str,
+    *,
+    notes: str | None = None,
+    complete: bool = False,
+    how: ForeignReading = AS_IT_SEEMS,
+    watch: ReadingWatch = UNWATCHED,
 ) -> ProblemCollector:
     """The same for a file, for whoever watches it being read."""
-    return _validated(task, Inputs(predictions=file, notes=notes), complete, watch)
+    inputs, remarks = in_our_form(find_task(task), Inputs(predictions=file, notes=notes), how)
+    for remark in remarks:
+        watch.warning(remark)
+    return _validated(task, inputs, complete, watch)
+
+
+def in_our_form(
+    task: Task, inputs: Inputs, how: ForeignReading, gold: ForeignReading = AS_IT_SEEMS
+) -> tuple[Inputs, tuple[str, ...]]:
+    """Inputs of annotations that may be of other people's formats, and what is to be said of how they were read."""
+    made: dict[str, InputFile] = {}
+    said: list[str] = []
+    for role, reading in (("predictions", how), ("gold", gold)):
+        if role in inputs.given:
+            one = taken(task, inputs.given[role], inputs.notes, reading)
+            made[role] = one.file
+            said += one.remarks
+    return Inputs(**{**inputs.given, **made}), tuple(said)
 
 
 def _validated(task: str | Task, inputs: Inputs, complete: bool, watch: ReadingWatch) -> ProblemCollector:

@@ -22,6 +22,10 @@ class Measure(ParameterisedRow):
     """Of integer components; None where ratios are made otherwise, and then the measure is shown and not ranked."""
     direction: ClassVar[Direction] = "higher"
     """Which scores are better."""
+    plain: ClassVar[str] = ""
+    """What it compares, in words for people who know no measures; {label} stands for the label's name."""
+    finding: ClassVar[str] = ""
+    """What a system does whose recall it is, such as {find} {share}: the share is one of {things}."""
 
     @classmethod
     def formula_for(cls, settings: Settings) -> str | None:

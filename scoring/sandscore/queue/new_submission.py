@@ -66,6 +66,8 @@ class NewSubmission(Struct, frozen=True):
     predictions: Path | None = None
     phase: str | None = None
     submitter: str | None = None
+    name: str | None = None
+    """What the team calls it on the board."""
 
 
 def keep_file(workspace: Workspace, given: Path, phase: str | None) -> str:
@@ -84,8 +86,9 @@ def checked(workspace: Workspace, entry: NewSubmission) -> str | None:
         raise UsageFault("submit exactly one of --image and --predictions")
     if entry.image is not None and not _IMAGE.fullmatch(entry.image):
         raise UsageFault("an image is submitted by digest, as repository@sha256:…: a tag could change behind our back")
-    if not entry.team.strip() or not entry.team.isprintable() or len(entry.team) > 200:
-        raise UsageFault("a team's name has 1 to 200 printable characters")
+    for what, name in (("a team's name", entry.team), ("a submission's name", entry.name)):
+        if name is not None and (not name.strip() or not name.isprintable() or len(name) > 200):
+            raise UsageFault(f"{what} has 1 to 200 printable characters")
     if entry.image is not None:
         images, home = workspace.challenge.images, home_of(workspace, {}).registries
         require_allowed(entry.image, images.registries, home, images.team(entry.team))

@@ -48,6 +48,7 @@ def row_of(table: ScoreTable, rules: BoardRules, standing: Standing, system: int
         rank_set=standing.sets.get(system),
         group=standing.groups[system],
         team=first.card.team,
+        name=first.card.name,
         submission=table.systems[system],
         image=first.card.image,
         measures=_measures(table, rules, standing, system),

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -173,6 +173,23 @@ def rules_for(challenge: Challenge | None, task: str, phase: str | None) -> tupl
         where = f", phase '{chosen.name}'" if chosen else ""
         raise OrganiserFault(f"the configuration for task '{task}'{where} does not hold together: {said}") from None
     return rules, chosen.name if chosen else None
+
+
+def named_measures(rules: RankingRules | RuleChanges) -> Iterator[tuple[str, str]]:
+    """The measures that rules speak of, each with the key it stands under."""
+    for key in ("headline", "secondary", "tie_break", "measures"):
+        said = getattr(rules, key, None) or ()
+        names = (said,) if isinstance(said, str) else said
+        yield from ((key, name) for name in names if (key, name) != ("tie_break", "created"))
+
+
+def extra_measures(rules: BoardRules, task: Task) -> tuple[str, ...]:
+    """The measures a board of these rules needs on cards beside the task's own; none that nobody has."""
+    from sandscore.measures.measure_registry import MEASURES
+
+    named = dict.fromkeys(name for _, name in named_measures(rules))
+    known = {*MEASURES.names} - {*task.measures, *MEASURES.label_measures}
+    return tuple(name for name in named if name.partition("(")[0].strip() in known)
 
 
 def _changes(changes: RuleChanges | None) -> dict[str, object]:

@@ -96,6 +96,7 @@ def _whole_notes(board: Board) -> Iterator[RankedCard]:
                 definition=board.definition,
                 profile=board.profile,
                 team=row.team,
+                name=row.name,
                 submission=row.submission,
                 image=row.image,
                 dataset=dataset,
@@ -188,6 +189,7 @@ def sides_of_card(board: Board, card: TotalsCard, at: int, site: str | None) -> 
     yield "/profile", board.profile, card.profile
     yield f"/gold{pointer_to((dataset,))}", board.gold.get(dataset), gold or None
     yield f"/rows/{at}/team", row.team, card.team
+    yield f"/rows/{at}/name", row.name, card.name
     if card.submission is not None:
         yield f"/rows/{at}/submission", row.submission, card.submission
     yield f"{where}/signature", cell.signature, card.signature

@@ -126,6 +126,11 @@ class Row(StrictRecord):
     rank_set: tuple[Place, Place] | None
     group: Place | None
     team: str | None
+    name: str | None = Field(
+        default=None,
+        exclude_if=lambda name: name is None,
+        description="What its team calls the submission, where it calls it anything.",
+    )
     submission: str
     image: str | None
     measures: dict[str, AnyMeasure]

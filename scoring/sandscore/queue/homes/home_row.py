@@ -118,6 +118,14 @@ class HomeRow(TableRow):
         """Attempts and versions of a submission, where the home keeps them."""
         return {}
 
+    def faults(self, workspace: "Workspace") -> list[str]:
+        """What is wrong with what the home itself keeps, a sentence each; ``queue check`` asks."""
+        return []
+
+    def accept_damage(self, workspace: "Workspace") -> list[str]:
+        """Go on without what is damaged beyond repair; what that is and what is missing, a line each."""
+        raise UsageFault(f"a queue of the home '{self.name}' keeps nothing here that could be damaged")
+
     def check(self, chosen: Chosen) -> "list[Finding]":
         """What the doctor says of this home; empty where the options do not ask for it."""
         return []

@@ -57,6 +57,7 @@ def submit(database: Database, journal: SubmissionJournal, workspace: Workspace,
             file=kept,
             submitter=entry.submitter,
             created=stamped(now),
+            name=entry.name,
         )
         journal.submitted(connection, row)
     content = str(entry.image) if kept is None else f"sha256:{kept}"
