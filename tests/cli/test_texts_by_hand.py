@@ -17,6 +17,7 @@ from queue_samples import HALF, annotations, queue
 
 from sandscore import api
 from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.api.running_calls import RunFiles
 from sandscore.base.errors import MissingFile, SandscoreError, UsageFault
 from sandscore.cli import (
     attack,
@@ -360,9 +361,11 @@ def test_how_a_run_went() -> None:
 
 
 def test_what_is_said_after_a_run(capsys: pytest.CaptureFixture[str]) -> None:
-    running_options.report(run_record())
+    folder = Path("no/such/folder")
+    running_options.report(RunFiles(run_record(), folder))
     assert capsys.readouterr().err == ""
-    running_options.report(run_record(kind="url", warnings=("w",), outcome=Outcome.CRASHED, reason="r"))
+    crashed = run_record(kind="url", warnings=("w",), outcome=Outcome.CRASHED, reason="r")
+    running_options.report(RunFiles(crashed, folder))
     assert capsys.readouterr().err.splitlines() == [
         "sandscore: this run was not isolated (all)", "sandscore: w", "sandscore: crashed: r",
     ]  # fmt: skip

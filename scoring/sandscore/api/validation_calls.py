@@ -1,9 +1,13 @@
 """Validation as a call: everything that is wrong with one input of annotations."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sandscore.annotations.input_files import UNWATCHED, Inputs, ReadingWatch, load_files
+from msgspec.structs import replace
+
+from sandscore.annotations.input_files import UNWATCHED, Inputs, OpenInputs, ReadingWatch, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.byte_sources import InputFile
 from sandscore.base.errors import OrganiserFault
@@ -41,7 +45,8 @@ def validate(
     given = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes)
     how = ForeignReading(source=source, labels=labels, annotator=annotator)
     inputs, remarks = in_our_form(find_task(task), given.inputs, how)
-    return problems_of(_validated(task, inputs, complete, UNWATCHED), (*given.remarks, *remarks))
+    found = _validated(task, inputs, complete, UNWATCHED)
+    return problems_of(found, (*given.remarks, *remarks), partial(_mended, find_task(task), inputs, complete))
 
 
 def validate_file(
@@ -51,13 +56,26 @@ def validate_file(
     notes: str | None = None,
     complete: bool = False,
     how: ForeignReading = AS_IT_SEEMS,
+    challenge: str | None = None,
     watch: ReadingWatch = UNWATCHED,
 ) -> ProblemCollector:
-    """The same for a file, for whoever watches it being read."""
-    inputs, remarks = in_our_form(find_task(task), Inputs(predictions=file, notes=notes), how)
+    """The same for a file, for whoever watches it being read, beside what stands in the notes instead.
+
+    Notes that the ``challenge`` hides are not quoted.
+    """
+    kind = Inputs if challenge is not None and _hides_notes(challenge) else OpenInputs
+    inputs, remarks = in_our_form(find_task(task), kind(predictions=file, notes=notes), how)
     for remark in remarks:
         watch.warning(remark)
     return _validated(task, inputs, complete, watch)
+
+
+def _hides_notes(challenge: str) -> bool:
+    from sandscore.ranking.challenge_reading import read_challenge
+    from sandscore.records.disclosure_policy import resolved
+
+    read = read_challenge(Path(challenge))
+    return any(resolved(read, phase).notes_hidden for phase in read.phases or (None,))
 
 
 def in_our_form(
@@ -71,14 +89,19 @@ def in_our_form(
             one = taken(task, inputs.given[role], inputs.notes, reading)
             made[role] = one.file
             said += one.remarks
-    return Inputs(**{**inputs.given, **made}), tuple(said)
+    return replace(inputs, **made), tuple(said)
 
 
 def _validated(task: str | Task, inputs: Inputs, complete: bool, watch: ReadingWatch) -> ProblemCollector:
     """Nothing is judged by notes or gold that are faulty themselves."""
     with watch.reading(inputs.given.values()) as progress:
         loaded = load_files(
-            find_task(task), inputs, complete=complete, want_tokens=False, want_hashes=False, progress=progress
+            find_task(task),
+            inputs,
+            complete=complete,
+            want_tokens=False,
+            want_hashes=False,
+            progress=progress,
         )
     for role, verb in (("notes", "are"), ("gold", "is")):
         if loaded.faulty(role):
@@ -87,8 +110,16 @@ def _validated(task: str | Task, inputs: Inputs, complete: bool, watch: ReadingW
     return loaded.findings["predictions"]
 
 
-def problems_of(found: ProblemCollector, remarks: Sequence[str]) -> "Problems":
-    """What was found in an input, and how the input was understood, as the library's value."""
+def _mended(task: Task, inputs: Inputs, complete: bool) -> bytes:
+    from sandscore.api.mending_calls import mended
+
+    return mended(task, inputs, complete=complete).content
+
+
+def problems_of(
+    found: ProblemCollector, remarks: Sequence[str], fixed: Callable[[], bytes] | None = None
+) -> "Problems":
+    """What was found in an input, how the input was understood, and how it may be mended, as the library's value."""
     from sandscore.api.results import Problems
 
-    return Problems(found.problems, found.counts, remarks)
+    return Problems(found.problems, found.counts, remarks, found.diagnosis, fixed)

@@ -106,6 +106,11 @@ class HomeRow(TableRow):
         """The home of that queue; nothing is asked of it before its own ``open``."""
         raise NotImplementedError
 
+    def makes_boards(self, root: Path) -> bool:
+        """Whether workers with this folder make the queue's boards and keep its log: one folder's do, where several
+        share a queue."""
+        return True
+
     def submit(self, workspace: "Workspace", handed_in: "NewSubmission") -> str:
         """Take a submission in; its id, once it can be lost no more."""
         raise UsageFault(f"a queue of the home '{self.name}' takes no submissions from here")
