@@ -5,17 +5,16 @@ Cards stand in it to the byte, so that their hashes can be made again. What a bo
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from markupsafe import Markup
-from msgspec import Struct
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from sandscore.ranking.pair_tests import adjustment_of, chosen_test, draws_of
 from sandscore.records.board import AnyMeasure, Board, FormulaMeasure, Pair, Row
-from sandscore.records.challenge import RankingRules
 from sandscore.records.counts import counts_of
 from sandscore.records.disclosure_policy import DisclosurePolicy
-from sandscore.records.formula import F1, Formula, parse_formula
+from sandscore.records.formula import COUNTS, F1, parse_formula
 from sandscore.site.board_files import ShownCard, references
 from sandscore.site.plots.heat_map import pairs_by_name
 from sandscore.site.site_folder import file_name
@@ -39,6 +38,77 @@ WITHHELD = {
     "/stability": "how stable the order is",
 }
 Cards = Mapping[str, Mapping[str, ShownCard]]
+
+
+class EmbeddedRules(Struct, frozen=True):
+    """The rules that the script follows."""
+
+    headline: str
+    interval: str
+    tie_rule: str
+    numbering: str
+    resamples: int
+    draws: int
+    adjustment: str
+
+
+class EmbeddedFormula(Struct, frozen=True):
+    """What each component of a measure weighs in its quotient; nothing is below a sum."""
+
+    components: Sequence[str]
+    above: Sequence[int]
+    below: Sequence[int] | None
+    lower: bool
+
+
+class EmbeddedMeasure(Struct, frozen=True, omit_defaults=True):
+    """What a row says of one measure."""
+
+    counts: tuple[int, ...] | None
+    score: float | None
+    precision: float | None = None
+    recall: float | None = None
+    reason: str | None = None
+    ci: tuple[float, float] | None = None
+
+
+class EmbeddedRow(Struct, frozen=True, omit_defaults=True):
+    """What a row says that can be made again; ``page`` is its name in the table, ``cards`` are paths and hashes."""
+
+    name: str
+    page: str
+    rank: float | None
+    rank_set: tuple[int, int] | None
+    group: int | None
+    measures: dict[str, EmbeddedMeasure]
+    chosen_ci: tuple[float, float] | None = None
+    expected: float | None = None
+    k: float | None = None
+    p_vs_leader: float | None = None
+    p_first: float | None = None
+    cards: Sequence[tuple[str, str]] = ()
+
+
+class Embedded(Struct, frozen=True):
+    """All that stands in the page for its script; ``cards`` by row and data set, to the byte."""
+
+    level: str
+    task: str
+    version: str
+    challenge: str | None
+    phase: str | None
+    gold: Sequence[tuple[str, str | None]]
+    log_root: str | None
+    seed: str
+    seed_follows: bool
+    rules: EmbeddedRules
+    orders: bool
+    units: int
+    effective: float | None
+    formulas: dict[str, EmbeddedFormula]
+    rows: Sequence[EmbeddedRow]
+    pairs: Sequence[int | None]
+    cards: Sequence[Sequence[str]]
 
 
 class BoardProof(Struct, frozen=True):
@@ -86,93 +156,86 @@ def _obstacle(board: Board, cards: Cards) -> str | None:
     return None
 
 
-def _told(board: Board, cards: Cards, level: str) -> dict[str, Any]:
+def _told(board: Board, cards: Cards, level: str) -> Embedded:
     rules, whole = board.config, level == "recomputed"
     pairs = board.pairwise if len(board.rows) <= MOST_ROWS or whole else ()
-    draws = board.config.resamples if chosen_test(rules) == "paired_bootstrap" else draws_of(rules, _tested(board))
-    return {
-        "level": level,
-        "task": board.task,
-        "version": board.sandscore,
-        "challenge": rules.challenge,
-        "phase": board.phase,
-        "gold": sorted(board.gold.items()),
-        "log_root": board.log_root,
-        "seed": board.seed,
-        "seed_follows": rules.seed_rule == "names" or board.log_root is not None,
-        "rules": {
-            "headline": board.headline,
-            "interval": rules.interval,
-            "tie_rule": rules.tie_rule,
-            "numbering": rules.numbering,
-            "resamples": rules.resamples,
-            "draws": draws,
-            "adjustment": adjustment_of(rules),
-        },
-        "orders": bool(pairs) and rules.aggregation == "headline" and rules.sites == "pooled" and not rules.tie_break,
-        "units": board.units,
-        "effective": board.effective_patients,
-        "formulas": {name: _weights(measure) for row in board.rows for name, measure in row.measures.items()},
-        "rows": [_row(row, rules, whole=whole) for row in board.rows],
-        "pairs": _pairs(board, pairs, draws),
-        "cards": [
-            [cards[row.submission][name].content.decode() for name in sorted(references(row))] for row in board.rows
-        ]
-        if whole
-        else [],
-        "withheld": board.withheld,
-    }
+    tested = sum(pair.p is not None for pair in board.pairwise)
+    draws = rules.resamples if chosen_test(rules) == "paired_bootstrap" else draws_of(rules, tested)
+    plain = rules.aggregation == "headline" and rules.sites == "pooled" and not rules.tie_break
+    return Embedded(
+        level=level,
+        task=board.task,
+        version=board.sandscore,
+        challenge=rules.challenge,
+        phase=board.phase,
+        gold=sorted(board.gold.items()),
+        log_root=board.log_root,
+        seed=board.seed,
+        seed_follows=rules.seed_rule == "names" or board.log_root is not None,
+        rules=EmbeddedRules(
+            headline=board.headline,
+            interval=rules.interval,
+            tie_rule=rules.tie_rule,
+            numbering=rules.numbering,
+            resamples=rules.resamples,
+            draws=draws,
+            adjustment=adjustment_of(rules),
+        ),
+        orders=bool(pairs) and plain,
+        units=board.units,
+        effective=board.effective_patients,
+        formulas={name: _weights(measure) for row in board.rows for name, measure in row.measures.items()},
+        rows=[_row(row, whole=whole) for row in board.rows],
+        pairs=_pairs(board, pairs, draws),
+        cards=[_texts(row, cards) for row in board.rows] if whole else [],
+    )
 
 
-def _tested(board: Board) -> int:
-    return sum(pair.p is not None for pair in board.pairwise)
+def _texts(row: Row, cards: Cards) -> list[str]:
+    return [cards[row.submission][dataset].content.decode() for dataset in sorted(references(row))]
 
 
-def _weights(measure: AnyMeasure) -> dict[str, Any]:
-    """What each component weighs in the quotient."""
+def _weights(measure: AnyMeasure) -> EmbeddedFormula:
     formula = parse_formula(measure.formula or F1)
     above, below = dict(formula.above), dict(formula.below)
-    named = _components(measure, formula)
-    return {
-        "components": named,
-        "above": [above.get(name, 0) for name in named],
-        "below": [below.get(name, 0) for name in named] if below else None,
-        "lower": measure.direction == "lower",
-    }
+    named = formula.components if isinstance(measure, FormulaMeasure) else COUNTS
+    return EmbeddedFormula(
+        components=named,
+        above=[above.get(name, 0) for name in named],
+        below=[below.get(name, 0) for name in named] if below else None,
+        lower=measure.direction == "lower",
+    )
 
 
-def _components(measure: AnyMeasure, formula: Formula) -> Sequence[str]:
-    return formula.components if isinstance(measure, FormulaMeasure) else ("tp", "fp", "fn")
+def _row(row: Row, *, whole: bool) -> EmbeddedRow:
+    told = EmbeddedRow(
+        name=row.submission,
+        page=file_name(row.submission),
+        rank=row.rank,
+        rank_set=row.rank_set,
+        group=row.group,
+        measures={name: _measure(measure, whole=whole) for name, measure in row.measures.items()},
+    )
+    if not whole:
+        return told
+    drawn = {name: getattr(row, name) for name in ("chosen_ci", "expected", "k", "p_vs_leader", "p_first")}
+    return replace(told, **drawn, cards=[(one.path, one.sha256) for _, one in sorted(references(row).items())])
 
 
-def _row(row: Row, rules: RankingRules, *, whole: bool) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "name": row.submission,
-        "page": file_name(row.submission),
-        "rank": row.rank,
-        "rank_set": row.rank_set,
-        "group": row.group,
-        "measures": {name: _measure(measure, whole=whole) for name, measure in row.measures.items()},
-    }
-    if whole:
-        drawn = ("chosen_ci", "expected", "k", "p_vs_leader", "p_first")
-        told |= {name: getattr(row, name) for name in drawn}
-        told["cards"] = [(one.path, one.sha256) for _, one in sorted(references(row).items())]
-    return told
-
-
-def _measure(measure: AnyMeasure, *, whole: bool) -> dict[str, Any]:
+def _measure(measure: AnyMeasure, *, whole: bool) -> EmbeddedMeasure:
     if isinstance(measure, FormulaMeasure):
-        counts = list(measure.components.values()) if measure.components is not None else None
+        counts = tuple(measure.components.values()) if measure.components is not None else None
     else:
-        whole_counts = counts_of(measure.tp, measure.fp, measure.fn)
-        counts = [whole_counts.tp, whole_counts.fp, whole_counts.fn] if whole_counts else None
-    told: dict[str, Any] = {"counts": counts, "score": measure.ranked}
-    if not isinstance(measure, FormulaMeasure) and counts:
-        told |= {"precision": measure.precision, "recall": measure.recall}
-    if measure.reason:
-        told["reason"] = measure.reason
-    return told | ({"ci": measure.ranked_ci} if whole else {})
+        known = counts_of(measure.tp, measure.fp, measure.fn)
+        counts = (known.tp, known.fp, known.fn) if known else None
+    return EmbeddedMeasure(
+        counts=counts,
+        score=measure.ranked,
+        precision=measure.precision,
+        recall=measure.recall,
+        reason=measure.reason,
+        ci=measure.ranked_ci if whole else None,
+    )
 
 
 def _pairs(board: Board, pairs: Sequence[Pair], draws: int) -> list[int | None]:
@@ -211,7 +274,7 @@ def _whole(value: float | None, scale: int) -> int | None:
     return None if value is None else round(value * scale)
 
 
-def _embedded(told: Mapping[str, Any]) -> Markup:
+def _embedded(told: Embedded) -> Markup:
     """JSON that no name can end, and that holds nothing invisible."""
-    text = json.dumps(told, ensure_ascii=True, separators=(",", ":"))
+    text = json.dumps(to_builtins(told), ensure_ascii=True, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))  # noqa: S704

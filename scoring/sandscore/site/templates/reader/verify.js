@@ -190,8 +190,8 @@ const sandscoreCheck = (() => {
       if (whole) {
         tried(at, "Interval", () => {
           for (const [name, measure] of Object.entries(row.measures)) agree(`${name}: the interval`, measure.ci, one.intervals[name]);
-          if (row.chosen_ci) agree("the interval that allows for the choice", row.chosen_ci, one.chosen_ci);
-          if (row.expected !== null) agree("the score to expect", row.expected, one.expected);
+          agree("the interval that allows for the choice", row.chosen_ci, one.chosen_ci);
+          agree("the score to expect", row.expected, one.expected);
         });
         tried(at, "Tests", () => {
           for (const field of ["k", "p_vs_leader", "p_first"]) agree(field, row[field], one[field]);
