@@ -14,7 +14,7 @@ from sandscore.base.registry import TableRow
 
 if TYPE_CHECKING:
     from sandscore.containers.host_checks import Finding
-    from sandscore.queue.home_protocol import QueueHome
+    from sandscore.queue.home_protocol import QueueHome, SubmissionDoor
     from sandscore.queue.new_submission import NewSubmission
     from sandscore.queue.queue_setup import NewQueue, QueueMade
     from sandscore.queue.workspace import Workspace
@@ -114,6 +114,10 @@ class HomeRow(TableRow):
     def submit(self, workspace: "Workspace", handed_in: "NewSubmission") -> str:
         """Take a submission in; its id, once it can be lost no more."""
         raise UsageFault(f"a queue of the home '{self.name}' takes no submissions from here")
+
+    def door(self, workspace: "Workspace") -> "SubmissionDoor":
+        """What ``sandscore serve`` needs of a queue that teams hand in to themselves."""
+        raise UsageFault(f"to a queue of the home '{self.name}' teams hand in elsewhere: sandscore serve is not for it")
 
     def back_up(self, workspace: "Workspace", target: Path) -> None:
         """A copy of the queue itself as it stands, while workers go on."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sandscore.queue.homes.home_row import Chosen, HomeRow
 
 if TYPE_CHECKING:
-    from sandscore.queue.home_protocol import QueueHome
+    from sandscore.queue.home_protocol import QueueHome, SubmissionDoor
     from sandscore.queue.new_submission import NewSubmission
     from sandscore.queue.queue_setup import NewQueue, QueueMade
     from sandscore.queue.workspace import Workspace
@@ -61,6 +61,11 @@ The folder of a queue that an older version made is given these two."""
 
         with opened_database(workspace.root) as database:
             return submit(database, SubmissionJournal(workspace.root), workspace, handed_in)
+
+    def door(self, workspace: "Workspace") -> "SubmissionDoor":
+        from sandscore.queue.homes.sqlite.sqlite_door import SqliteDoor
+
+        return SqliteDoor(workspace)
 
     def back_up(self, workspace: "Workspace", target: Path) -> None:
         from sandscore.queue.homes.sqlite.sqlite_database import back_up
