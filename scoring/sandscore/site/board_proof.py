@@ -123,10 +123,6 @@ class BoardProof(Struct, frozen=True):
     compared: bool
     withheld: Sequence[str]
 
-    @property
-    def cards_embedded(self) -> bool:
-        return self.level == "recomputed"
-
 
 def board_proof(board: Board, cards: Cards, policy: DisclosurePolicy, *, whole: bool) -> BoardProof:
     """``whole``: the cards have a count for each note."""
