@@ -18,7 +18,7 @@ MARK = ".sandscore-demo"
 @click.option("-o", "--output", default="demo", show_default=True, metavar="DIR", help="Where everything is written.")
 @click.option("--images", is_flag=True, help="Run the example images (make images builds them), not their predictions.")
 def command(output: str, images: bool) -> None:
-    """Score, rank, publish, verify; submit six examples to a queue, and end in a leaderboard page; then with hidden notes.
+    """Score, rank, publish, verify; submit six examples to a queue, end in a leaderboard page; then with hidden notes.
 
     Every command is shown as you would type it. A DIR that an earlier demo made is made anew.
 
