@@ -141,6 +141,8 @@ def run(job: RunJob, progress: Progress = quiet) -> FinishedRun:
     record = _record(job, seen, setting.image, checks, fault).model_copy(update=measured)
     early = plain_lines(seen.log_early)
     if isinstance(fault, RefusedAnswer):
+        if fault.note is not None:
+            record = record.model_copy(update={"note": fault.note.name})
         return FinishedRun(record, answers, log, fault.body, fault.note, early)
     return FinishedRun(record, answers, log, early=early)
 
