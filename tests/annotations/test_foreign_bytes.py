@@ -25,7 +25,7 @@ KINDS = {
     "repr of objects": (b"[Span(start=1, length=2)]", "this is Python's own notation"),
     "cut off": (WRITTEN[:5000], "the file is cut off"),
     "cut off within lines": ("\n".join(map(json.dumps, GOLD)).encode()[:5000], "the file is cut off"),
-    "a slip": (WRITTEN.replace(b'"start": 236', b'"start" 236'), "line 1, column 1"),
+    "a slip": (WRITTEN.replace(b'"start": 236', b'"start" 236'), "line 1, column 226: expected ':', found '2'"),
 }
 
 

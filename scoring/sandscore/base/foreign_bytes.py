@@ -23,10 +23,7 @@ _PYTHON = r"[\[{\s]*'(?:[^'\\]|\\.)*'\s*:|[\[(]*\(|\{'|[\[(]*[A-Za-z_]\w*\("
 _LOOKS = (
     (r"<!doctype html|<html\b|<head\b|<body\b", "HTML, a page for a browser, not JSON"),
     (r"<\?xml\b|<[A-Za-z_!][^<>]*>", "XML, not JSON"),
-    (
-        r"[\[{\s]*'(?:[^'\\]|\\.)*'\s*:|[\[(]*\(|\{'|[\[(]*[A-Za-z_]\w*\(",
-        "Python's own notation (repr), not JSON: write it with json.dump",
-    ),
+    (_PYTHON, "Python's own notation (repr), not JSON: write it with json.dump"),
     (r"---\s*\n|[A-Za-z_]\w*:(?: |\n)", "YAML, not JSON"),
 )
 _FIELDS = r"[^\n\r{}\[\]<>]*"
