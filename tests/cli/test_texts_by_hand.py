@@ -17,6 +17,7 @@ from queue_samples import HALF, annotations, queue
 
 from sandscore import api
 from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.api.running_calls import RunFiles
 from sandscore.base.errors import MissingFile, SandscoreError, UsageFault
 from sandscore.cli import (
     attack,
@@ -154,7 +155,10 @@ def test_submissions_for_programs() -> None:
     assert (first["version"], first["scores"], first["needs_organiser"]) == (1, {"f": 0.5}, False)
     assert (second["team"], second["attempt"], second["needs_organiser"]) == ("=x", 2, True)
     assert submission_text.as_json([]) == "[]"
-    assert submission_text.as_csv([WAITING]).splitlines()[1].startswith("s2,date,'=x,RECEIVED,2,")
+    assert submission_text.as_csv([WAITING]).splitlines()[1].startswith("s2,date,,'=x,RECEIVED,,2,")
+    assert json.loads(submission_text.as_json([ONE], {"s1": 0.5}))[0]["score"] == 0.5
+    header, first = submission_text.as_text([ONE], {"s1": 0.51239}).splitlines()[:2]
+    assert (header.split()[4], first.split()[4]) == ("score", "0.5124")
 
 
 def test_verbs_of_a_queue(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -251,8 +255,8 @@ def test_the_numbers_of_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(work, "place_of", lambda words, where, after: (there, words[1 - after :]))
     monkeypatch.setattr("sandscore.queue.layout_move.update_layout", lambda root, row: None)
     work.command.main(["q"], standalone_mode=False)
-    place, plan, dask, output_format = seen[0]
-    assert (place, dask, output_format) == (there, None, "text")
+    place, plan, dask, output_format, metrics = seen[0]
+    assert (place, dask, output_format, metrics) == (there, None, "text", None)
     assert (plan.jobs, plan.once, plan.board_seconds, plan.grace) == (1, False, 30, 20)
     for wrong in (["--jobs", "0"], ["--jobs", "257"], ["--grace", "-1"], ["--board-every", "0"]):
         with pytest.raises(click.BadParameter):
@@ -360,9 +364,11 @@ def test_how_a_run_went() -> None:
 
 
 def test_what_is_said_after_a_run(capsys: pytest.CaptureFixture[str]) -> None:
-    running_options.report(run_record())
+    folder = Path("no/such/folder")
+    running_options.report(RunFiles(run_record(), folder))
     assert capsys.readouterr().err == ""
-    running_options.report(run_record(kind="url", warnings=("w",), outcome=Outcome.CRASHED, reason="r"))
+    crashed = run_record(kind="url", warnings=("w",), outcome=Outcome.CRASHED, reason="r")
+    running_options.report(RunFiles(crashed, folder))
     assert capsys.readouterr().err.splitlines() == [
         "sandscore: this run was not isolated (all)", "sandscore: w", "sandscore: crashed: r",
     ]  # fmt: skip

@@ -104,7 +104,10 @@ def convert(  # noqa: PLR0913 (named, one for each option)
     if wanted.target.directory and str(output) == STDOUT:
         raise UsageFault(f"{wanted.target.name} is a directory: name it with -o")
     journal = LossJournal(
-        lenient=drop_mismatches, annotator=annotator, tasks={**TASKS, **own_tasks, **{task.id: task for task in named}}
+        lenient=drop_mismatches,
+        annotator=annotator,
+        output=str(output or ""),
+        tasks={**TASKS, **own_tasks, **{task.id: task for task in named}},
     )
     if following is not None:
         journal.watch = following

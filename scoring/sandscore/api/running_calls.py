@@ -6,26 +6,40 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.api.memory_inputs import given
 from sandscore.api.results import Run
 from sandscore.api.span_reading import SpanReader
 from sandscore.base.errors import UsageFault
-from sandscore.containers.annotation_run import PREDICTIONS, RECORD, RunJob, clear, predictions, write_run
+from sandscore.containers.annotation_run import (
+    LOG,
+    PREDICTIONS,
+    RECORD,
+    RunJob,
+    clear,
+    predictions,
+    quiet,
+    task_folder,
+    write_run,
+)
 from sandscore.containers.annotation_run import run as run_job
+from sandscore.containers.annotator_starts import Progress
 from sandscore.containers.engines.engine_registry import ENGINES
+from sandscore.containers.failure_cures import cure_of, last_lines
+from sandscore.containers.kept_answers import PARTIAL
 from sandscore.containers.python_annotator import run_in_python
 from sandscore.containers.run_context import Annotator, Kind, preset
 from sandscore.containers.sent_notes import SentNote, read_notes
-from sandscore.records.run_record import Hardening, Protocol, RunLimits, RunRecord
+from sandscore.records.run_record import Hardening, Outcome, Protocol, RunLimits, RunRecord
 from sandscore.task_table.task import Task, find_task
 
 if TYPE_CHECKING:
     from sandscore.records.challenge import Limits
 
 _CONCURRENCY = 4
-Following = Callable[[int], AbstractContextManager[Callable[[int], object]]]
-"""Told how many notes there are; its value is called with each step's size."""
+Following = Callable[[int], AbstractContextManager[Progress]]
+"""Told how many answers there will be; its value is told how many there are."""
 
 
 class RunPlan(Struct, frozen=True, kw_only=True):
@@ -51,6 +65,10 @@ class RunPlan(Struct, frozen=True, kw_only=True):
     check_robustness: bool = False
     engine: str | None = None
     """Of the table of engines; None for the usual one."""
+    others: tuple[Task, ...] = ()
+    """More tasks for the same start: each note goes to each one's path."""
+    resume: bool = False
+    """Go on with the answers that an earlier run kept in its folder."""
 
 
 class RunFiles(Struct, frozen=True):
@@ -58,10 +76,25 @@ class RunFiles(Struct, frozen=True):
 
     record: RunRecord
     folder: Path
+    others: "tuple[RunFiles, ...]" = ()
+    """The same of each other task."""
+    cure: str | None = None
+    """What would help, where the reason is one that we know."""
+    log_end: tuple[str, ...] = ()
+    """The last lines of a log, where a run did not finish."""
 
     @property
     def predictions(self) -> Path:
         return self.folder / PREDICTIONS
+
+    @property
+    def log(self) -> Path:
+        return self.folder / LOG
+
+    @property
+    def resumable(self) -> bool:
+        """Whether answers were kept that ``resume`` goes on with."""
+        return (self.folder / PARTIAL).exists()
 
     @property
     def record_file(self) -> Path:
@@ -80,8 +113,8 @@ class RunFiles(Struct, frozen=True):
         return self.record.outcome.exit_code or (0 if all(check.passed for check in checks) else 65)
 
 
-def _unfollowed(_notes: int) -> AbstractContextManager[Callable[[int], object]]:
-    return nullcontext(lambda _: None)
+def _unfollowed(_notes: int) -> AbstractContextManager[Progress]:
+    return nullcontext(quiet)
 
 
 def run(
@@ -136,11 +169,13 @@ def _in_our_form(
 
 
 def run_to_folder(request: RunPlan, folder: Path, following: Following = _unfollowed) -> RunFiles:
-    """Does the run and writes its folder: predictions, record and log."""
+    """Does the run and writes its folder: predictions, record and log, of each task where there are several."""
     task, configured = find_task(request.task), _configured(request)
     limits, protocol = _limits(request, configured), request.protocol or _protocol(configured)
     if request.kind != "image" and protocol == "batch":
         raise UsageFault("--protocol batch needs --image, and so does a challenge of batch programs")
+    if protocol == "batch" and (request.resume or request.others):
+        raise UsageFault("a batch program is run for one task, and answers all notes at once or none")
     notes, digest = read_notes(request.notes)
     job = RunJob(
         task=task,
@@ -152,12 +187,25 @@ def run_to_folder(request: RunPlan, folder: Path, following: Following = _unfoll
         check_determinism=request.check_determinism,
         check_robustness=request.check_robustness,
         engine=request.engine,
+        others=request.others,
+        folder=folder,
+        resume=request.resume,
     )
-    clear(folder)
-    with following(len(notes)) as step:
-        finished = run_job(job, lambda _done, _total: step(1))
-    write_run(folder, task, notes, finished)
-    return RunFiles(finished.record, folder)
+    places = [task_folder(folder, one, job.tasks) for one in job.tasks]
+    for place in places:
+        if request.resume and (place / RECORD).exists() and (place / PREDICTIONS).exists():
+            raise UsageFault(f"{place}: the run is finished, and there is nothing to resume")
+    for place in places:
+        clear(place, resume=request.resume)
+    with following(len(notes) * len(job.tasks)) as step:
+        finished = run_job(job, step)
+    done = []
+    for one, place, came in zip(job.tasks, places, (finished, *finished.others), strict=True):
+        write_run(place, one, notes, came)
+        failed = came.record.outcome is not Outcome.FINISHED
+        end = tuple(last_lines(came.log)) if failed else ()
+        done.append(RunFiles(came.record, place, cure=cure_of(came.record, came.log, came.refused), log_end=end))
+    return replace(done[0], others=tuple(done[1:]))
 
 
 def _configured(request: RunPlan) -> "Limits | None":

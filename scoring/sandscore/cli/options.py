@@ -56,6 +56,16 @@ class TaskName(_AnyType):
         return find_task(value, own_tasks(ctx))
 
 
+class TaskNames(_AnyType):
+    """The ids of several tasks, with commas between them."""
+
+    name = "tasks"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "tuple[Task, ...]":
+        found = {word: TaskName().convert(word, param, ctx) for word in map(str.strip, str(value).split(","))}
+        return tuple(found.values())
+
+
 def own_tasks(context: click.Context | None = None) -> "Mapping[str, Task]":
     """The tasks that the command line's ``--challenge`` and ``--task-file`` define."""
     found: Mapping[str, Task] = (context or click.get_current_context()).meta.get(_OWN, {})

@@ -86,13 +86,14 @@ class LossJournal(Struct):
 
     ``lenient``: an annotation whose offsets do not fit the text is a loss, not an error; ``kept``: it stays as it is,
     for whoever judges it later. ``annotator``: whose annotations are meant, where several people annotated.
-    ``tasks``: all there are.
+    ``output``: how what is written will be called. ``tasks``: all there are.
     """
 
     watch: Watch = _unwatched
     lenient: bool = False
     kept: bool = False
     annotator: str | None = None
+    output: str = ""
     tasks: Mapping[str, Task] = field(default_factory=lambda: TASKS)
     _counts: dict[tuple[str, str], int] = field(default_factory=dict)
     _examples: dict[tuple[str, str], str | None] = field(default_factory=dict)

@@ -117,6 +117,12 @@ class TeamRegistry:
         team = self._tokens.get(token)
         return None if team is None else self._teams[team].tokens[token]
 
+    def mail(self, team: str) -> str | None:
+        """Where the team hears of what becomes of its submissions."""
+        self._read_on()
+        known = self._teams.get(team)
+        return None if known is None else known.mail
+
     def add(self, team: str, mail: str | None, who: str) -> None:
         checked_team(team)
         if mail is not None and not (_MAIL.fullmatch(mail) and mail.isprintable()):

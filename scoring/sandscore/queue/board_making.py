@@ -84,7 +84,7 @@ def rebuild(
             )
         except OrganiserFault as fault:
             warnings.append(_stays(group.slug, fault))
-    log.publish(_openings(log, workspace, submissions, accepted))
+    log.publish(dict.fromkeys(_openings(log, workspace, submissions, accepted)))
     _withdraw(workspace)
     boards = list(versions(workspace))
     if boards:
@@ -167,14 +167,14 @@ def _publish(workspace: Workspace, boards: Sequence[Path]) -> None:
 def _openings(
     log: PublicLog, workspace: Workspace, submissions: Sequence[ScoredSubmission], accepted: Sequence[HandedIn]
 ) -> Iterator[Opening]:
-    """Of what was scored, where exact values may leave the house; and of gold that will not be used again."""
+    """Of what was scored, where exact values may leave the house; and of data whose gold will not be used again."""
     by_id = {one.submission: one for one in accepted}
     for group in groups(workspace, submissions):
         policy = policy_in(workspace, group.task, group.phase)
         if policy.exact:
             yield from log.submission_openings(by_id[one.id] for one in group.members if one.id in by_id)
         if not policy.gold_hidden:
-            yield from log.gold_openings(group.task, group.phase)
+            yield from log.data_openings(group.task, group.phase, notes=policy.notes_public)
 
 
 def _log_board(workspace: Workspace, group: BoardGroup, board: Board, log: PublicLog, positions: Positions) -> None:
@@ -258,19 +258,30 @@ def _listed(workspace: Workspace, card: str) -> str:
 
 
 def _withdraw(workspace: Workspace) -> None:
-    """Boards of older versions, which say nothing of a policy, are for the organiser alone where theirs keeps anything
-    back; and so is every card that no board names."""
+    """Boards of older versions are for the organiser alone where they say nothing of a policy that keeps anything back,
+    or name hidden gold by its own hash, at which one could guess; and so is every card that no board names."""
     withdrawn = workspace.private / WITHDRAWN
     named = set[str]()
     for place in list(versions(workspace)):
         board = read_record(Board, place.read_bytes(), place, "a board", ParticipantFault)
-        if board.policy is None and not _all_exact(workspace, board):
+        if _bare_gold(workspace, board) or (board.policy is None and not _all_exact(workspace, board)):
             _take(place, withdrawn)
             continue
         named |= {reference.path.rpartition("/")[2] for row in board.rows for reference in references(row).values()}
     for card in workspace.cards.glob("*.json"):
         if card.name not in named:
             _take(card, withdrawn)
+
+
+def _bare_gold(workspace: Workspace, board: Board) -> bool:
+    """Whether the board names hidden gold that was scored with by the hash of its file."""
+    seen = {copy.name.split(".")[1] for copy in workspace.gold_seen.glob(f"{board.task}.*.json")}
+    if seen.isdisjoint(filter(None, board.gold.values())):
+        return False
+    try:
+        return policy_in(workspace, board.task, board.phase).gold_hidden
+    except (OrganiserFault, UsageFault):
+        return True
 
 
 def _all_exact(workspace: Workspace, board: Board) -> bool:

@@ -64,10 +64,12 @@ def found(
     settings: QueueSettings,
     home: Callable[[Path], None],
     edited: Sequence[str] = (),
+    *,
+    logs: bool = True,
 ) -> Workspace:
     """Make the folder; nothing is left behind where the configuration or the data are at fault. ``home`` puts into its
     private half what the home of the queue needs, some of it to be ``edited`` by organisers; the settings come last,
-    so that where they are everything is."""
+    so that where they are everything is. ``logs``: whether the queue's log is kept here."""
     if edited_path(root, SETTINGS).exists():
         raise UsageFault(f"{root} is the folder of a queue already")
     given = read_challenge(challenge)
@@ -87,9 +89,10 @@ def found(
             challenge.unlink()
         make_links(root, (*EDITED, *edited))
         say_once(workspace)
-        log = PublicLog(workspace)
-        log.begin()
-        log.publish()
+        if logs:
+            log = PublicLog(workspace)
+            log.begin()
+            log.publish()
         sync_folders([private, root])
     except OSError as fault:
         raise InfrastructureFault(f"{root} cannot be made: {fault.strerror}") from None

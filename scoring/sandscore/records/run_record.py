@@ -163,6 +163,7 @@ class RunRecord(StrictRecord):
     latency: Latency | None = None
     notes_per_second: float | None = None
     retried_notes: int = 0
+    resumed_notes: int = Field(default=0, description="Answered by an earlier start of the same run.")
     cpu_seconds: float | None = None
     peak_memory_bytes: int | None = None
     exit_code: int | None = None

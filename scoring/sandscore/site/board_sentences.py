@@ -25,7 +25,7 @@ from sandscore.site.safety_lane import NoteLeak
 
 NAMED = 3
 """Leaders who are named; more are counted."""
-_STRONG, _WEAK, _SURE = 20.0, 3.0, 0.95
+_STRONG, _WEAK = 20.0, 3.0
 _MODES = {"rounded": "rounded scores", "ladder": "the Ladder", "blind": "no scores yet"}
 _RULES = {"dream_k3": "DREAM’s K exceeds 3", "dream_k19": "DREAM’s K exceeds 19"}
 
@@ -229,11 +229,6 @@ class BoardSentences(Struct, frozen=True, dict=True):
                 unit=self.unit,
                 pairs=tested,
             )
-        first = self.contenders[0] if len(self.contenders) > 1 else None
-        if first is not None and first.p_first is not None and first.p_first >= _SURE:
-            text = "{who} is first in {drawn}, and yet the test tells it from too few to lead alone. " + why
-            drawn = _redraws(first.p_first, self.board.config.resamples, self.unit)
-            return _said(text, who=self.name(first), drawn=drawn, unit=self.unit, pairs=tested)
         return None
 
     @property

@@ -148,8 +148,10 @@ def locked(path: Path) -> Iterator[bool]:
         yield True
 
 
-async def follow(follower: Follower, seconds: float, stopping: asyncio.Event) -> None:
-    """Renew every so often until the worker stops."""
+async def follow(follower: Follower, seconds: float | None, stopping: asyncio.Event) -> None:
+    """Renew every so often until the worker stops; never, where another machine does."""
+    if seconds is None:
+        return
     while not stopping.is_set():
         try:
             await asyncio.wait_for(stopping.wait(), seconds)

@@ -84,7 +84,7 @@ CREATE TABLE version (
 ) STRICT, WITHOUT ROWID;
 """
 _ADDED = {
-    "submission": {"rehearsed": "INTEGER NOT NULL DEFAULT 0", "name": "TEXT"},
+    "submission": {"rehearsed": "INTEGER NOT NULL DEFAULT 0", "name": "TEXT", "key": "TEXT"},
     "attempt": {"seconds": "REAL NOT NULL DEFAULT 0"},
 }
 """Columns that came later: a queue that an older version made is given them when it is opened."""
@@ -193,7 +193,10 @@ def create(folder: Path) -> None:
     path.chmod(OWNER_FILE)
 
 
-_INDEX = "CREATE INDEX failed ON submission (team) WHERE status IN ('INVALID', 'REJECTED')"
+_INDEXES = {
+    "failed": "CREATE INDEX failed ON submission (team) WHERE status IN ('INVALID', 'REJECTED')",
+    "by_key": "CREATE UNIQUE INDEX by_key ON submission (team, key) WHERE key IS NOT NULL",
+}
 
 
 def _complete(connection: sqlite3.Connection) -> None:
@@ -211,13 +214,13 @@ def _complete(connection: sqlite3.Connection) -> None:
 
 
 def _missing(connection: sqlite3.Connection) -> Iterator[str]:
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name='failed'").fetchone() is None:
-        yield _INDEX
     for table, columns in _ADDED.items():
         known = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
         yield from (
             f"ALTER TABLE {table} ADD COLUMN {name} {kind}" for name, kind in columns.items() if name not in known
         )
+    there = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type='index'")}
+    yield from (made for name, made in _INDEXES.items() if name not in there)
 
 
 def failures_of(connection: sqlite3.Connection, team: str, phase: str | None) -> list[Failure]:

@@ -45,6 +45,8 @@ class SubmittedRow(Struct, frozen=True):
     submitter: str | None
     created: str
     name: str | None = None
+    key: str | None = None
+    """By which its team knows it, where it chose one."""
 
 
 class AcceptedDamage(Struct, frozen=True):
