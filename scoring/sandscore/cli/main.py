@@ -21,6 +21,7 @@ VERBS = {
     "doctor": "doctor",
     "validate": "validate",
     "score": "score",
+    "compare": "compare",
     "convert": "convert",
     "rank": "rank",
     "publish": "publish",
@@ -30,6 +31,8 @@ VERBS = {
     "power": "power",
     "queue": "queue",
     "serve": "serve",
+    "submit": "submit",
+    "status": "status",
     "demo": "demo",
 }
 """Verb on the command line: the module of ``sandscore.cli`` that holds its ``command``."""
