@@ -16,7 +16,7 @@ from sandscore.ranking.card_reading import is_ranked, read_card
 from sandscore.ranking.verification import verify
 from sandscore.records.board import Board, BoardRules
 from sandscore.records.formula import COUNTS, F1, Direction
-from sandscore.records.scorecard import FormulaScore, Scorecard
+from sandscore.records.scorecard import ComponentScore, FormulaScore, Scorecard
 from sandscore.scoring.card_building import Question, score
 from sandscore.task_table.task import TASKS, Task
 
@@ -89,7 +89,7 @@ def test_its_components_are_whole_numbers_that_add_up(
 ) -> None:
     card = scored(measure, seed)
     score, rows = card.measures[measure], [note[measure] for note in card.per_note.values() if measure in note]
-    wanted = [*score.components.values()] if isinstance(score, FormulaScore) else [score.tp, score.fp, score.fn]
+    wanted = [*score.numbers.values()] if isinstance(score, ComponentScore) else [score.tp, score.fp, score.fn]
     if None in wanted:
         assert not rows, "a measure without integer components has nothing to say of single notes"
         return
@@ -137,7 +137,7 @@ def test_dropping_a_prediction_never_raises_recall(measure: str, seed: int, scor
 def as_of_a_package(card: Scorecard, measure: str, direction: Direction) -> Scorecard:
     """The card of the same measure in an installed package, which may be of the other direction."""
     score = card.measures[measure]
-    counts = score.components if isinstance(score, FormulaScore) else {n: getattr(score.counts, n) for n in COUNTS}
+    counts = score.numbers if isinstance(score, ComponentScore) else {n: getattr(score.counts, n) for n in COUNTS}
     twin = FormulaScore(
         score=score.ranked,
         components=counts,

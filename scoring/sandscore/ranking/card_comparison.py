@@ -16,7 +16,7 @@ from sandscore.ranking.score_table import ScoreTable, tabulate
 from sandscore.ranking.stepdown import stepdown
 from sandscore.records.board import BoardRules
 from sandscore.records.counts import Counts
-from sandscore.records.scorecard import FormulaScore, Scorecard
+from sandscore.records.scorecard import ComponentScore, Scorecard
 
 NO_COUNTS = (0, 0, 0)
 
@@ -68,7 +68,7 @@ def card_difference(cards: tuple[Scorecard, Scorecard], names: tuple[str, str], 
 
 def note_differences(cards: tuple[Scorecard, Scorecard], measure: str) -> list[NoteDifference]:
     """The notes of two comparable cards whose counts differ, in their order."""
-    if isinstance(cards[0].measures.get(measure), FormulaScore):
+    if isinstance(cards[0].measures.get(measure), ComponentScore):
         raise UsageFault(f"notes are compared by tp, fp and fn, which {measure} does not have")
     found = []
     for note, counts in cards[0].per_note.items():

@@ -24,6 +24,7 @@ from sandscore.measures.measure_registry import document_measure, measures_for
 from sandscore.measures.measure_syntax import Named
 from sandscore.records.counts import Counts, ratio
 from sandscore.records.scorecard import (
+    AnyScore,
     ConfidenceCurve,
     ErrorKinds,
     FormulaScore,
@@ -131,7 +132,7 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
     columnar = [measure for measure in wanted if measure not in general]
     whole = measured(task, loaded, columnar, question.hipaa if task.hipaa else None, jobs)
     counted = _counted(general, loaded)
-    scores: dict[str, MeasureScore | FormulaScore] = {str(c.measure): _score(c) for c in whole.counted}
+    scores: dict[str, AnyScore] = {str(c.measure): _score(c) for c in whole.counted}
     identity = question.identity
     return Scorecard.model_construct(
         sandscore=__version__,
@@ -245,7 +246,7 @@ def _per_note(ids: list[str], counted: list[Counted], general: "list[CountedGene
     return NoteCounts(ids, tables)
 
 
-def _general(counted: "CountedGeneral") -> MeasureScore | FormulaScore:
+def _general(counted: "CountedGeneral") -> AnyScore:
     if "components" in counted.shown:
         return FormulaScore(**counted.shown)
     averaged = {"macro": macro(table_of(counted.per_note or ()))} if counted.in_counts else {}
