@@ -22,6 +22,8 @@ class Measure(ParameterisedRow):
     """Of integer components; None where ratios are made otherwise, and then the measure is shown and not ranked."""
     direction: ClassVar[Direction] = "higher"
     """Which scores are better."""
+    of_positions: ClassVar[bool] = False
+    """Whether it counts what is masked of the notes' positions, and not annotations."""
 
     @classmethod
     def formula_for(cls, settings: Settings) -> str | None:
