@@ -93,8 +93,8 @@ class NoteJoin:
 class EntityNumbers:
     """The entities that a file's annotations name, where they name any: equal ids are equal numbers."""
 
-    def __init__(self) -> None:
-        self._numbers: dict[str | None, int] = {None: ABSENT}
+    def __init__(self, numbers: dict[str | None, int]) -> None:
+        self._numbers = numbers
         self._runs: list[tuple[int, Small]] = []
 
     def add(self, first: int, ids: list[str | None]) -> None:
@@ -141,7 +141,7 @@ class AnnotationLoader:
         self._unknown: Counter[str] = Counter()
         self._first_unknown: dict[str, str] = {}
         self._entries = NoteJoin(dataset, findings, self._pointer)
-        self._entities = EntityNumbers()
+        self._entities = EntityNumbers(dataset.entities)
         self.shortest = len(_SHORTEST) + len(task.array)
         self._counted = 0
         library = kernel()

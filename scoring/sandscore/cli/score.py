@@ -6,15 +6,15 @@ from typing import Any
 import click
 
 from sandscore import api
-from sandscore.cli.options import NearChoice, challenge_option, format_option, task_argument, task_file_option
+from sandscore.cli.options import NearChoice, TaskName, challenge_option, format_option, task_file_option
 
 _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report", "challenge")
 """Options that say what is written; the others say what is scored."""
 
 
 @click.command("score")
-@task_argument
-@click.option("--gold", required=True, metavar="FILE", help="The reference annotations.")
+@click.argument("task", type=TaskName(with_all=True))
+@click.option("--gold", required=True, metavar="FILE", help="The reference annotations; of all tasks, their folder.")
 @click.option("--predictions", required=True, metavar="FILE", help="What is scored; - reads standard input.")
 @click.option("--notes", metavar="FILE", help="The notes; they define the data set and prove every text.")
 @click.option("--complete", is_flag=True, help="A note without an entry is an error, not a warning.")
@@ -29,6 +29,7 @@ _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report
 @click.option("--profile", default="challenge", show_default=True, metavar="X", help="Whose rules; see docs/profiles.")
 @click.option("--measure", "measures", multiple=True, metavar="M", help="A measure beside the task's own; repeatable.")
 @click.option("--hipaa-map", metavar="FILE", help="Which labels HIPAA protects, in place of the bundled map.")
+@click.option("--class-map", metavar="FILE", help="Which labels identify a patient, in place of the task table's.")
 @click.option("--team", metavar="NAME", help="Copied to the card.")
 @click.option("--submission", metavar="ID", help="Copied to the card.")
 @click.option("--image", metavar="DIGEST", help="Copied to the card.")
@@ -57,6 +58,7 @@ _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report
 def command(output_format: str, **asked: Any) -> int:
     """Validate PREDICTIONS, compare them with GOLD and print a score card.
 
+    TASK may be 'all': GOLD and PREDICTIONS are folders then, and the card says what leaks of all tasks together.
     Exits 65 if the predictions are not valid, 78 if gold or notes are not.
 
     \b

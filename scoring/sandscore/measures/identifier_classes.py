@@ -51,7 +51,7 @@ class TaskClasses(Struct, frozen=True):
         task, label = next(iter(self.rules)), name or ""
         if self.prefixed:
             task, _, label = label.partition("/")
-        rules = self.rules[task]
+        rules = self.rules.get(task, {})
         return rules.get(label, rules.get(_OTHERS))
 
     def codes(self, names: list[str]) -> Ints:

@@ -21,6 +21,7 @@ from sandscore.disclosure.outcome_views import ScoreItem
 from sandscore.disclosure.problem_view import LISTED, ShownProblems, reason_of
 from sandscore.disclosure.released import pack
 from sandscore.measures.hipaa_map import HipaaMap, load_hipaa_map
+from sandscore.measures.identifier_classes import ClassMap, load_class_map
 from sandscore.queue.attempt_files import PREDICTIONS, PROBLEMS, RUN, card_name
 from sandscore.queue.cell.cell_need import require_cell
 from sandscore.queue.cell.file_marks import Marks, marks_of, settled
@@ -29,7 +30,7 @@ from sandscore.queue.children.child_messages import Blame, FaultAnswer, ScoreAns
 from sandscore.queue.shared_data import policy_in
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.card_reading import RankedCard
-from sandscore.ranking.challenge_reading import rules_for
+from sandscore.ranking.challenge_reading import measures_asked, rules_for
 from sandscore.records.record_reading import file_content
 from sandscore.records.released_view import Audience, PackedView
 from sandscore.scoring.card_building import Identity, Question, dumped
@@ -98,13 +99,16 @@ class Scorer:
         self._references = References()
         self._rules: dict[tuple[str, str | None], BoardRules] = {}
         self._hipaa: HipaaMap | None = None
+        self._classes: ClassMap | None = None
 
     def score(self, job: SubmissionScoreRequest, drafts: Drafts) -> ScoreAnswer | FaultAnswer:
         """F1 by measure and what the team may be told. Files go to ``drafts``."""
         task, folder = self._workspace.task(job.task), Path(job.folder)
         gold, notes = self._workspace.gold(task.id, job.phase), self._workspace.notes(job.phase)
         reference, read = self.read(task, job.phase, folder)
-        question = Question(task, (), self._map() if task.hipaa else None, _identity(job, folder, notes.parent.name))
+        hipaa, identity = self._map() if task.hipaa else None, _identity(job, folder, notes.parent.name)
+        asked = measures_asked(self._rules_of(task.id, job.phase), task)
+        question = Question(task, asked, hipaa, identity, self._class_map())
         try:
             scored = score_beside(question, reference, read)
         except InvalidPredictions as fault:
@@ -129,12 +133,22 @@ class Scorer:
         policy = policy_in(self._workspace, *key)
         if policy.feedback == "ladder" and not policy.ended:
             return None
-        if key not in self._rules:
-            self._rules[key], _ = rules_for(self._workspace.challenge, *key)
         name = str(card.submission)
         entry = RankedCard(card, name, "", name, name)
-        item = ScoreItem(card=entry, rules=self._rules[key], team=card.team, submission=name)
+        item = ScoreItem(card=entry, rules=self._rules_of(*key), team=card.team, submission=name)
         return pack(release(item, Audience.TEAM, policy))
+
+    def _rules_of(self, task: str, phase: str | None) -> "BoardRules":
+        key = task, phase
+        if key not in self._rules:
+            self._rules[key], _ = rules_for(self._workspace.challenge, *key)
+        return self._rules[key]
+
+    def _class_map(self) -> ClassMap | None:
+        given = self._workspace.settings.class_map
+        if given is not None and self._classes is None:
+            self._classes = load_class_map(given)
+        return self._classes
 
     def _map(self) -> HipaaMap:
         self._hipaa = self._hipaa or load_hipaa_map(self._workspace.settings.hipaa_map)

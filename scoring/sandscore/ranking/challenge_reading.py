@@ -15,7 +15,7 @@ from sandscore.records.disclosure_policy import overreaching
 from sandscore.records.record_reading import complaints, file_content
 from sandscore.records.task_definition import TaskDefinition
 from sandscore.task_table.own_tasks import own_task, why_not_own
-from sandscore.task_table.task import TASKS, Task
+from sandscore.task_table.task import ALL_TASKS, TASKS, Task
 
 Step = str | int
 _LONGEST, _DEEPEST = 1_000_000, 100
@@ -38,7 +38,8 @@ def parse_challenge(content: bytes, path: str) -> Challenge:
     except ValidationError as fault:
         raise _refused(path, text, fault) from None
     defined = {name: table.definition for name, table in challenge.tasks.items()}
-    unknown = [name for name, definition in defined.items() if name not in TASKS and definition is None]
+    known = {*TASKS, ALL_TASKS.id}
+    unknown = [name for name, definition in defined.items() if name not in known and definition is None]
     found = [(name, f"unknown task '{name}'; {_KNOWN_TASKS}; one of your own needs 'array'") for name in unknown]
     found += _not_own({name: one for name, one in defined.items() if one is not None})
     _refuse(path, text, [(("tasks", name), said) for name, said in found] + list(overreaching(challenge)))
@@ -80,6 +81,15 @@ def why_unranked(name: str) -> str | None:
     if row.formula_for(row.settle(measure)) is None:
         return f"the measure '{name}' cannot rank: its score is not made of whole numbers that add up over notes"
     return None
+
+
+def measures_asked(rules: BoardRules, task: Task) -> tuple[str, ...]:
+    """What the rules rank by or show beyond the task's own measures: ours alone, for a file chooses no code."""
+    from sandscore.measures.measure_registry import MEASURES, is_general
+
+    named = (rules.headline, *rules.measures, *rules.tie_break, *(rules.secondary or ()))
+    ours = {name: name.partition("(")[0].strip() for name in named if name not in task.measures}
+    return tuple(name for name, row in ours.items() if row in MEASURES.names and is_general(row))
 
 
 def own_tasks(challenge: Challenge) -> dict[str, Task]:

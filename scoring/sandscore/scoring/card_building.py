@@ -36,7 +36,7 @@ from sandscore.records.scorecard import (
     Scorecard,
 )
 from sandscore.task_table.own_tasks import definition_hash, definition_of
-from sandscore.task_table.task import Task
+from sandscore.task_table.task import ALL_TASKS, Task
 
 if TYPE_CHECKING:
     from sandscore.measures.document_counts import CountedGeneral
@@ -124,6 +124,8 @@ class Question(msgspec.Struct, frozen=True):
     hipaa: HipaaMap | None = None
     identity: Identity = msgspec.field(default_factory=Identity)
     classes: ClassMap | None = None
+    rules: TaskClasses | None = None
+    """Which labels identify, where the labels are those of several tasks."""
 
 
 def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
@@ -135,7 +137,8 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
     general = [measure for measure in wanted if document_measure(measure.name) is not None]
     leaks = [measure for measure in wanted if MEASURES.find(measure.name).of_positions]
     columnar = [measure for measure in wanted if measure not in general and measure not in leaks]
-    hipaa, rules = question.hipaa if task.hipaa else None, classes_of(task, question.classes, question.hipaa)
+    hipaa = question.hipaa if task.hipaa else None
+    rules = question.rules or classes_of(task, question.classes, question.hipaa)
     _refuse_some_entities(gold)
     asked = _leak_question(leaks, loaded, rules)
     whole = measured(task, loaded, columnar, hipaa, jobs, asked)
@@ -159,7 +162,7 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         text_checked=dataset.texts is not None,
         measures=scores | {str(g.measure): _general(g) for g in counted} | _leak_scores(whole.leaks, asked),
         per_label=_per_label((gold, predictions), names, whole.counted, whole.leaks),
-        errors=ErrorKinds(**whole.errors),
+        errors=ErrorKinds(**whole.errors) if whole.errors else None,
         note_leak=whole.note_leak,
         confidence=ConfidenceCurve.model_construct(**msgspec.to_builtins(whole.confidence)),
         per_note=_per_note(dataset.ids, whole.counted, counted, whole.leaks),
@@ -167,7 +170,7 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         units=dict(zip(dataset.ids, dataset.units, strict=True)),
         run=identity.run,
         problems=dict(sorted(loaded.findings["predictions"].counts.items())),
-        warnings=[warning for g in counted for warning in g.warnings],
+        warnings=[warning for g in counted for warning in g.warnings] + _alone(task, whole.leaks),
     )
 
 
@@ -183,6 +186,15 @@ def _leak_question(leaks: list[Named], loaded: Loaded, rules: TaskClasses) -> "L
     from sandscore.measures.leak_totals import leak_plans, leak_question
 
     return leak_question(leak_plans(leaks, loaded), loaded, rules)
+
+
+def _alone(task: Task, leaks: "list[LeakTable]") -> list[str]:
+    """What the card of a single task cannot say of whole notes, patients and entities."""
+    told = [leak.plan.shown for leak in leaks if leak.plan.row.name in {"patient_leak", "entity_leak", "note_leak"}]
+    if not told or task.id == ALL_TASKS.id:
+        return []
+    said = f"{', '.join(told)}: of the task {task.id} alone; what is open of other tasks leaks too (score all)"
+    return [said]
 
 
 def _leak_scores(tables: "list[LeakTable]", question: "LeakQuestion | None") -> dict[str, AnyScore]:
