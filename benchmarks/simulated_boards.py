@@ -41,9 +41,12 @@ Floats = NDArray[np.float64]
 KEPT = Path(__file__).with_name("simulated_boards.json")
 SEED = 2026
 PATIENTS = (118, 300, 60)
-SYSTEMS = {1: 600, 2: 600, 3: 600, 10: 400, 30: 60, 100: 12}
-"""How many systems, and on how many boards of 118 patients; on half as many of the others."""
-FIELDS = ("equal", "spread", "clumped", "correlated")
+SYSTEMS = {100: (400, 40), 30: (400, 200), 10: (1000, 1000), 3: (1000, 1000), 2: (1000, 1000), 1: (1000, 1000)}
+"""How many systems, on how many boards of 118 patients, and on how many of these the places are looked at.
+
+Half as many of the others: places of a hundred systems take ten times as long as everything else.
+"""
+FIELDS = ("equal", "correlated", "clumped", "spread")
 KINDS = ("ordinary", "uneven")
 RESAMPLES = 1_000
 EASE = (8.0, 2.0)
@@ -104,7 +107,7 @@ def table_of(counts: Counts) -> ScoreTable:
     return ScoreTable(names, ("",), ("instance_strict",), counts[:, :, None], (slice(0, units),), everywhere, {})
 
 
-def board(counts: Counts, truth: Floats, seed: int) -> dict[str, float]:
+def board(counts: Counts, truth: Floats, seed: int, with_places: bool = True) -> dict[str, float]:
     """What one board promises, held against the truth."""
     table = table_of(counts)
     y, replicates = table.pooled_scores(0), f1_replicates(table, [0], seed, RESAMPLES)[:, 0]
@@ -124,8 +127,7 @@ def board(counts: Counts, truth: Floats, seed: int) -> dict[str, float]:
         "optimism": y[leader] - truth[leader],
         "expected": expected - truth[leader],
         "low": float(expected <= truth[leader]),
-        "places": places_held(counts, y, truth, seed),
-    }
+    } | ({"places": places_held(counts, y, truth, seed)} if with_places else {})
 
 
 def held(interval: Interval, truth: float) -> float:
@@ -144,15 +146,17 @@ def places_held(counts: Counts, y: Floats, truth: Floats, seed: int) -> float:
     return float(all(sets[s][0] <= low and high <= sets[s][1] for s, (low, high) in enumerate(better)))
 
 
-def cell(kind: str, field: str, systems: int, patients: int, boards: int) -> dict[str, float]:
-    """The means over so many boards."""
+def cell(kind: str, field: str, systems: int, patients: int, boards: int, places: int) -> dict[str, float]:
+    """The means over so many boards, of the places over so many of them."""
     name = f"{kind} {field} {systems} {patients}"
     seed = int.from_bytes(hashlib.sha256(f"{SEED} {name}".encode()).digest()[:4], "big")
     skills = skills_of(field, systems)
     truth, stream = truth_of(kind, skills), np.random.default_rng(seed)
-    found = [board(counts_of(field, kind, patients, skills, stream), truth, seed + at) for at in range(boards)]
-    return {"boards": boards, "flips": DRAWS} | {
-        key: round(float(np.mean([one[key] for one in found])), 5) for key in found[0]
+    found = [
+        board(counts_of(field, kind, patients, skills, stream), truth, seed + at, at < places) for at in range(boards)
+    ]
+    return {"boards": boards, "boards_places": places, "flips": DRAWS} | {
+        key: round(float(np.mean([one[key] for one in found if key in one])), 5) for key in found[0]
     }
 
 
@@ -160,34 +164,55 @@ def cells(first: list[str]) -> list[str]:
     """Every cell's name once, those first; one system is in no field, and two cannot be clumped."""
     found = dict.fromkeys(first)
     for patients in PATIENTS:
-        for systems in SYSTEMS:
-            for kind in KINDS:
-                for field in FIELDS if systems > 2 else FIELDS[: systems**2]:
-                    if not (systems == 2 and field == "clumped"):
+        for field in FIELDS:
+            for systems in SYSTEMS:
+                for kind in KINDS:
+                    if systems > 2 or field == "equal" or (systems == 2 and field != "clumped"):
                         found[f"{kind} {field} {systems} {patients}"] = None
     return list(found)
 
 
-HEAD = (
-    "| patients | field | systems | boards | flips | interval of the leader | not allowing for the choice | percentile "
-    "| width | too high by | expected too high by | places |",
-    "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
-)
+def interval_cell(of: dict[str, float]) -> str:
+    return f"{share(of['chosen'])} ({share(of['own'])})"
 
 
-def table(kept: dict[str, dict[str, float]]) -> list[str]:
-    """The cells as docs/ranking.md prints them."""
-    lines = list(HEAD)
-    for name in sorted(kept, key=lambda name: (int(name.split()[3]), name.split()[0], int(name.split()[2]), name)):
-        kind, field, systems, patients = name.split()
-        of = kept[name]
-        shares = " | ".join(f"{of[key]:.3f}".removeprefix("0") for key in ("chosen", "own", "percentile"))
-        points = " | ".join(f"{100 * of[key]:+.2f}" for key in ("optimism", "expected"))
-        places = f"{of['places']:.3f}".removeprefix("0")
-        size = f"{patients} {kind} | {field} | {systems} | {of['boards']:.0f} | {of['flips']:.0f}"
-        row = f"{size} | {shares} | {of['width']:.2f} | {points}"
-        lines.append(f"| {row} | {places} |")
-    return lines
+def width_cell(of: dict[str, float]) -> str:
+    return f"{of['width']:.2f}"
+
+
+def luck_cell(of: dict[str, float]) -> str:
+    return f"{100 * of['optimism']:+.2f} → {100 * of['expected']:+.2f}"
+
+
+def places_cell(of: dict[str, float]) -> str:
+    return share(of["places"])
+
+
+def share(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0")
+
+
+TABLES = {
+    "Interval of the leader (not allowing for the choice)": interval_cell,
+    "Its width, one system's own interval being 1": width_cell,
+    "Points of F1 by which the leader's score is too high → by which `expected` is": luck_cell,
+    "Places of all rows": places_cell,
+}
+
+
+def tables(kept: dict[str, dict[str, float]]) -> list[str]:
+    """The cells as docs/ranking.md prints them: a row for each kind of patients and field, a column for each size."""
+    sizes = sorted(SYSTEMS)
+    rows = dict.fromkeys((int(name.split()[3]), *name.split()[:2]) for name in kept)
+    lines: list[str] = []
+    for title, written in TABLES.items():
+        lines += [f"| {title} | " + " | ".join(f"{size}" for size in sizes) + " |", "|---" + "|---:" * len(sizes) + "|"]
+        for patients, kind, field in sorted(rows, key=lambda row: (row[0], row[1], FIELDS.index(row[2]))):
+            found = [kept.get(f"{kind} {field} {size} {patients}") for size in sizes]
+            printed = " | ".join(written(one) if one else "" for one in found)
+            lines.append(f"| {patients} {kind}, {field} | {printed} |")
+        lines.append("")
+    return lines[:-1]
 
 
 def main() -> int:
@@ -199,14 +224,14 @@ def main() -> int:
     started = time.monotonic()
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     if given.table:
-        print("\n".join(table(kept)))
+        print("\n".join(tables(kept)))
         return 0
     for name in cells(given.first):
-        if name in kept or time.monotonic() - started > given.until:
-            continue
         kind, field, systems, patients = name.split()
-        boards = SYSTEMS[int(systems)] // (1 if int(patients) == PATIENTS[0] else 2)
-        kept[name] = cell(kind, field, int(systems), int(patients), boards)
+        boards, places = (many // (1 if int(patients) == PATIENTS[0] else 2) for many in SYSTEMS[int(systems)])
+        if kept.get(name, {}).get("boards_places", 0) >= places or time.monotonic() - started > given.until:
+            continue
+        kept[name] = cell(kind, field, int(systems), int(patients), boards, places)
         print(name, kept[name], flush=True)
         KEPT.write_text(json.dumps(dict(sorted(kept.items())), indent=0) + "\n")
     return 0

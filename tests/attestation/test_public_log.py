@@ -233,6 +233,20 @@ def test_a_broken_off_rotation_is_carried_through(tmp_path: Path) -> None:
         PublicLog(workspace).publish()
 
 
+def test_a_log_that_lost_what_was_signed_is_not_written_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two lines were signed and one was restored: no line of a submission may stand where another did."""
+    workspace = queue(tmp_path)
+    entries = workspace.private / "logbook" / "entries.jsonl"
+    PublicLog(workspace).publish()
+    key, commitment = entries.read_bytes().splitlines(keepends=True)
+    entries.write_bytes(key)
+    assert PublicLog(workspace).accept(HandedIn("x", "date", None, "sha256:0")) is None
+    assert "is not in the public log yet" in capsys.readouterr().err
+    assert entries.read_bytes() == key
+    entries.write_bytes(key + commitment)
+    assert PublicLog(workspace).accept(HandedIn("x", "date", None, "sha256:0")) is not None
+
+
 def test_lines_that_were_signed_are_never_signed_otherwise(tmp_path: Path) -> None:
     workspace = queue(tmp_path)
     hand_in(workspace)

@@ -57,7 +57,7 @@ def test_heat_map_mirrors_every_pair() -> None:
     pairs = (Pair(a="s1", b="s0", delta=0.1, p=0.01, p_adjusted=0.02, p_holm=None, wins=0.9),)
     made = heat_map(board(5, 8).model_copy(update={"pairwise": pairs}))
     assert made is not None
-    assert list(made.names) == ["s1", "s0"]
+    assert list(made.names) == ["team s1", "team s0"]
     (none, ahead), (behind, _) = made.cells
     assert none is None
     assert ahead is not None

@@ -29,7 +29,7 @@ from sandscore.site.plots.canvas import NARROW, SMALL, WIDE, Canvas, fitted
 from sandscore.site.plots.confidence_plot import Curve, CurvePoint
 from sandscore.site.plots.error_plot import error_profile
 from sandscore.site.plots.heat_map import HeatCell, HeatMap
-from sandscore.site.plots.history_plot import History, Point, Rescore
+from sandscore.site.plots.history_plot import History, Point, Rescore, time_ticks
 from sandscore.site.plots.stability_plot import Podium, StabilityFigure
 from sandscore.site.standings import Scale, standings_of
 
@@ -143,7 +143,7 @@ DAY = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def point(row: Row, days: float, score: float, best: bool) -> Point:
-    return Point(row, DAY + timedelta(days=days), score, (score - 0.1, score + 0.1), best)
+    return Point(row, row.submission, DAY + timedelta(days=days), score, (score - 0.1, score + 0.1), best)
 
 
 def past(*marks: float) -> History:
@@ -199,14 +199,29 @@ def test_a_change_after_everything_stays_inside() -> None:
     assert words(drawn) == [("m99", 736 - 12 - 6, 18, "right", 12.5)]
 
 
+@pytest.mark.parametrize(
+    ("span", "most", "texts"),
+    [
+        (timedelta(days=10), 6, ["2026-03-02", "2026-03-04", "2026-03-06", "2026-03-08", "2026-03-10"]),
+        (timedelta(hours=9), 6, ["03-01 02:00", "03-01 04:00", "03-01 06:00", "03-01 08:00"]),
+        (timedelta(seconds=40), 3, ["03-01 00:30"]),
+        (timedelta(days=900), 3, ["2026-12-18", "2027-12-18"]),
+    ],
+)
+def test_an_axis_of_time_names_days_or_hours(span: timedelta, most: int, texts: list[str]) -> None:
+    """From 2026-03-01 00:30 on; steps of days are counted from 1970-01-01."""
+    low = history_plot._number(datetime(2026, 3, 1, 0, 30, tzinfo=UTC))
+    assert [text for _, text in time_ticks(low, low + span.total_seconds() / 86400, most)] == texts
+
+
 def test_intervals_below_each_other() -> None:
     lines = standings_of(board(9, 6), []).lines
     drawn = interval_plot._drawn(WIDE, lines, Scale(0.0, 2.0))
     assert (drawn.width, drawn.height) == (736, 4 + 2 * 26 + 26)
     assert boxes(drawn) == [(256, 4, 736 - 256 - 16, 52)]
     assert words(drawn) == [
-        ("s0", 0, 17, "left", 12.5), ("0.947", 242, 17, "right", 12.5),
-        ("s1", 0, 43, "left", 12.5), ("0.750", 242, 43, "right", 12.5),
+        ("team s0", 0, 17, "left", 12.5), ("0.947", 242, 17, "right", 12.5),
+        ("team s1", 0, 43, "left", 12.5), ("0.750", 242, 43, "right", 12.5),
     ]  # fmt: skip
     (axes,) = figure(drawn).axes
     assert (axes.get_xlim(), axes.get_ylim()) == ((0, 2), (1.5, -0.5))
@@ -215,7 +230,7 @@ def test_intervals_below_each_other() -> None:
     assert dots.get_sizes().tolist() == [81]
     assert lined(drawn) == [[[round(18 / 19, 6), 0], [round(18 / 19, 6), 0]], [[0.75, 1], [0.75, 1]]]
     assert [drawn.words[url] for url in dots.get_urls()] == [
-        "s0: 0.947, interval 0.947 to 0.947", "s1: 0.750, interval 0.750 to 0.750"
+        "team s0: 0.947, interval 0.947 to 0.947", "team s1: 0.750, interval 0.750 to 0.750"
     ]  # fmt: skip
     (band,) = axes.patches
     assert band.get_facecolor()[:3] == pytest.approx(rgb(palette.BAND))
@@ -227,8 +242,8 @@ def test_places_and_blobs() -> None:
     made = StabilityFigure(
         [1, 3, 5],
         [
-            Podium(first.model_copy(update={"rank": 1, "rank_set": (1, 2)}), [0.25, 1.0, None]),
-            Podium(second.model_copy(update={"rank": 2.5, "rank_set": (2, 4)}), [0.0, 0.5, 1.0]),
+            Podium(first.model_copy(update={"rank": 1, "rank_set": (1, 2)}), "s0", [0.25, 1.0, None]),
+            Podium(second.model_copy(update={"rank": 2.5, "rank_set": (2, 4)}), "s1", [0.0, 0.5, 1.0]),
         ],
         7,
     )

@@ -162,7 +162,7 @@ def test_boards_of_every_kind(tmp_path: Path, changes: dict[str, Any]) -> None:
     assert verify(tmp_path / "site" / "date-final" / "board.json").values > 10
     page = contents(tmp_path / "site")["date-final/index.html"].decode()
     assert page.count('<th scope="row" class="who">') == 3
-    assert ("hidden until it ends" in page) == (changes.get("feedback") == "blind")
+    assert ("No score is shown before the phase ends." in page) == (changes.get("feedback") == "blind")
 
 
 def test_several_data_sets(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_several_data_sets(tmp_path: Path) -> None:
 def test_one_row_alone(tmp_path: Path) -> None:
     publish([write_board(tmp_path / "board", [Sample("alone", 0.8)])], tmp_path / "site")
     page = contents(tmp_path / "site")["address/index.html"].decode()
-    assert "1 submission, ranked" in page
+    assert "is alone on this board." in page
     assert "Who beats whom" not in page
 
 
@@ -188,7 +188,7 @@ def test_boards_that_differ_in_more_than_their_age_stay_apart(tmp_path: Path) ->
         boards.append(ranked(tmp_path / headline, QUICK.model_copy(update={"headline": headline})))
     publish(boards, tmp_path / "site")
     files = contents(tmp_path / "site")
-    assert b"<h1><bdi>Date: final, token</bdi></h1>" in files["date-final-token/index.html"]
+    assert b"<h1><bdi>Finding dates in clinical notes: final, token</bdi></h1>" in files["date-final-token/index.html"]
     assert len([name for name in files if name.endswith("board.json")]) == 2
 
 
@@ -198,7 +198,11 @@ def test_a_board_nobody_is_on_yet(tmp_path: Path) -> None:
     empty = board.model_copy(update={"rows": (), "pairwise": (), "stability": None})
     (tmp_path / "board.json").write_text(as_json(empty))
     publish([tmp_path / "board.json"], tmp_path / "site")
-    assert b"0 submissions" in contents(tmp_path / "site")["date-final/index.html"]
+    page = contents(tmp_path / "site")["date-final/index.html"].decode()
+    assert "Nobody is on this board yet." in page
+    assert "The table is empty" in page
+    assert "<table" not in page
+    assert "Nobody is on this board yet." in contents(tmp_path / "site")["index.html"].decode()
 
 
 def test_versions_of_a_board_mark_its_history(tmp_path: Path) -> None:

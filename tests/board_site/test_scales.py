@@ -7,9 +7,11 @@ from ranking_cards import entry
 
 from sandscore.ranking.board_building import rank
 from sandscore.records.board import Pair
+from sandscore.site.board_sentences import sentences_of
+from sandscore.site.lead_strip import ticks_on
 from sandscore.site.plots.heat_map import HeatCell, HeatMap
 from sandscore.site.plots.plot_library import as_it_comes
-from sandscore.site.standings import Bar, Line, Scale, bar, scale_of, scale_over
+from sandscore.site.standings import Bar, Scale, bar, scale_of, scale_over, standings_of
 from sandscore.site.submission_page import submission_view
 
 
@@ -52,19 +54,25 @@ def test_a_bar_spans_the_interval() -> None:
 @pytest.mark.parametrize(("wins", "mirrored"), [(None, None), (0.75, 0.25), (0.0, 1.0)])
 def test_a_pair_is_seen_from_either_side(wins: float | None, mirrored: float | None) -> None:
     ranked = rank([entry("a", [(4, 0, 1)] * 9), entry("b", [(3, 0, 2)] * 9)], QUICK)
-    lines = [Line(row, "", 0.5, None, None, [], odd=False, opens=True) for row in ranked.rows]
+    lines = standings_of(ranked, []).lines
     pairs = {("a", "b"): Pair(a="a", b="b", delta=0.125, p=0.5, p_holm=1.0, wins=wins)}
-    [ours], [theirs] = (submission_view(ranked, lines, at, pairs, {}).comparisons for at in (0, 1))
+    [ours], [theirs] = (submission_view(sentences_of(ranked, {}), lines, at, pairs, {}).comparisons for at in (0, 1))
     assert (ours.other.row.submission, ours.delta, ours.wins) == ("b", 0.125, wins)
     assert (theirs.other.row.submission, theirs.delta, theirs.wins) == ("a", -0.125, mirrored)
 
 
-def test_the_scale_of_a_submission_holds_its_scores() -> None:
-    ranked = rank([entry("a", [(4, 0, 1)] * 9)], QUICK)
-    lines = [Line(row, "", 0.5, None, None, [], odd=False, opens=True) for row in ranked.rows]
-    scale = submission_view(ranked, lines, 0, {}, {}).scale
-    assert scale.low < 8 / 9 < scale.high
-    assert scale.low > 0.5
+@pytest.mark.parametrize(
+    ("low", "high", "texts"),
+    [
+        (0.938, 0.982, ["0.94", "0.95", "0.96", "0.97", "0.98"]),
+        (0.0, 1.0, ["0.2", "0.4", "0.6", "0.8"]),
+        (-3.0, 17.0, ["0", "5", "10", "15"]),
+    ],
+)
+def test_an_axis_names_round_values_inside_its_ends(low: float, high: float, texts: list[str]) -> None:
+    ticks = ticks_on(Scale(low, high))
+    assert [tick.text for tick in ticks] == texts
+    assert [tick.at for tick in ticks] == [Scale(low, high).at(float(text)) for text in texts]
 
 
 def test_drawing_inside_a_drawing_changes_no_settings() -> None:

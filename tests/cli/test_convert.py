@@ -96,7 +96,12 @@ def test_unmapped_types_are_named(data: Path, capsys: pytest.CaptureFixture[str]
     assert sandscore("convert date --from i2b2 xml --to ours -o back --format json") == 0
     losses = json.loads(capsys.readouterr().out)["losses"]
     assert losses == [
-        {"format": "i2b2", "what": "type 'CITY' is mapped to nothing in date", "count": 1, "example": "7-1"}
+        {
+            "format": "i2b2",
+            "what": "type 'CITY' is mapped to nothing in date (--map FILE can map it)",
+            "count": 1,
+            "example": "7-1",
+        }
     ]
 
 

@@ -207,8 +207,9 @@ def leaves(command: click.Command) -> Iterator[click.Command]:
 
 
 NOBODY_KNOWS = {
-    "cause", "created", "dask", "dataset", "evaluation", "home", "home_options", "image", "lines", "local", "memory",
-    "notify", "only", "phase", "submission", "synapse", "synapse_options", "team", "types", "url",
+    "annotator", "cause", "created", "dask", "dataset", "evaluation", "gpus", "home", "home_options", "image",
+    "image_size", "lines", "local",
+    "memory", "notify", "only", "phase", "submission", "synapse", "synapse_options", "team", "types", "url",
 }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from queue_samples import HALF, annotations, queue
 
 from sandscore import api
 from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.api.running_calls import RunFiles
 from sandscore.base.errors import MissingFile, SandscoreError, UsageFault
 from sandscore.cli import (
     attack,
@@ -35,7 +36,7 @@ from sandscore.cli import (
     tasks,
     verify,
 )
-from sandscore.cli.options import NearChoice
+from sandscore.cli.options import FormatName, NearChoice
 from sandscore.cli.queue import cancel, queue_place, requeue, submission_text, work, worker_display
 from sandscore.cli.queue import init as queue_init
 from sandscore.cli.queue.order_results import tell
@@ -360,9 +361,11 @@ def test_how_a_run_went() -> None:
 
 
 def test_what_is_said_after_a_run(capsys: pytest.CaptureFixture[str]) -> None:
-    running_options.report(run_record())
+    folder = Path("no/such/folder")
+    running_options.report(RunFiles(run_record(), folder))
     assert capsys.readouterr().err == ""
-    running_options.report(run_record(kind="url", warnings=("w",), outcome=Outcome.CRASHED, reason="r"))
+    crashed = run_record(kind="url", warnings=("w",), outcome=Outcome.CRASHED, reason="r")
+    running_options.report(RunFiles(crashed, folder))
     assert capsys.readouterr().err.splitlines() == [
         "sandscore: this run was not isolated (all)", "sandscore: w", "sandscore: crashed: r",
     ]  # fmt: skip
@@ -375,10 +378,10 @@ def test_what_runs_ask_for_unless_told_otherwise() -> None:
         return given
 
     found = verb.main(["--notes", "n"], standalone_mode=False)
-    assert (found["concurrency"], found["hardening"], found["protocol"]) == (4, "strict", "service")
+    assert (found["concurrency"], found["hardening"], found["protocol"]) == (None, None, None), "a challenge may say"
     assert not found["check_determinism"]
     assert not found["check_robustness"]
-    for number in ("0", "33"):
+    for number in ("0", "65"):
         with pytest.raises(click.BadParameter):
             verb.main(["--notes", "n", "--concurrency", number], standalone_mode=False)
 
@@ -389,7 +392,7 @@ def test_what_runs_ask_for_unless_told_otherwise() -> None:
 def test_amounts_of_memory(written: str | None, size: int | None) -> None:
     context: Any = None
     assert running_options._size(context, context, written) == size
-    with pytest.raises(UsageFault, match="'2 t' is not an amount of memory"):
+    with pytest.raises(UsageFault, match="'2 t' is not a size"):
         running_options._size(context, context, "2 t")
 
 
@@ -600,9 +603,9 @@ def test_names_of_formats(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with monkeypatch.context() as patch:
         patch.setattr(type(api.FORMATS), "is_installed", lambda self, name: nobody(name))
-        assert convert.FormatName().convert("conll", None, None) == "conll"
+        assert FormatName().convert("conll", None, None) == "conll"
     with pytest.raises(click.BadParameter, match="Did you mean 'conll'"):
-        convert.FormatName().convert("conl", None, None)
+        FormatName().convert("conl", None, None)
     with pytest.raises(click.BadParameter) as caught:
         NearChoice(["text"]).convert("zzz", None, None)
     assert "Did you mean" not in caught.value.message

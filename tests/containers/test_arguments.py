@@ -1,6 +1,7 @@
 """Limits to engine arguments: nothing an image says of itself can loosen them."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -70,3 +71,11 @@ def test_limits_of_a_note_grow_with_it(characters: int, seconds: float, reply: i
     """By hand: 10 s + 0.1 s a 1000 characters; 256 KiB + 64 bytes a character, at most 4 MiB."""
     assert RunLimits().note_time(characters) == pytest.approx(seconds)
     assert RunLimits().reply_size(characters) == reply
+
+
+def test_graphics_processors_are_asked_for_by_number_or_all_of_them() -> None:
+    """As Docker's own ``--gpus`` does: a device request with the capability ``gpu``, -1 for all."""
+    assert "device_requests" not in arguments(preset("strict"))
+    for said, count in (("all", -1), (2, 2)):
+        given: Any = arguments(preset("strict").model_copy(update={"gpus": said}))["device_requests"]
+        assert [(asked["Count"], asked["Capabilities"]) for asked in given] == [(count, [["gpu"]])]

@@ -48,7 +48,7 @@ from sandscore.containers.engines.sandbox import Sandbox, State, Usage
 from sandscore.containers.http_exchange import BadReply, ConnectionDied, DeadlinePassed, Reply
 from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.python_annotator import run_in_python
-from sandscore.containers.run_context import Annotator, Facts, Setting, preset
+from sandscore.containers.run_context import Annotator, Facts, Setting, Timing, preset
 from sandscore.containers.sent_notes import SentNote, acceptable, read_notes
 from sandscore.containers.service_protocol import Clock, Service, annotate_all, read_tool, tool_types
 from sandscore.records.run_record import ImageFacts, Outcome, RunFault, RunLimits, RunRecord
@@ -687,11 +687,11 @@ def test_the_folder_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_record_of_what_was_seen() -> None:
     job = annotation_run.RunJob(DATE, Annotator("url", "http://x"), NOTES, "0")
     assert (job.concurrency, job.check_determinism, job.check_robustness, job.pinned) == (4, False, False, False)
-    seen = Facts(notes_seconds=0.5, latencies=[1.0], retried=3)
-    done = annotation_run._record(job, seen, None, {}, None)
+    seen = Facts(timings={"date": Timing(0.5, [1.0, 2.0])}, retried=3)
+    done = annotation_run._record(job, DATE, seen, None, {}, None)
     assert (done.outcome, done.notes_per_second, done.retried_notes, done.reason) == (Outcome.FINISHED, 4.0, 3, None)
     fault = RunFault(Outcome.CRASHED, "it said: Seen 10/26/2020. No date. and one two three four")
-    failed = annotation_run._record(job, seen, None, {}, fault)
+    failed = annotation_run._record(job, DATE, seen, None, {}, fault)
     assert (failed.outcome, failed.notes_per_second) == (Outcome.CRASHED, None)
 
 
@@ -702,7 +702,7 @@ def test_a_second_start_that_ends_otherwise(monkeypatch: pytest.MonkeyPatch) -> 
         answer = answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
-        return [[answer[note.name] for note in notes] for notes in rounds]
+        return [[answer[note.name] for note in one.notes] for one in rounds]
 
     monkeypatch.setattr(annotation_run, "attempt", attempt)
     same, other = {"x/a": b"[1]", "b": b"[]"}, {"x/a": b"[2]", "b": b"[]"}
@@ -712,10 +712,10 @@ def test_a_second_start_that_ends_otherwise(monkeypatch: pytest.MonkeyPatch) -> 
         job = annotation_run.RunJob(
             DATE, Annotator("url", "u"), NOTES, "0", check_determinism=determinism, check_robustness=robustness
         )
-        found: dict[str, Any] = {}
+        found: dict[tuple[str, str], Any] = {}
         setting: Any = None
-        assert annotation_run._annotate(job, setting, Facts(), found, lambda *_: None) == [b"[1]", b"[]"]
-        return {name: (check.passed, check.note) for name, check in found.items()}
+        assert annotation_run._annotate(job, setting, Facts(), found, lambda *_: None) == [[b"[1]", b"[]"]]
+        return {name: (check.passed, check.note) for (_, name), check in found.items()}
 
     assert checks(same, True) == {"determinism": (True, None)}
     assert checks(other, True) == {"determinism": (False, "x/a")}
@@ -742,7 +742,7 @@ def test_a_python_function_as_annotator() -> None:
 
 
 def test_an_engine_or_image_nobody_looked_for() -> None:
-    setting = Setting(Annotator("image", "i"), DATE, RunLimits(), 1, {})
+    setting = Setting(Annotator("image", "i"), RunLimits(), 1, {})
     for wanted in ("engine", "found"):
         with pytest.raises(RunFault) as caught:
             getattr(setting, wanted)
@@ -969,15 +969,16 @@ def test_answers_that_are_no_answers() -> None:
 
 
 def test_all_notes_are_asked_and_answers_are_limited() -> None:
-    done: list[tuple[int, int]] = []
+    done: list[tuple[str, bytes]] = []
 
     def asked(**limits: Any) -> Any:
         one = service({DATE.array: []}, **limits)
         with one.threads(2) as pool:
-            return annotate_all(one, pool, NOTES, lambda *passed: done.append(passed))
+            return annotate_all(one, pool, NOTES, lambda note, found: done.append((note.name, found)))
 
     served = asked(output_bytes=4, output_bytes_per_character=0)
-    assert (served.annotations, len(served.latencies), done) == ([b"[]", b"[]"], 2, [(1, 2), (2, 2)])
+    assert (served.annotations, len(served.latencies)) == ([b"[]", b"[]"], 2)
+    assert sorted(done) == [("b", b"[]"), ("x/a", b"[]")]
     with pytest.raises(RunFault, match="more than 3 bytes of answers"):
         asked(output_bytes=3, output_bytes_per_character=0)
     assert service_protocol._FIRST_PAUSE < service_protocol._LONGEST_PAUSE

@@ -25,16 +25,21 @@ def test_commands(client: "DockerClient", tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "gold").symlink_to(ROOT / "gold")
     monkeypatch.chdir(tmp_path)
     commands = commands_in(PAGE)
-    assert [words[1] for words in commands] == ["init", "run", "evaluate", "run", "run", "doctor", "attack"]
-    assert "docker build -t my-date-annotator my-date-annotator\n" in PAGE
+    verbs = ["init", "run", "evaluate", "run", "run", "init", "run", "run", "doctor", "attack"]
+    assert [words[1] for words in commands] == verbs
+    built = []
     try:
         for words in commands:
             assert run(words[1:]) == 0, shlex.join(words)
             if words[1] == "init":
-                files = {path.name: path.read_bytes() for path in (tmp_path / "my-date-annotator").iterdir()}
-                build_image(client, "my-date-annotator", files, {"BASE": "sandscore-base:bookworm"})
+                name = words[3]
+                assert f"docker build -t {name} {name}\n" in PAGE
+                files = {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
+                build_image(client, name, files, {"BASE": "sandscore-base:bookworm"})
+                built.append(name)
     finally:
-        client.images.remove("my-date-annotator", force=True)
+        for name in built:
+            client.images.remove(name, force=True)
 
 
 @pytest.mark.parametrize(

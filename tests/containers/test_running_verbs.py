@@ -62,6 +62,8 @@ def test_an_answer_that_is_refused_is_kept(tmp_path: Path) -> None:
         pytest.param(["--command", "/no/such/program"], 2, "cannot be started", id="no such program"),
         pytest.param(["--command", "x", "--protocol", "batch"], 2, "needs --image", id="batch without an image"),
         pytest.param(["--command", "x", "--memory", "lots"], 2, "512m or 2g", id="not an amount"),
+        pytest.param(["--command", "x", "--gpus", "0"], 2, "write all, 1, 2", id="no graphics processor"),
+        pytest.param(["--command", "x", "--gpus", "2"], 2, "only an image is handed", id="no image to hand them to"),
         pytest.param(["--command", "x", "--memory", "1k"], 2, "at least 6m", id="too little memory"),
         pytest.param(["--command", "x", "--notes", "/no/notes"], 66, "no such file", id="no notes"),
     ],
@@ -72,6 +74,32 @@ def test_run_refuses(tmp_path: Path, words: list[str], code: int, why: str) -> N
     assert (ran.code, ran.out) == (code, "")
     assert why in ran.err
     assert not (tmp_path / "r" / "run.json").exists()
+
+
+def test_the_limits_of_a_challenge_are_taken_and_changed(tmp_path: Path) -> None:
+    """The organiser's own, as run.json says them; what is asked for otherwise goes before."""
+    limits = "time_limit = 700\nready_time = 60\nnote_time = 9\nimage_size = '20g'\nconcurrency = 2\nmemory = '1g'"
+    challenge = tmp_path / "challenge.toml"
+    challenge.write_text(f"challenge = 'x'\n[limits]\n{limits}\n", encoding="utf-8")
+    words = ["run", "date", "--command", SERVER, "--notes", NOTES, "-o", tmp_path / "r", "--format", "json"]
+    ran = sandscore(*words, "--challenge", challenge, "--note-time", "30", "--hardening", "compat")
+    assert ran.code == 0, ran.err
+    record = RunRecord.model_validate_json(ran.out)
+    told = record.limits
+    assert (told.total_seconds, told.ready_seconds, told.note_seconds, record.concurrency) == (700, 60, 30, 2)
+    assert (told.memory_bytes, told.image_bytes, told.gpus) == (1 << 30, 20 << 30, None)
+    assert (told.hardening, told.user, told.capabilities) == ("compat", None, ("SETUID", "SETGID"))
+    assert record.limits_in_force is False, "a command has the rights of whoever started it"
+    challenge.write_text("challenge = 'x'\n[limits]\nbatch = true\n", encoding="utf-8")
+    assert "needs --image" in sandscore(*words, "--challenge", challenge).err
+
+
+@pytest.mark.engine
+def test_graphics_processors_that_are_not_there_are_refused(python_image: object, tmp_path: Path) -> None:
+    image = python_image("no-gpu", "")  # type: ignore[operator]
+    ran = sandscore("run", "date", "--image", image, "--notes", NOTES, "-o", tmp_path / "r", "--gpus", "all")
+    assert ran.code == 78
+    assert "has no such graphics processors to hand on: could not select device driver" in ran.err
 
 
 def test_a_folder_that_cannot_be_written_is_said_before_anything_runs(tmp_path: Path) -> None:

@@ -200,3 +200,22 @@ def test_what_an_older_version_published_is_withdrawn(tmp_path: Path) -> None:
     assert not card.exists()
     assert {path.name for path in (root / "private" / "withdrawn").iterdir()} == {"address-final.json", "old.v1.json"}
     assert not (root / "public" / "site" / "address-final").exists()
+
+
+@pytest.mark.parametrize("gold", ["hidden", "public"])
+def test_a_board_that_names_hidden_gold_by_its_own_hash_is_withdrawn(tmp_path: Path, gold: str) -> None:
+    """Whoever guesses the annotations could see whether they are right; of public gold there is nothing to guess."""
+    root = site_of(tmp_path, notes=gold, gold=gold, feedback="full", cards="notes", ended=True)
+    current = root / "public" / "boards" / "date-final.json"
+    older, said = current.with_name("date-final.v1.json"), json.loads(current.read_bytes())
+    seen = root / "private" / "gold-seen" / "date.0123456789ab.json"
+    seen.parent.mkdir(exist_ok=True)
+    seen.write_text("{}")
+    older.write_text(json.dumps(said | {"gold": {"": "0123456789ab"}}))
+    from sandscore.queue.workspace import open_workspace
+
+    workspace = open_workspace(root)
+    rebuild(workspace, scored(workspace), ())
+    assert current.exists()
+    assert older.exists() is (gold == "public")
+    assert (root / "private" / "withdrawn" / older.name).exists() is (gold == "hidden")

@@ -18,7 +18,14 @@ VERB_MODULES = {f"sandscore.cli.{module}" for module in VERBS.values()} | {
 }
 TABLES = {"sandscore.cli.main", "sandscore.cli.queue"}
 """They find a verb's module by its name and import it when it is asked for."""
-BELOW = ("sandscore.api", "sandscore.queue", "sandscore.records", "sandscore.base", "sandscore.task_table")
+BELOW = (
+    "sandscore.api",
+    "sandscore.intake",
+    "sandscore.queue",
+    "sandscore.records",
+    "sandscore.base",
+    "sandscore.task_table",
+)
 DEMO = "sandscore.cli.demo"
 """Shows commands as a user would type them, and has them run as if one had."""
 OF_ALL_VERBS = {DEMO, "sandscore.cli.completion"}

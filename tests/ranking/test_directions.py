@@ -80,7 +80,10 @@ def test_less_is_better_is_the_same_board_turned_round(interval: str, tie_rule: 
         assert low.expected == pytest.approx(1 - (high.expected or 0), abs=1e-11)
     for pair, mirrored in zip(down.pairwise, up.pairwise, strict=True):
         assert pair.delta == pytest.approx(-(mirrored.delta or 0))
-        assert pair.model_copy(update={"delta": None}) == mirrored.model_copy(update={"delta": None})
+        low_end, high_end = mirrored.delta_ci or (0.0, 0.0)
+        assert pair.delta_ci == pytest.approx((-high_end, -low_end), abs=1e-11)
+        turned = {"delta": None, "delta_ci": None}
+        assert pair.model_copy(update=turned) == mirrored.model_copy(update=turned)
     assert (down.stability, down.effective_patients) == (up.stability, up.effective_patients)
 
 

@@ -34,6 +34,7 @@ def test_csv_says_the_same_as_the_board() -> None:
     assert [row["submission"] for row in rows] == [row.submission for row in made.rows]
     for read, row in zip(rows, made.rows, strict=True):
         assert float(read["instance_strict.f1"]) == row.measures["instance_strict"].f1
+        assert float(read["score"]) == row.measures["instance_strict"].f1
         assert (int(read["rank_low"]), int(read["rank_high"])) == row.rank_set
 
 

@@ -18,28 +18,29 @@ RECORDED: dict[str, dict[str, float]] = json.loads(simulated_boards.KEPT.read_te
 def test_the_page_prints_what_was_recorded() -> None:
     page = (ROOT / "docs/ranking.md").read_text(encoding="utf-8")
     printed = page.partition("<!-- simulated boards -->\n")[2].partition("<!-- end -->")[0].splitlines()
-    assert printed == simulated_boards.table(RECORDED)
-    assert len(printed) > 20
+    assert printed == simulated_boards.tables(RECORDED)
+    assert len(printed) > 15
 
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_what_was_recorded_keeps_the_promises(name: str) -> None:
-    """At 100 patients and more .93 of leaders, and .95 of boards, as far as so many boards can tell: two errors."""
+    """At 100 patients and more .93 of leaders, and .95 of boards, as far as so many boards can tell: three errors,
+    for a hundred such lines are asked, and one in forty would lie two errors low."""
     kind, _, _, patients = name.split()
     found = RECORDED[name]
 
-    def kept(share: float, promised: float) -> bool:
-        spare: float = 2 * (promised * (1 - promised) / found["boards"]) ** 0.5
+    def kept(share: float, promised: float, boards: float) -> bool:
+        spare: float = 3 * (promised * (1 - promised) / boards) ** 0.5
         return share >= promised - spare
 
-    assert kept(found["chosen"], 0.93 if int(patients) >= 100 else 0.90)
-    assert kept(found["places"], 0.95 if kind == "ordinary" else 0.92)
+    assert kept(found["chosen"], 0.93 if int(patients) >= 100 else 0.90, found["boards"])
+    assert kept(found["places"], 0.95 if kind == "ordinary" else 0.92, found["boards_places"])
     assert abs(found["expected"]) < max(0.004, abs(found["optimism"]))
 
 
 def test_a_few_boards_live() -> None:
     """Thirty boards of ten equals on 118 patients: the leader's interval holds more often than luck would let .85."""
-    found = simulated_boards.cell("ordinary", "equal", 10, 118, 30)
+    found = simulated_boards.cell("ordinary", "equal", 10, 118, 30, 30)
     assert found["boards"] == 30
     assert found["chosen"] >= stats.binom.ppf(0.01, 30, 0.93) / 30
     assert found["places"] >= stats.binom.ppf(0.01, 30, 0.95) / 30

@@ -116,6 +116,7 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, 
 
 
 COPIED = {
+    "delta_ci",
     "p_adjusted",
     "units",
     "stability",

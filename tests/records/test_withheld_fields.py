@@ -36,7 +36,7 @@ def test_every_field_is_let_out_or_kept_back(model: type[BaseModel]) -> None:
     let_out = {
         Board: "sandscore task definition profile phase headline config rows policy withheld "
         "seed gold units adjustment log_root",
-        Row: "rank team submission image created measures",
+        Row: "rank team name submission image created measures",
         RankedMeasure: "f1 value formula direction",
         FormulaMeasure: "score formula direction plugin",
         RatioMeasure: "value direction",
@@ -55,5 +55,6 @@ def test_a_star_is_every_row_and_no_more() -> None:
 
 def test_an_ended_phase_keeps_back_makers_and_cards_alone() -> None:
     assert permitted_fields(DisclosurePolicy(ended=True)) == {
-        *("/rows/*/image", "/rows/*/created", "/rows/*/run", "/rows/*/card", "/rows/*/sites/*/card")
+        *("/rows/*/image", "/rows/*/created", "/rows/*/run", "/rows/*/card", "/rows/*/sites/*/card"),
+        "/pairwise/*/patients",
     }

@@ -89,6 +89,7 @@ def test_every_example_in_help_runs(workplace: Path, capsys: pytest.CaptureFixtu
     submission_id = ""
     for name in (
         "init",
+        "check",
         "submit",
         "receipt",
         "list",

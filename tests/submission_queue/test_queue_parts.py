@@ -12,7 +12,7 @@ from sandscore.base.clock import LONGEST_SECONDS, wait_after
 from sandscore.base.process_identity import gone, own_name
 from sandscore.cli.main import run
 from sandscore.queue.board_making import BoardGroup, shown
-from sandscore.queue.challenge_limits import limits_of
+from sandscore.queue.challenge_limits import limits_of, protocol_of
 from sandscore.queue.children.child_messages import ScoredSubmission
 from sandscore.records.board import BoardRules
 from sandscore.records.challenge import Limits
@@ -28,6 +28,10 @@ def test_limits_of_the_challenge_reach_the_run() -> None:
     assert (limits.memory_bytes, limits.cpus, limits.processes) == (512 << 20, 2, 64)
     assert (limits.total_seconds, limits.output_bytes) == (90, 8 << 20)
     assert (limits.hardening, limits.capabilities) == ("compat", ("SETUID", "SETGID"))
+    model = limits_of(Limits(ready_time=900, note_time=60, image_size="20g", gpus="all"))
+    assert (model.ready_seconds, model.note_seconds, model.image_bytes) == (900, 60, 20 << 30)
+    assert (model.gpus, limits.gpus) == ("all", None)
+    assert [protocol_of(Limits(batch=said)) for said in (None, False, True)] == ["service", "service", "batch"]
 
 
 def test_what_the_challenge_leaves_out_stays() -> None:

@@ -44,6 +44,26 @@ def test_the_other_verbs_need_only_the_state(queue: Queue, tmp_path: Path) -> No
     assert sandscore("queue", "list", *both).code == 0
 
 
+def test_one_machine_of_several_makes_boards_and_keeps_the_log(queue: Queue, tmp_path: Path) -> None:
+    """The other works and sends its cards; the log has a line for what it scored, and a board that holds against it."""
+    boards, hands, key = tmp_path / "boards", tmp_path / "hands", queue.submit_file(GOOD)
+    assert init(queue, boards, *QUICK, "task=date", "share_cards=true").code == 0
+    (hands / "private").mkdir(parents=True)
+    (hands / "private" / "salt").write_bytes((boards / "private" / "salt").read_bytes())
+    (hands / "private" / "salt").chmod(0o600)
+    assert init(queue, hands, *QUICK, "task=date", "share_cards=true", "publish=false").code == 0
+    ran = sandscore("queue", "work", "--once", "--state", hands)
+    assert (ran.code, queue.status(key)) == (0, "SCORED"), ran.err
+    assert not [*(hands / "public").rglob("*.json*"), *(hands / "private").glob("logbook/*")]
+    assert sandscore("queue", "receipt", key, "--state", hands).code == 2
+    ran = sandscore("queue", "work", "--once", "--state", boards)
+    assert ran.code == 0, ran.err
+    (board,) = (boards / "public" / "boards").glob("*.json")
+    ran = sandscore("verify", board, "--log", boards / "public" / "log")
+    assert (ran.code, "line 4 of 4 is about this board" in ran.out) == (0, True), ran.out + ran.err
+    assert sandscore("queue", "receipt", key, "--state", boards).code == 0
+
+
 @pytest.mark.parametrize(
     ("options", "number", "code", "said"),
     [

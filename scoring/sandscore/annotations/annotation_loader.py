@@ -19,6 +19,7 @@ from sandscore.annotations.kernel.block_readers import AnnotationReader
 from sandscore.annotations.kernel.kernel_library import kernel
 from sandscore.annotations.label_codes import ABSENT, vocabulary
 from sandscore.annotations.note_checks import (
+    COUNTED,
     HINTED,
     PointTo,
     Positions,
@@ -116,6 +117,7 @@ class EntityNumbers:
 _SHORTEST = '{"annotationSource":{"resourceSource":{"name":""}},"":[]}'
 _RECORD_STRINGS = 5
 _ANNOTATION_STRINGS = 4
+_ABOUT_ANNOTATIONS = ("text-mismatch", "out-of-bounds", "schema")
 
 
 class AnnotationLoader:
@@ -162,6 +164,16 @@ class AnnotationLoader:
         self._report_clashes(columns)
         self._entries.close(len(columns), missing)
         return columns
+
+    def diagnose(self, data: memoryview, columns: Columns) -> None:
+        """Find out why what the file says is not so; of one that is right hardly more than a confidence is seen."""
+        about = any(self._findings.counts[code] for code in _ABOUT_ANNOTATIONS) and not self._findings.counts["json"]
+        if about or bytes(data[:3]) == b"\xef\xbb\xbf" or _are_fractions(columns):
+            from sandscore.annotations.file_diagnosis import file_diagnosis
+
+            self._findings.diagnosis, self._findings.remedy = file_diagnosis(self._task, self._dataset, data)
+            if any(one.scope == "file" and one.cause not in ("utf16", "bytes") for one in self._findings.diagnosis):
+                self._findings.cut(COUNTED)  # one text after the other is no witness against its file
 
     def at_once(self, data: memoryview, number: int, *, lines: bool) -> int:
         """Take a block that the kernel reads; how many records there were, 0 where it refuses."""
@@ -306,3 +318,14 @@ class AnnotationLoader:
         self._findings.describe = describe
         self._findings.add_late("duplicate", self._repeats, "repeats an earlier annotation: a false positive")
         self._findings.add_late("overlap", self._overlaps, "overlaps another annotation of the note")
+
+
+def _are_fractions(columns: Columns) -> bool:
+    """Whether there are confidences, and none above one."""
+    seen = False
+    for _, piece in columns.pieces():
+        highest = float(np.fmax.reduce(piece.confidence, initial=-1.0))
+        if highest > 1:
+            return False
+        seen |= highest > 0
+    return seen

@@ -5,6 +5,7 @@ The watch of whoever follows files as they are read and judged: nothing is print
 Gold and notes read once, for one file of predictions after another.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
@@ -22,9 +23,9 @@ from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.annotations.record_reader import Progress, quiet
 from sandscore.base.byte_sources import BadStream, InputFile, Source, opened
 from sandscore.base.column_files import keep_freed_memory
-from sandscore.base.errors import UsageFault
+from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.base.forked_work import beside
-from sandscore.records.problem import Severity
+from sandscore.records.problem import PARTIAL_HEAD, Severity
 from sandscore.task_table.task import Task
 
 
@@ -62,6 +63,10 @@ class Inputs(Struct, frozen=True):
         if [str(path) for path in given.values()].count("-") > 1:
             raise UsageFault("standard input (-) can be read only once")
         return given
+
+
+class OpenInputs(Inputs, frozen=True):
+    """Inputs of somebody who may see the notes: what stands there where a text does not is kept."""
 
 
 class Loaded(Struct, frozen=True):
@@ -105,8 +110,11 @@ def load_files(
         stack.callback(hashed)
 
         def read(*, whole_names: bool, progress: Progress) -> Loaded:
+            quoting = isinstance(inputs, OpenInputs)
             dataset = DataSet(vocabulary(task, task.label), whole_names)
-            findings = {role: ProblemCollector(str(path), task.array) for role, path in inputs.given.items()}
+            findings = {
+                role: ProblemCollector(str(path), task.array, quoting=quoting) for role, path in inputs.given.items()
+            }
             reader = _Reader(task, sources, complete, want_tokens, jobs, hashed, dataset, findings)
             return Loaded(dataset, reader.read(progress), findings, sha256)
 
@@ -168,9 +176,14 @@ class _Reader(Struct):
         return columns
 
     def _load(self, role: str, source: Source, progress: Progress, gathered: Gathered | None = None) -> Columns:
+        _refuse_partial(role, memoryview(source.data))
         findings, want_tokens = self.findings[role], self.want_tokens
         loader = AnnotationLoader(self.task, self.dataset, findings, want_tokens=want_tokens, gathered=gathered)
-        return loader.load(memoryview(source.data), missing=self._missing(role), progress=progress)
+        data = memoryview(source.data)
+        columns = loader.load(data, missing=self._missing(role), progress=progress)
+        if role == "predictions":
+            loader.diagnose(data, columns)
+        return columns
 
     def _both_at_once(self, gold: Source, predictions: Source, progress: Progress) -> dict[str, Columns]:
         """Gold in a second process; labels are numbered as if it had been read first."""
@@ -198,6 +211,17 @@ class _Reader(Struct):
         if role == "gold" or ("notes" not in self.sources and "gold" not in self.sources):
             return None
         return "error" if self.complete else "warning"
+
+
+def _refuse_partial(role: str, data: memoryview) -> None:
+    """Some of a run's answers are never taken for all of them, whatever the file is called by now."""
+    if bytes(data[: len(PARTIAL_HEAD)]) != PARTIAL_HEAD:
+        return
+    head, *lines = bytes(data).split(b"\n")
+    known = re.search(rb'"notes":([0-9]+)', head)
+    told = f"{len(lines) - 1:,} of {int(known[1]):,} notes" if known else "some notes"
+    sentence = f"the {role} are those of a run that did not finish, with {told}; sandscore run --resume goes on with it"
+    raise (OrganiserFault if role == "gold" else ParticipantFault)(sentence)
 
 
 class ReadPredictions(Struct, frozen=True):

@@ -48,6 +48,7 @@ class Positions:
 
 
 FARTHEST = 1000
+COUNTED = "; it stands there counted in "
 
 
 def offset_hint(note: str, start: int, length: int, text: str) -> str:
@@ -56,9 +57,9 @@ def offset_hint(note: str, start: int, length: int, text: str) -> str:
         return ""
     if not note.isascii():
         if _counted(note, start, length, text, "utf-16-le", 2):
-            return "; it stands there counted in UTF-16 units, but offsets count code points"
+            return f"{COUNTED}UTF-16 units, but offsets count code points"
         if _counted(note, start, length, text, "utf-8", 1):
-            return "; it stands there counted in UTF-8 bytes, but offsets count code points"
+            return f"{COUNTED}UTF-8 bytes, but offsets count code points"
     near = _nearest(note, start, text)
     if near is not None and near != start:
         side = "later" if near > start else "earlier"
@@ -136,6 +137,9 @@ def explain_text(reporter: Reporter, annotation: int, note: int, start: int, len
     if whole is not None and reporter.findings.counts[code] < HINTED:
         told += offset_hint(whole, start, length, text)
     reporter.say(code, annotation, note, told)
+    if whole is not None:
+        _, where, _ = reporter.describe(annotation, note)
+        reporter.findings.quote(where, text, whole[start : start + length])
 
 
 def clashes(columns: Columns, first: int = 0, among: Small | None = None) -> tuple[Ints, Ints]:

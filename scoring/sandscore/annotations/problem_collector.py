@@ -2,15 +2,22 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.annotations.columns import Ints
 from sandscore.records.problem import CODES, Problem, Severity
 
+if TYPE_CHECKING:
+    from sandscore.annotations.file_diagnosis import Remedy
+    from sandscore.records.diagnosis import Diagnosis
+
 LISTED = 10_000
 _NOTED = 1 << 20
+_QUOTED = 1000
 _UNREADABLE = ("schema", "json")
 
 Where = tuple[int, int]
@@ -48,12 +55,18 @@ class Noted:
 
 
 class ProblemCollector:
-    """What is wrong with one file. ``array`` is the name of the task's list in it."""
+    """What is wrong with one file. ``array`` is the name of the task's list in it.
 
-    def __init__(self, name: str, array: str = "") -> None:
-        self.name, self.array = name, array
+    ``quoting``: ``quotes`` keeps by pointer what the first texts that do not stand say, and what stands there.
+    """
+
+    def __init__(self, name: str, array: str = "", *, quoting: bool = False) -> None:
+        self.name, self.array, self._quoting = name, array, quoting
+        self.quotes: dict[str, tuple[str, str]] = {}
         self.counts: Counter[str] = Counter()
         self.errors = 0
+        self.diagnosis: tuple[Diagnosis, ...] = ()
+        self.remedy: Remedy | None = None
         self.describe: Callable[[int], Described] | None = None
         self._kept: list[tuple[Where, int, Problem]] = []
         self._late: list[LateMessage] = []
@@ -73,6 +86,17 @@ class ProblemCollector:
         self.errors += problem.severity == "error"
         if self.counts[code] <= LISTED:
             self._kept.append((where, len(self._kept), problem))
+
+    def cut(self, clause: str) -> None:
+        """Say of no problem what begins with this clause."""
+        for at, (where, place, problem) in enumerate(self._kept):
+            if clause in problem.message:
+                self._kept[at] = where, place, replace(problem, message=problem.message.partition(clause)[0])
+
+    def quote(self, pointer: str, said: str, stands: str) -> None:
+        """What is said, and what stands there, for somebody who may see the note."""
+        if self._quoting and len(self.quotes) < _QUOTED:
+            self.quotes[pointer] = said, stands
 
     def add_late(self, code: str, noted: Noted, message: str) -> None:
         """Record a problem of each of these annotations, to be described when problems are listed."""

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from sandscore.api.host_calls import attack as attack
     from sandscore.api.host_calls import built_image as built_image
     from sandscore.api.host_calls import examine_host as examine_host
+    from sandscore.api.mending_calls import Mended as Mended
+    from sandscore.api.mending_calls import mend_file as mend_file
     from sandscore.api.publication_calls import publish as publish
     from sandscore.api.ranking_calls import PowerAnswer as PowerAnswer
     from sandscore.api.ranking_calls import RankingPlan as RankingPlan
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from sandscore.containers.participant_template import write_starting_point as write_starting_point
     from sandscore.formats import FORMATS as FORMATS
     from sandscore.formats.corpus import Loss as Loss
+    from sandscore.formats.foreign_input import ForeignReading as ForeignReading
     from sandscore.ranking.challenge_reading import read_own_tasks as read_own_tasks
     from sandscore.ranking.challenge_reading import read_task_file as read_task_file
     from sandscore.ranking.power_planning import PowerPlan as PowerPlan
@@ -59,6 +62,7 @@ _HOMES = {
     "sandscore.api.comparison_calls": ("compare",),
     "sandscore.api.conversion_calls": ("Converted", "LossyConversion", "convert"),
     "sandscore.api.host_calls": ("attack", "built_image", "examine_host"),
+    "sandscore.api.mending_calls": ("Mended", "mend_file"),
     "sandscore.api.publication_calls": ("publish",),
     "sandscore.api.ranking_calls": (
         *("PowerAnswer", "RankingPlan", "board_text", "patients_for", "rank", "rank_to_file", "verify"),
@@ -74,6 +78,7 @@ _HOMES = {
     "sandscore.containers.participant_template": ("write_starting_point",),
     "sandscore.formats": ("FORMATS",),
     "sandscore.formats.corpus": ("Loss",),
+    "sandscore.formats.foreign_input": ("ForeignReading",),
     "sandscore.ranking.challenge_reading": ("read_own_tasks", "read_task_file"),
     "sandscore.ranking.power_planning": ("PowerPlan",),
     "sandscore.ranking.verification": ("Verified",),

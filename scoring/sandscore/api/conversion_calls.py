@@ -11,7 +11,8 @@ from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.formats import FORMATS, conversion
 from sandscore.formats.conversion import Conversion
 from sandscore.formats.corpus import Loss, LossJournal, Output
-from sandscore.formats.format_files import read_json, save
+from sandscore.formats.foreign_input import read_labels
+from sandscore.formats.format_files import save
 from sandscore.formats.sandscore_json import read_notes
 from sandscore.task_table.task import NO_TASKS, TASKS, Task, find_task
 
@@ -68,6 +69,7 @@ def convert(  # noqa: PLR0913 (named, one for each option)
     labels: Mapping[str, str | None] | str | Path | None = None,
     confidence: float = 100,
     drop_mismatches: bool = False,
+    annotator: str | None = None,
     lossless: bool = False,
     force: bool = False,
     own_tasks: Mapping[str, Task] = NO_TASKS,
@@ -76,8 +78,8 @@ def convert(  # noqa: PLR0913 (named, one for each option)
     """Annotated notes from one file format to another, and what is lost on the way.
 
     ``tasks`` empty: all that the source has. ``types`` are the foreign types of the one task; ``labels`` maps them to
-    labels of ours, or names a JSON file that does. ``own_tasks`` are known beside ours. Nothing is written without an
-    ``output``.
+    labels of ours, or names a JSON file that does. ``annotator``: whose annotations are read, where several people
+    annotated. ``own_tasks`` are known beside ours. Nothing is written without an ``output``.
 
     >>> made = ss.convert(gold, source="ours", target="conll", tasks=["date"], notes=notes)
     >>> made.notes > 0 and made.target
@@ -96,12 +98,17 @@ def convert(  # noqa: PLR0913 (named, one for each option)
         named,
         read_notes(Path(notes)) if notes else None,
         tuple(types),
-        _labels(labels),
+        read_labels(labels),
         confidence,
     )
     if wanted.target.directory and str(output) == STDOUT:
         raise UsageFault(f"{wanted.target.name} is a directory: name it with -o")
-    journal = LossJournal(lenient=drop_mismatches, tasks={**TASKS, **own_tasks, **{task.id: task for task in named}})
+    journal = LossJournal(
+        lenient=drop_mismatches,
+        annotator=annotator,
+        output=str(output or ""),
+        tasks={**TASKS, **own_tasks, **{task.id: task for task in named}},
+    )
     if following is not None:
         journal.watch = following
     corpus, made = conversion.convert(wanted, journal)
@@ -122,12 +129,3 @@ def convert(  # noqa: PLR0913 (named, one for each option)
 
 def _content(made: Output) -> bytes | Mapping[str, bytes]:
     return made if isinstance(made, bytes) else made.content
-
-
-def _labels(given: Mapping[str, str | None] | str | Path | None) -> Mapping[str, str | None] | None:
-    if given is None or isinstance(given, Mapping):
-        return given
-    held = read_json(Path(given))
-    if not isinstance(held, dict) or not all(isinstance(label, str | None) for label in held.values()):
-        raise ParticipantFault(f"{given}: expected an object of foreign types, each with a label or null")
-    return held

@@ -36,9 +36,10 @@ def attack(
 
 def _limits(challenge: Path | None, hardening: Hardening | None, memory: int | None) -> RunLimits:
     if challenge is None:
-        from sandscore.api.running_calls import limits_of as hardened
+        from sandscore.api.running_calls import changed_limits
+        from sandscore.containers.run_context import preset
 
-        return hardened(hardening or "strict", memory=memory)
+        return changed_limits(preset(hardening or "strict"), {} if memory is None else {"memory_bytes": memory})
     if hardening is not None or memory is not None:
         raise UsageFault("--challenge says hardening and memory; leave the other options out")
     from sandscore.queue.challenge_limits import limits_of

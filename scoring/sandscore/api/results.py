@@ -4,7 +4,7 @@ Each has a plain ``repr`` for a terminal, a small table for a notebook, and ``to
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sandscore.ranking.card_comparison import CardDifference, NoteDifference
     from sandscore.records.board import Board, Row
     from sandscore.records.counts import Counts
+    from sandscore.records.diagnosis import Diagnosis
     from sandscore.records.run_record import RunRecord
     from sandscore.records.scorecard import AnyScore, Scorecard
 
@@ -51,15 +52,24 @@ class Problems(_Value, Sequence[Problem]):
     """Everything that is wrong with an input, in its order.
 
     At most 10,000 problems of each code are listed; ``counts`` counts them all. ``remarks`` say what was understood
-    in a way that might have been meant otherwise.
+    in a way that might have been meant otherwise. ``diagnosis`` names the causes of
+    many problems at once, the one of the whole input first.
 
     >>> problems = ss.validate("date", {"101-01": [{"start": 0, "length": 5, "text": "May"}]})
     >>> problems.ok, [problem.code for problem in problems.errors]
     (False, ['text-mismatch'])
     """
 
-    def __init__(self, found: Sequence[Problem], counts: Mapping[str, int], remarks: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        found: Sequence[Problem],
+        counts: Mapping[str, int],
+        remarks: Sequence[str] = (),
+        diagnosis: "Sequence[Diagnosis]" = (),
+        fixed: Callable[[], bytes] | None = None,
+    ) -> None:
         self._found, self.counts, self.remarks = tuple(found), dict(sorted(counts.items())), tuple(remarks)
+        self.diagnosis, self._fixed = tuple(diagnosis), fixed
 
     @overload
     def __getitem__(self, place: int) -> Problem: ...
@@ -86,11 +96,30 @@ class Problems(_Value, Sequence[Problem]):
         """Whether there are no errors."""
         return not self.errors
 
+    def fixed(self) -> bytes:
+        """The input as bytes of a file, mended by its diagnosis; refused where that cannot be proven to be right.
+
+        >>> moved = {"101-01": [{"start": 191, "length": 11, "text": "22 Jul 1951"}]}
+        >>> problems = ss.validate("date", moved, notes=notes)
+        >>> problems.diagnosis[0].sentence
+        '1 of 1 texts stand where you say if every start is one smaller: your offsets begin at 1'
+        >>> ss.validate("date", problems.fixed(), notes=notes).ok
+        True
+        """
+        if self._fixed is None:
+            raise UsageFault("only what validate was given can be mended: these problems are of something else")
+        return self._fixed()
+
     def to_dict(self) -> dict[str, Any]:
         """What ``sandscore validate --format json`` prints."""
         from msgspec.structs import asdict
 
-        return {"problems": [asdict(problem) for problem in self._found], "counts": self.counts}
+        problems = [asdict(problem) for problem in self._found]
+        return {
+            "diagnosis": [one.to_dict() for one in self.diagnosis],
+            "problems": problems,
+            "counts": self.counts,
+        }
 
     def to_pandas(self) -> "pd.DataFrame":
         """A row a problem."""
@@ -108,6 +137,7 @@ class Problems(_Value, Sequence[Problem]):
         verdict = "valid" if self.ok else "not valid"
         title = f"{verdict}{f', with warnings: {said}' if self.ok and said else f': {said}' if said else ''}"
         more = [*([f"… and {left:,} more"] if left > 0 else []), *self.remarks]
+        more += [f"{one.sentence}{'; fixed() mends it' if one.fixable else ''}" for one in self.diagnosis]
         return ValueView(title, ("severity", "code", "place", "problem"), rows, remarks=more, texts=4)
 
 

@@ -3,25 +3,41 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.api.memory_inputs import given
 from sandscore.api.results import Run
 from sandscore.api.span_reading import SpanReader
 from sandscore.base.errors import UsageFault
-from sandscore.containers.annotation_run import PREDICTIONS, RECORD, RunJob, clear, predictions, write_run
+from sandscore.containers.annotation_run import (
+    PREDICTIONS,
+    RECORD,
+    RunJob,
+    clear,
+    predictions,
+    quiet,
+    task_folder,
+    write_run,
+)
 from sandscore.containers.annotation_run import run as run_job
+from sandscore.containers.annotator_starts import Progress
 from sandscore.containers.engines.engine_registry import ENGINES
+from sandscore.containers.kept_answers import PARTIAL
 from sandscore.containers.python_annotator import run_in_python
 from sandscore.containers.run_context import Annotator, Kind, preset
 from sandscore.containers.sent_notes import SentNote, read_notes
 from sandscore.records.run_record import Hardening, Protocol, RunLimits, RunRecord
 from sandscore.task_table.task import Task, find_task
 
-Following = Callable[[int], AbstractContextManager[Callable[[int], object]]]
-"""Told how many notes there are; its value is called with each step's size."""
+if TYPE_CHECKING:
+    from sandscore.records.challenge import Limits
+
+_CONCURRENCY = 4
+Following = Callable[[int], AbstractContextManager[Progress]]
+"""Told how many answers there will be; its value is told how many there are."""
 
 
 class RunPlan(Struct, frozen=True, kw_only=True):
@@ -31,15 +47,26 @@ class RunPlan(Struct, frozen=True, kw_only=True):
     kind: Kind
     reference: str
     notes: str | Path
-    protocol: Protocol = "service"
-    hardening: Hardening = "strict"
-    concurrency: int = 4
+    protocol: Protocol | None = None
+    """This and what follows it, as far as it is None: what the challenge says, else the harness's own."""
+    hardening: Hardening | None = None
+    concurrency: int | None = None
     time_limit: float | None = None
+    ready_time: float | None = None
+    note_time: float | None = None
     memory: int | None = None
+    image_size: int | None = None
+    gpus: int | Literal["all"] | None = None
+    challenge: str | Path | None = None
+    """A challenge.toml, whose limits are taken."""
     check_determinism: bool = False
     check_robustness: bool = False
     engine: str | None = None
     """Of the table of engines; None for the usual one."""
+    others: tuple[Task, ...] = ()
+    """More tasks for the same start: each note goes to each one's path."""
+    resume: bool = False
+    """Go on with the answers that an earlier run kept in its folder."""
 
 
 class RunFiles(Struct, frozen=True):
@@ -47,10 +74,17 @@ class RunFiles(Struct, frozen=True):
 
     record: RunRecord
     folder: Path
+    others: "tuple[RunFiles, ...]" = ()
+    """The same of each other task."""
 
     @property
     def predictions(self) -> Path:
         return self.folder / PREDICTIONS
+
+    @property
+    def resumable(self) -> bool:
+        """Whether answers were kept that ``resume`` goes on with."""
+        return (self.folder / PARTIAL).exists()
 
     @property
     def record_file(self) -> Path:
@@ -69,8 +103,8 @@ class RunFiles(Struct, frozen=True):
         return self.record.outcome.exit_code or (0 if all(check.passed for check in checks) else 65)
 
 
-def _unfollowed(_notes: int) -> AbstractContextManager[Callable[[int], object]]:
-    return nullcontext(lambda _: None)
+def _unfollowed(_notes: int) -> AbstractContextManager[Progress]:
+    return nullcontext(quiet)
 
 
 def run(
@@ -125,32 +159,86 @@ def _in_our_form(
 
 
 def run_to_folder(request: RunPlan, folder: Path, following: Following = _unfollowed) -> RunFiles:
-    """Does the run and writes its folder: predictions, record and log."""
-    task = find_task(request.task)
+    """Does the run and writes its folder: predictions, record and log, of each task where there are several."""
+    task, configured = find_task(request.task), _configured(request)
+    limits, protocol = _limits(request, configured), request.protocol or _protocol(configured)
+    if request.kind != "image" and protocol == "batch":
+        raise UsageFault("--protocol batch needs --image, and so does a challenge of batch programs")
+    if protocol == "batch" and (request.resume or request.others):
+        raise UsageFault("a batch program is run for one task, and answers all notes at once or none")
     notes, digest = read_notes(request.notes)
     job = RunJob(
         task=task,
-        annotator=Annotator(request.kind, request.reference, request.protocol),
+        annotator=Annotator(request.kind, request.reference, protocol),
         notes=notes,
         notes_sha256=digest,
-        limits=limits_of(request.hardening, request.time_limit, request.memory),
-        concurrency=request.concurrency,
+        limits=limits,
+        concurrency=request.concurrency or (configured and configured.concurrency) or _CONCURRENCY,
         check_determinism=request.check_determinism,
         check_robustness=request.check_robustness,
         engine=request.engine,
+        others=request.others,
+        folder=folder,
+        resume=request.resume,
     )
-    clear(folder)
-    with following(len(notes)) as step:
-        finished = run_job(job, lambda _done, _total: step(1))
-    write_run(folder, task, notes, finished)
-    return RunFiles(finished.record, folder)
+    places = [task_folder(folder, one, job.tasks) for one in job.tasks]
+    for place in places:
+        if request.resume and (place / RECORD).exists() and (place / PREDICTIONS).exists():
+            raise UsageFault(f"{place}: the run is finished, and there is nothing to resume")
+    for place in places:
+        clear(place, resume=request.resume)
+    with following(len(notes) * len(job.tasks)) as step:
+        finished = run_job(job, step)
+    done = []
+    for one, place, came in zip(job.tasks, places, (finished, *finished.others), strict=True):
+        write_run(place, one, notes, came)
+        done.append(RunFiles(came.record, place))
+    return replace(done[0], others=tuple(done[1:]))
 
 
-def limits_of(hardening: Hardening, time_limit: float | None = None, memory: int | None = None) -> RunLimits:
-    """The limits of a hardening, with what was asked for otherwise."""
-    changed = {"total_seconds": time_limit, "memory_bytes": memory}
+def _configured(request: RunPlan) -> "Limits | None":
+    if request.challenge is None:
+        return None
+    from sandscore.ranking.challenge_reading import read_challenge
+
+    return read_challenge(Path(request.challenge)).limits
+
+
+def _protocol(configured: "Limits | None") -> Protocol:
+    if configured is None:
+        return "service"
+    from sandscore.queue.challenge_limits import protocol_of
+
+    return protocol_of(configured)
+
+
+def _limits(request: RunPlan, configured: "Limits | None") -> RunLimits:
+    """The challenge's limits or the harness's own, and what was asked for otherwise."""
+    if request.gpus is not None and request.kind != "image":
+        raise UsageFault("only an image is handed graphics processors; what runs without one takes what it finds")
+    changed: dict[str, object] = {
+        "total_seconds": request.time_limit,
+        "ready_seconds": request.ready_time,
+        "note_seconds": request.note_time,
+        "memory_bytes": request.memory,
+        "image_bytes": request.image_size,
+        "gpus": request.gpus,
+    }
+    given = {key: value for key, value in changed.items() if value is not None}
+    if configured is None:
+        return changed_limits(preset(request.hardening or "strict"), given)
+    from sandscore.queue.challenge_limits import limits_of
+
+    base = limits_of(configured)
+    if request.hardening is not None:
+        chosen = preset(request.hardening)
+        given |= {"hardening": chosen.hardening, "user": chosen.user, "capabilities": chosen.capabilities}
+    return changed_limits(base, given)
+
+
+def changed_limits(base: RunLimits, given: Mapping[str, object]) -> RunLimits:
+    """Limits with what was asked for otherwise."""
     try:
-        given = {key: value for key, value in changed.items() if value is not None}
-        return RunLimits(**preset(hardening).model_dump() | given)
+        return RunLimits(**base.model_dump() | dict(given))
     except ValueError:
         raise UsageFault("the memory must be at least 6m") from None

@@ -11,6 +11,7 @@ from sandscore.annotations.input_files import UNWATCHED, Inputs, ReadingWatch
 from sandscore.api.output_files import write
 from sandscore.base.byte_sources import InputFile
 from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.formats.foreign_input import ForeignReading, Labels
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.measures.identifier_classes import load_class_map
 from sandscore.measures.measure_registry import measures_for
@@ -34,6 +35,11 @@ class ScoringPlan(Struct, frozen=True, kw_only=True):
     predictions: InputFile
     notes: InputFile | None = None
     complete: bool = False
+    source: str | None = None
+    """The format of the predictions, where they are no file of ours and the content leaves a doubt."""
+    gold_source: str | None = None
+    labels: Labels = None
+    annotator: str | None = None
     strict: bool = False
     jobs: int = 1
     profile: str = "challenge"
@@ -75,6 +81,10 @@ def score(  # noqa: PLR0913 (named, one for each option)
     measures: Sequence[str] = (),
     profile: str = "challenge",
     complete: bool = False,
+    source: str | None = None,
+    gold_source: str | None = None,
+    labels: Labels = None,
+    annotator: str | None = None,
     hipaa_map: str | Path | None = None,
     class_map: str | Path | None = None,
     jobs: int = 1,
@@ -89,8 +99,9 @@ def score(  # noqa: PLR0913 (named, one for each option)
     """Predictions against gold, to a score card.
 
     Predictions that are not valid are refused: ``InvalidPredictions`` names what is wrong with them. The profile of
-    another scorer goes on with them where ``strict`` is false, with a warning. ``team`` and what follows it is copied
-    to the card.
+    another scorer goes on with them where ``strict`` is false, with a warning. Paths may be of any format that
+    ``convert`` reads: ``source`` and ``gold_source`` name it where the content leaves a doubt, ``labels`` maps types,
+    ``annotator`` is one of several. ``team`` and what follows it is copied to the card.
 
     >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes)
     >>> round(result.f1, 3)
@@ -107,6 +118,10 @@ def score(  # noqa: PLR0913 (named, one for each option)
         predictions=given.inputs.predictions or "",
         notes=given.inputs.notes,
         complete=complete,
+        source=source,
+        gold_source=gold_source,
+        labels=labels,
+        annotator=annotator,
         strict=strict,
         jobs=jobs,
         profile=profile,
@@ -120,15 +135,16 @@ def score(  # noqa: PLR0913 (named, one for each option)
         created=created,
         run=run,
     )
+    remarks = list(given.remarks)
     try:
-        scored = _understood(request).scored(UNWATCHED)
+        scored = _understood(request).scored(UNWATCHED, remarks.append)
     except InvalidPredictions as fault:
-        fault.problems = problems_of(fault.found, given.remarks)
+        fault.problems = problems_of(fault.found, remarks)
         raise
-    problems = problems_of(scored.loaded.findings["predictions"], given.remarks)
+    problems = problems_of(scored.loaded.findings["predictions"], remarks)
     if not problems.ok:
         _warn_of(problems)
-    return Result(scored.card, problems, given.remarks)
+    return Result(scored.card, problems, remarks)
 
 
 def _warn_of(problems: "Problems") -> None:
@@ -146,11 +162,18 @@ class _Scoring(Struct, frozen=True):
     question: Question
     profile: Profile | None
 
-    def scored(self, watch: ReadingWatch) -> Scored:
-        asked = self.request
+    def scored(self, watch: ReadingWatch, told: Callable[[str], object]) -> Scored:
         if self.question.task is ALL_TASKS:
-            return _scored_all(asked, self.question, watch)
-        inputs = Inputs(asked.gold, asked.predictions, asked.notes)
+            return _scored_all(self.request, self.question, watch)
+        from sandscore.api.validation_calls import in_our_form
+
+        asked, guess = self.request, self.profile is None
+        how = ForeignReading(source=asked.source, labels=asked.labels, annotator=asked.annotator, guess=guess)
+        given = Inputs(asked.gold, asked.predictions, asked.notes)
+        gold = ForeignReading(source=asked.gold_source, guess=guess)
+        inputs, remarks = in_our_form(self.question.task, given, how, gold)
+        for remark in remarks:
+            told(remark)
         return score_files(
             self.question,
             self.profile,
@@ -167,7 +190,7 @@ def score_to_files(request: ScoringPlan, files: ScoreFiles, watch: ReadingWatch 
     scoring = _understood(request)
     write_errors = _error_files(scoring, files)
     policy = _policy(scoring, files) if files.publish else None
-    scored = scoring.scored(watch)
+    scored = scoring.scored(watch, watch.warning)
     for sentence in (*write_errors(scored), *scored.card.warnings):
         watch.warning(sentence)
     if policy is not None:

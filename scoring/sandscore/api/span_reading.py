@@ -5,8 +5,6 @@ type is the task's own label, or a foreign one (``entity_group``, ``entity``, ``
 that the type map of the task translates. ``confidence`` counts to 100, a ``score`` to 1.
 """
 
-import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,6 +13,7 @@ from msgspec import Struct, field
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault, SandscoreError
 from sandscore.base.terminal_text import one_line
+from sandscore.formats.token_items import plain, whole_number, whole_words
 from sandscore.formats.type_maps import TypeMap, vocabulary
 from sandscore.task_table.task import Task
 
@@ -23,7 +22,6 @@ FAULTS: dict[str, type[SandscoreError]] = {"predictions": ParticipantFault}
 _FOREIGN_TYPES = ("entity_group", "entity", "entity_type", "label_")
 _READ = frozenset({"note", "start", "length", "end", "start_char", "end_char", "text", "confidence", "score", "label"})
 _TOLD_BY_TOOLS = frozenset({"word", "index", "analysis_explanation", "recognition_metadata", *_FOREIGN_TYPES})
-_TOKEN = re.compile(r"([BIES])-(.+)", re.DOTALL)
 _FULL = 1 + 1e-6
 """The largest score: single precision rounds 1 up."""
 _NAMED = 5
@@ -32,27 +30,6 @@ _NAMED = 5
 def fault_of(role: str) -> type[SandscoreError]:
     """The exception for wrong content of this input."""
     return FAULTS.get(role, OrganiserFault)
-
-
-def plain(value: Any) -> Any:
-    """A value without the wrapping of numpy and pandas; None where nothing is there (None, NaN, NA)."""
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if type(value).__name__ in {"NAType", "NaTType"}:
-        return None
-    if not isinstance(value, float) and hasattr(value, "item") and getattr(value, "shape", None) == ():
-        value = value.item()
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def whole_number(value: Any) -> int | None:
-    """The number, where it is a whole one; a table that lacks some has written the others as floats."""
-    value = plain(value)
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else None
-    return value if isinstance(value, int) else None
 
 
 def kind_of(value: object) -> str:
@@ -79,7 +56,9 @@ class SpanReader(Struct):
     def annotations(self, spans: Iterable[Any], note: str, text: str | None, *, texts: bool) -> list[dict[str, Any]]:
         """The spans of a note in our form; ``text`` is the note's, ``texts`` whether notes were given at all."""
         made = []
-        for number, span in enumerate(self._whole_words(spans)):
+        words, joined = whole_words(spans)
+        self.joined += joined
+        for number, span in enumerate(words):
             annotation = self._annotation(
                 span, f"{self.role}, note {one_line(note)!r}, span {number}", text, texts=texts
             )
@@ -106,19 +85,6 @@ class SpanReader(Struct):
         if self.strange_fields:
             said.append(f"{self.role}: fields that nothing reads: {_most(self.strange_fields)}")
         return said
-
-    def _whole_words(self, spans: Iterable[Any]) -> list[Any]:
-        words: list[Any] = []
-        for item in spans:
-            marked = _TOKEN.fullmatch(item["entity"]) if _is_token(item) else None
-            if marked is None:
-                words.append(item)
-            elif marked[1] in "IE" and words and _follows(words[-1], item, marked[2]):
-                words[-1]["tokens"].append(item)
-                self.joined += 1
-            else:
-                words.append({"entity_group": marked[2], "start": item.get("start"), "tokens": [item]})
-        return [_word(word) if isinstance(word, dict) and "tokens" in word else word for word in words]
 
     def _annotation(self, span: Any, where: str, text: str | None, *, texts: bool) -> dict[str, Any] | None:
         if span is None or isinstance(span, str | bytes | int | float | list | tuple | set):
@@ -217,34 +183,6 @@ class _Fields(Struct):
         if isinstance(self.span, Mapping):
             return plain(self.span.get(name))
         return plain(getattr(self.span, name, None))
-
-
-def _is_token(item: Any) -> bool:
-    return isinstance(item, Mapping) and isinstance(item.get("entity"), str) and item.get("entity_group") is None
-
-
-def _follows(word: Any, item: Mapping[str, Any], kind: str) -> bool:
-    """Whether a token goes on with this word: the next by number, else the next by place."""
-    if not isinstance(word, dict) or "tokens" not in word or word["entity_group"] != kind:
-        return False
-    before = word["tokens"][-1]
-    last, here = whole_number(before.get("index")), whole_number(item.get("index"))
-    if last is not None and here is not None:
-        return here == last + 1
-    end, start = whole_number(before.get("end")), whole_number(item.get("start"))
-    return end is not None and start is not None and start - end <= 1
-
-
-def _word(word: dict[str, Any]) -> dict[str, Any]:
-    """The tokens of a word as one item: from the first to the last, with their mean score."""
-    tokens = word.pop("tokens")
-    word["end"] = tokens[-1].get("end")
-    scores = [plain(token.get("score")) for token in tokens]
-    if all(isinstance(score, int | float) for score in scores):
-        word["score"] = sum(scores) / len(scores)
-    if len(tokens) == 1 and "word" in tokens[0]:
-        word["word"] = tokens[0]["word"]
-    return word
 
 
 def _most(counted: Counter[str]) -> str:

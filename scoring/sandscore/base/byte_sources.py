@@ -73,6 +73,20 @@ class Source(Struct):
         return taken.hexdigest()
 
 
+def packed(name: str, content: bytes) -> Iterator[bytes]:
+    """Bytes as a file of that name holds them: packed where its ending says so."""
+    if name.endswith(".gz"):
+        import gzip
+
+        yield gzip.compress(content, mtime=0)
+    elif name.endswith(".zst"):
+        import zstandard
+
+        yield zstandard.ZstdCompressor().compress(content)
+    else:
+        yield content
+
+
 def forget(data: memoryview, start: int, end: int) -> None:
     """Give the memory behind whole pages of a mapped file back; whoever looks again reads the file again."""
     first, last = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE, end // mmap.PAGESIZE * mmap.PAGESIZE

@@ -34,6 +34,12 @@ OWN_ROWS = {
         "nlpsandbox-bundle": "sandscore.formats.nlpsandbox_bundle:NlpsandboxBundleFormat",
         "nlpsandbox-list": "sandscore.formats.nlpsandbox_bundle:NlpsandboxListFormat",
         "neleval": "sandscore.formats.neleval_tsv:NelevalFormat",
+        "doccano": "sandscore.formats.doccano_lines:DoccanoFormat",
+        "hf": "sandscore.formats.hf_pipeline:HfFormat",
+        "label-studio": "sandscore.formats.label_studio:LabelStudioFormat",
+        "presidio-results": "sandscore.formats.presidio_results:PresidioResultsFormat",
+        "tab": "sandscore.formats.tab_json:TabFormat",
+        "csv": "sandscore.formats.table_rows:TableFormat",
     },
     "sandscore.profiles": {
         "nlpsandbox-client": "sandscore.profiles.nlpsandbox.nlpsandbox_profile:NlpsandboxClientScorer",

@@ -99,8 +99,9 @@ def part_of(path: Path, *, replace: bool = True) -> Iterator[Path]:
             part.replace(path)
         else:
             _move_beside(part, path)
-    finally:
+    except BaseException:
         part.unlink(missing_ok=True)
+        raise
 
 
 def remove_parts(path: Path) -> None:
@@ -212,6 +213,8 @@ def _move_beside(part: Path, path: Path) -> None:
         if os.path.lexists(path):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
         part.replace(path)
+    else:
+        part.unlink()
 
 
 def _fill(file: BinaryIO, content: Content) -> None:

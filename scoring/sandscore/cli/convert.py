@@ -11,26 +11,8 @@ import click
 
 from sandscore import api
 from sandscore.base.terminal_text import hanging, terminal_width
-from sandscore.cli.options import NearChoice, format_option, own_task_options, own_tasks
+from sandscore.cli.options import FORMAT_NAME, annotator_option, format_option, own_task_options, own_tasks
 from sandscore.cli.progress import bar_over
-
-
-class FormatName(NearChoice):
-    """A format of ours, or one that an installed package has."""
-
-    def __init__(self) -> None:
-        super().__init__(api.FORMATS.names)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value in self.choices or not api.FORMATS.is_installed(str(value)):
-            return super().convert(value, param, ctx)
-        try:
-            return api.FORMATS.find(str(value)).name
-        except api.SandscoreError as fault:
-            return self.fail(str(fault), param, ctx)
-
-
-_FORMAT = FormatName()
 
 
 def _list_formats(context: click.Context, _option: click.Parameter, asked: bool) -> None:
@@ -46,8 +28,8 @@ def _list_formats(context: click.Context, _option: click.Parameter, asked: bool)
 
 @click.command("convert")
 @click.argument("words", metavar="[TASK]... [PATH]...", nargs=-1)
-@click.option("--from", "source", type=_FORMAT, required=True, help="What the paths hold.")
-@click.option("--to", "target", type=_FORMAT, required=True, help="What to make of them.")
+@click.option("--from", "source", type=FORMAT_NAME, required=True, help="What the paths hold.")
+@click.option("--to", "target", type=FORMAT_NAME, required=True, help="What to make of them.")
 @click.option("--annotations", type=Path, multiple=True, help="An annotation file of ours; the same as a PATH.")
 @click.option("--notes", type=Path, help="The notes, where the source lacks them; else checked against it.")
 @click.option("-o", "--output", type=Path, help="File or directory to make; '-' is standard output.")
@@ -61,6 +43,7 @@ def _list_formats(context: click.Context, _option: click.Parameter, asked: bool)
     help="For annotations without one where the task requires it.",
 )
 @click.option("--drop-mismatches", is_flag=True, help="Drop annotations that do not fit the text, and say so.")
+@annotator_option
 @click.option("--lossless", is_flag=True, help="Write nothing if anything would be lost.")
 @click.option("--force", is_flag=True, help="Replace what is there already.")
 @click.option("--formats", is_flag=True, is_eager=True, expose_value=False, callback=_list_formats, help="List them.")

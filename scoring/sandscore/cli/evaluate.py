@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandscore import api
-from sandscore.cli.options import format_option, own_task_options, task_argument
-from sandscore.cli.running_options import following, run_options
+from sandscore.cli.options import format_option, task_argument
+from sandscore.cli.running_options import annotator_options, following, named_annotator, run_options
 
 if TYPE_CHECKING:
     from sandscore.task_table.task import Task
@@ -15,28 +15,45 @@ if TYPE_CHECKING:
 
 @click.command("evaluate")
 @task_argument
-@click.option("--image", required=True, help="A Docker image, isolated and limited.")
-@click.option("--gold", required=True, metavar="FILE", help="The reference annotations; the container never sees them.")
+@annotator_options
+@click.option("--gold", required=True, metavar="FILE", help="The reference annotations; no annotator ever sees them.")
 @click.option(
     "-o", "--output", required=True, type=click.Path(path_type=Path, file_okay=False), help="The folder of results."
 )
+@click.option("--profile", default="challenge", show_default=True, metavar="X", help="Whose rules; see docs/profiles.")
+@click.option("--measure", "measures", multiple=True, metavar="M", help="A measure beside the task's own; repeatable.")
+@click.option("--html", "report", metavar="REPORT", help="Write a page that shows where the points were lost.")
 @run_options
-@own_task_options
 @format_option
-def command(task: "Task", image: str, gold: str, output: Path, output_format: str, **options: Any) -> int:
-    """Run an image over notes, validate what it found, score it: predictions, run.json, log.txt and card.json.
+def command(
+    task: "Task",
+    gold: str,
+    output: Path,
+    profile: str,
+    measures: tuple[str, ...],
+    report: str | None,
+    output_format: str,
+    **options: Any,
+) -> int:
+    """Run an annotator over notes, validate what it found, score it: predictions, run.json, log.txt and card.json.
+
+    With --challenge it has the same limits as with the organisers. The run is isolated where it is an --image.
 
     \b
     Example:
-      sandscore evaluate date --image sandscore-example/date-good --notes gold/example/notes.json \\
+      sandscore evaluate date --command "python3 submissions/template/server.py" --notes gold/example/notes.json \\
           --gold gold/example/date.json -o result
     """
     from sandscore.cli.card_text import print_scored
     from sandscore.cli.problem_text import watch
-    from sandscore.cli.running_options import report
+    from sandscore.cli.running_options import passed
+    from sandscore.cli.running_options import report as report_run
 
-    done = api.run_to_folder(api.RunPlan(task=task, kind="image", reference=image, **options), output, following)
-    report(done.record)
+    kind, reference = named_annotator(options)
+    done = api.run_to_folder(api.RunPlan(task=task, kind=kind, reference=reference, **options), output, following)
+    report_run(done)
+    if output_format == "text":
+        click.echo("".join(f"{line}\n" for line in passed(done.record)), nl=False)
     if done.exit_code:
         return done.exit_code
     request = api.ScoringPlan(
@@ -44,8 +61,14 @@ def command(task: "Task", image: str, gold: str, output: Path, output_format: st
         gold=gold,
         predictions=str(done.predictions),
         notes=options["notes"],
-        image=done.image or image,
+        image=done.image or (reference if kind == "image" else None),
         run=str(done.record_file),
+        profile=profile,
+        measures=measures,
     )
-    print_scored(api.score_to_files(request, api.ScoreFiles(card=str(output / "card.json")), watch()), output_format)
+    files = api.ScoreFiles(card=str(output / "card.json"), report=report, challenge=options["challenge"])
+    scored = api.score_to_files(request, files, watch())
+    if output_format == "text":
+        click.echo(f"scored       {output / 'card.json'}\n")
+    print_scored(scored, output_format)
     return 0

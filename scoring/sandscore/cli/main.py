@@ -29,6 +29,7 @@ VERBS = {
     "keys": "keys",
     "power": "power",
     "queue": "queue",
+    "serve": "serve",
     "demo": "demo",
 }
 """Verb on the command line: the module of ``sandscore.cli`` that holds its ``command``."""

@@ -61,6 +61,16 @@ class TaskName(_AnyType):
         return find_task(value, own_tasks(ctx))
 
 
+class TaskNames(_AnyType):
+    """The ids of several tasks, with commas between them."""
+
+    name = "tasks"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "tuple[Task, ...]":
+        found = {word: TaskName().convert(word, param, ctx) for word in map(str.strip, str(value).split(","))}
+        return tuple(found.values())
+
+
 def own_tasks(context: click.Context | None = None) -> "Mapping[str, Task]":
     """The tasks that the command line's ``--challenge`` and ``--task-file`` define."""
     found: Mapping[str, Task] = (context or click.get_current_context()).meta.get(_OWN, {})
@@ -138,3 +148,34 @@ def click_options(declared: "Iterable[HomeOption]") -> Callable[[_Command], _Com
         return command
 
     return add
+
+
+class FormatName(NearChoice):
+    """A format of ours, or one that an installed package has."""
+
+    def __init__(self) -> None:
+        super().__init__(api.FORMATS.names)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value in self.choices or not api.FORMATS.is_installed(str(value)):
+            return super().convert(value, param, ctx)
+        try:
+            return api.FORMATS.find(str(value)).name
+        except api.SandscoreError as fault:
+            return self.fail(str(fault), param, ctx)
+
+
+FORMAT_NAME = FormatName()
+annotator_option = click.option(
+    "--annotator", metavar="NAME", help="Whose annotations are read, where several people annotated."
+)
+
+
+def foreign_options(command: _Command) -> _Command:
+    """What predictions are of, where they are no file of ours."""
+    told = "What the predictions are, as convert reads it; seen by itself where that leaves no doubt."
+    command = annotator_option(command)
+    command = click.option(
+        "--map", "labels", metavar="FILE", help="JSON object, foreign type to label of ours (null: no label)."
+    )(command)
+    return click.option("--from", "source", type=FORMAT_NAME, help=told)(command)

@@ -24,6 +24,23 @@ def bar(what: str, total: int | None = None, unit: str = "it") -> Iterator[Calla
         yield shown.update
 
 
+@contextmanager
+def counted_bar(what: str, total: int, unit: str) -> Iterator[Callable[[int, int], object]]:
+    """The same, told how many there are and how many of them had been there before: they say nothing of the speed."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _before: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=total, desc=what, unit=unit, delay=PATIENCE, leave=False) as shown:
+
+        def step(done: int, before: int) -> None:
+            shown.initial = before
+            shown.update(done - shown.n)
+
+        yield step
+
+
 def bar_over(items: Iterable[Any], total: int, what: str) -> Iterable[Any]:
     """The items, and a bar as they are gone through."""
     from tqdm import tqdm

@@ -2,7 +2,7 @@
 
 import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -11,13 +11,18 @@ import click
 
 from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import hanging, terminal_width
-from sandscore.cli.progress import bar
+from sandscore.cli.options import challenge_option, task_file_option
+from sandscore.cli.progress import counted_bar
 
 if TYPE_CHECKING:
+    from sandscore.api import RunFiles
+    from sandscore.containers.kept_answers import RunPace
+    from sandscore.containers.run_context import Kind
     from sandscore.records.run_record import RunRecord
 
+ESTIMATE_SECONDS = 10.0
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-_SIZE = re.compile(r"([0-9]+)([kmg]?)b?", re.IGNORECASE)
+_SIZE = re.compile(r"([1-9][0-9]*)([kmg]?)b?", re.IGNORECASE)
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30}
 
 
@@ -26,32 +31,43 @@ def _size(_context: click.Context, _parameter: click.Parameter, written: str | N
         return None
     matched = _SIZE.fullmatch(written.strip())
     if matched is None:
-        raise UsageFault(f"'{written}' is not an amount of memory; write it as 512m or 2g")
+        raise UsageFault(f"'{written}' is not a size; write it as 512m or 2g")
     return int(matched[1]) << _UNITS[matched[2].lower()]
 
 
+def _gpus(_context: click.Context, _parameter: click.Parameter, written: str | None) -> int | str | None:
+    if written is None or written == "all":
+        return written
+    if not (written.isascii() and written.isdigit() and int(written)):
+        raise UsageFault(f"'{written}' is no number of graphics processors; write all, 1, 2, …")
+    return int(written)
+
+
+_seconds = click.FloatRange(min=0, min_open=True)
 memory_option = click.option("--memory", callback=_size, metavar="SIZE", help="Memory, with no swap beside it (2g).")
 _OPTIONS = (
     click.option("--notes", required=True, help="The notes to annotate: JSON or JSON Lines."),
     click.option(
         "--hardening",
         type=click.Choice(["strict", "compat"]),
-        default="strict",
-        show_default=True,
-        help="compat lets the image start as root and switch its user itself; all else stays closed.",
+        help="compat lets the image start as root and switch its user itself; all else stays closed. (strict)",
     ),
     click.option(
         "--protocol",
         type=click.Choice(["service", "batch"]),
-        default="service",
-        show_default=True,
-        help="A server that is sent notes, or a program that turns /input/notes.json into /output/predictions.json.",
+        help="A server that is sent notes, or a program that turns /input/notes.json into /output/predictions.json. "
+        "(service)",
     ),
-    click.option(
-        "--concurrency", type=click.IntRange(1, 32), default=4, show_default=True, help="Notes sent at the same time."
-    ),
-    click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="Seconds for the whole run (3600)."),
+    click.option("--concurrency", type=click.IntRange(1, 64), help="Notes sent at the same time. (4)"),
+    click.option("--time-limit", type=_seconds, help="Seconds for the whole run. (3600)"),
+    click.option("--ready-time", type=_seconds, help="Seconds until the service says that it is ready. (120)"),
+    click.option("--note-time", type=_seconds, help="Seconds for a note, and .1 for each 1000 characters. (10)"),
     memory_option,
+    click.option("--image-size", callback=_size, metavar="SIZE", help="The image's size on disk, at most. (10g)"),
+    click.option(
+        "--gpus", callback=_gpus, metavar="N|all", help="Graphics processors that the image is handed. (none)"
+    ),
+    click.option("--resume", is_flag=True, help="Go on with the answers that a run kept in the same folder."),
     click.option("--check-determinism", is_flag=True, help="Run a second time, notes shuffled: same answers?"),
     click.option("--check-robustness", is_flag=True, help="Ask again, notes repeated and reversed: same answers?"),
 )
@@ -61,36 +77,98 @@ def run_options(command: _Command) -> _Command:
     """Add the options to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
+    return challenge_option("challenge.toml: its limits, and tasks of its own.", kept=True)(task_file_option(command))
+
+
+_ANNOTATORS = (
+    click.option("--image", help="A Docker image, isolated and limited."),
+    click.option("--url", help="A server somebody runs: http://host:port. Not isolated by us."),
+    click.option("--command", "local", help="A local command that serves on the port in $PORT. Not isolated."),
+)
+
+
+def annotator_options(command: _Command) -> _Command:
+    """Add the options that name what is run."""
+    for option in reversed(_ANNOTATORS):
+        command = option(command)
     return command
 
 
+def named_annotator(options: MutableMapping[str, Any]) -> "tuple[Kind, str]":
+    """What is run; its options are taken out of the others."""
+    kinds: tuple[tuple[Kind, str], ...] = ("image", "image"), ("url", "url"), ("command", "local")
+    values = [(kind, options.pop(name)) for kind, name in kinds]
+    given = [(kind, value) for kind, value in values if value is not None]
+    if len(given) != 1:
+        raise UsageFault("name what to run: exactly one of --image, --url and --command")
+    return given[0]
+
+
 @contextmanager
-def following(notes: int) -> Iterator[Callable[[int], object]]:
-    """A bar over the notes as they are answered; a termination signal unwinds, so that no container stays behind."""
+def following(notes: int) -> Iterator["Callable[[RunPace], None]"]:
+    """How far a run is: a bar for people, an estimate after ten seconds, a last word where it is stopped.
+
+    A termination signal unwinds, so that no container stays behind.
+    """
 
     def unwind(number: int, _frame: object) -> NoReturn:
         raise SystemExit(128 + number)
 
-    before = signal.signal(signal.SIGTERM, unwind)
+    last: RunPace | None = None
+    told = False
+
+    def step(pace: "RunPace") -> None:
+        nonlocal last, told
+        last = pace
+        shown(pace.done, pace.before)
+        if not told and pace.seconds >= ESTIMATE_SECONDS and pace.done < pace.total:
+            told = True
+            click.echo(f"sandscore: {pace}", err=True)
+
+    signals = signal.signal(signal.SIGTERM, unwind)
     try:
-        with bar("annotating", notes) as step:
+        with counted_bar("annotating", notes, "note") as shown:
             yield step
+    except (KeyboardInterrupt, SystemExit):
+        if last is not None:
+            click.echo(f"sandscore: stopped: {last}; --resume goes on", err=True)
+        raise
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, signals)
 
 
-def report(record: "RunRecord") -> None:
+def report(done: "RunFiles") -> None:
     """Warnings and the reason of an end, for the person at the terminal."""
+    record = done.record
     if record.kind != "image":
         click.echo(f"sandscore: this run was not isolated ({record.isolation})", err=True)
     for warning in record.warnings:
         click.echo(f"sandscore: {warning}", err=True)
     if record.reason is not None:
         click.echo(f"sandscore: {record.outcome}: {record.reason}", err=True)
+    if any(one.resumable for one in (done, *done.others)):
+        click.echo("sandscore: what was answered is kept; --resume goes on with it", err=True)
+
+
+def passed(record: "RunRecord") -> Iterator[str]:
+    """What an annotator has stood, for those who want to hear what went well too."""
+    if record.outcome.value != "finished":
+        return
+    speed = f", {record.notes_per_second:.1f} a second" if record.notes_per_second else ""
+    yield f"ran          {record.notes:,} notes answered{speed}"
+    yield "valid        every answer has the task's form and stands in its note"
+    if record.kind == "image":
+        yield f"limits kept  {_limits(record)}"
+    for name in ("determinism", "robustness"):
+        check = getattr(record, name)
+        if check is not None:
+            yield f"{name:13}{'passed' if check.passed else f'FAILED: {check.detail}'}"
 
 
 def _as_text(record: "RunRecord", folder: Path) -> str:
     lines = [f"outcome       {record.outcome}", f"notes         {record.notes}"]
+    if record.resumed_notes:
+        lines.append(f"resumed       {record.resumed_notes} of them were answered before")
     if record.notes_per_second is not None:
         lines.append(f"speed         {record.notes_per_second:.1f} notes/s")
     if record.latency is not None:

@@ -6,7 +6,15 @@ from typing import Any
 import click
 
 from sandscore import api
-from sandscore.cli.options import NearChoice, TaskName, challenge_option, format_option, task_file_option
+from sandscore.cli.options import (
+    FORMAT_NAME,
+    NearChoice,
+    TaskName,
+    challenge_option,
+    foreign_options,
+    format_option,
+    task_file_option,
+)
 
 _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report", "challenge")
 """Options that say what is written; the others say what is scored."""
@@ -17,6 +25,8 @@ _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report
 @click.option("--gold", required=True, metavar="FILE", help="The reference annotations; of all tasks, their folder.")
 @click.option("--predictions", required=True, metavar="FILE", help="What is scored; - reads standard input.")
 @click.option("--notes", metavar="FILE", help="The notes; they define the data set and prove every text.")
+@foreign_options
+@click.option("--from-gold", "gold_source", type=FORMAT_NAME, help="What gold is, in the same way.")
 @click.option("--complete", is_flag=True, help="A note without an entry is an error, not a warning.")
 @click.option(
     "--jobs",

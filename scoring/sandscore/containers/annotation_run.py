@@ -12,7 +12,7 @@ import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -22,15 +22,15 @@ from sandscore import __version__
 from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import plain_lines
 from sandscore.base.whole_files import remove_parts, told, write_file
-from sandscore.containers.annotator_starts import attempt
-from sandscore.containers.answers import RefusedAnswer
+from sandscore.containers.annotator_starts import Progress, attempt
+from sandscore.containers.answers import Answers, RefusedAnswer
 from sandscore.containers.engines.engine_protocol import Engine, labels
 from sandscore.containers.engines.engine_registry import connected
+from sandscore.containers.kept_answers import PARTIAL, KeptAnswers, RunIdentity, RunPace, entry
 from sandscore.containers.note_redaction import redact
 from sandscore.containers.registries.image_pull import PullRules, find_listed
-from sandscore.containers.run_context import Annotator, Facts, Setting
+from sandscore.containers.run_context import Annotator, Facts, Round, Setting
 from sandscore.containers.sent_notes import SentNote
-from sandscore.containers.service_protocol import Progress, quiet
 from sandscore.records.run_record import (
     Check,
     ImageFacts,
@@ -103,6 +103,21 @@ class RunJob(Struct, frozen=True):
     """What the log shares with the notes is masked; not where the notes may be seen by whoever gets the log."""
     engine: str | None = None
     """The name of a row of the table of engines; None for the usual one."""
+    others: tuple[Task, ...] = ()
+    """More tasks that the same start is asked, each note on each one's path."""
+    folder: Path | None = None
+    """Where answers are kept as they come; None keeps none before the end."""
+    resume: bool = False
+    """Go on with what an earlier run kept there."""
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        return (self.task, *self.others)
+
+
+def task_folder(folder: Path, task: Task, tasks: Sequence[Task]) -> Path:
+    """The folder of one task's results: the run's own, or one in it where there are several tasks."""
+    return folder if len(tasks) == 1 else folder / task.id
 
 
 class FinishedRun(Struct, frozen=True):
@@ -116,6 +131,16 @@ class FinishedRun(Struct, frozen=True):
     """The note that the refused answer is about."""
     early: str = ""
     """Of the log, what had come before the annotator was handed a note."""
+    others: "tuple[FinishedRun, ...]" = ()
+    """The same of each other task of the job, in their order."""
+
+
+def quiet(_pace: RunPace) -> None:
+    """Progress nobody looks at."""
+
+
+_Checks = dict[tuple[str, str], Check]
+"""By task and by what was checked."""
 
 
 def run(job: RunJob, progress: Progress = quiet) -> FinishedRun:
@@ -123,10 +148,10 @@ def run(job: RunJob, progress: Progress = quiet) -> FinishedRun:
     begun = time.monotonic()
     started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     seen = Facts()
-    answers: list[bytes] | None = None
-    checks: dict[str, Check] = {}
+    answers: list[list[bytes]] | None = None
+    checks: _Checks = {}
     fault: RunFault | None = None
-    setting = Setting(job.annotator, job.task, job.limits, job.concurrency, labels(secrets.token_hex(8), 0))
+    setting = Setting(job.annotator, job.limits, job.concurrency, labels(secrets.token_hex(8), 0))
     try:
         with _prepared(job, setting) as setting:
             answers = _annotate(job, setting, seen, checks, progress)
@@ -135,46 +160,60 @@ def run(job: RunJob, progress: Progress = quiet) -> FinishedRun:
     log, masked = redact(plain_lines(seen.log_tail), (note.text for note in job.notes) if job.masked else ())
     measured = {
         "started": started,
-        "seconds": _seconds(seen, time.monotonic() - begun),
         "log": LogTail(bytes=seen.log_bytes, kept_bytes=len(log.encode()), masked=masked),
     }
-    record = _record(job, seen, setting.image, checks, fault).model_copy(update=measured)
-    early = plain_lines(seen.log_early)
-    if isinstance(fault, RefusedAnswer):
-        return FinishedRun(record, answers, log, fault.body, fault.note, early)
-    return FinishedRun(record, answers, log, early=early)
+    total, early, done = time.monotonic() - begun, plain_lines(seen.log_early), []
+    for place, task in enumerate(job.tasks):
+        timed = {"seconds": _seconds(seen, task, total)}
+        record = _record(job, task, seen, setting.image, checks, fault).model_copy(update=measured | timed)
+        one = FinishedRun(record, None if answers is None else answers[place], log, early=early)
+        if isinstance(fault, RefusedAnswer) and seen.asking in (None, task.id):
+            one = replace(one, refused=fault.body, refused_note=fault.note)
+        done.append(one)
+    return replace(done[0], others=tuple(done[1:]))
 
 
 def _record(
-    job: RunJob, seen: Facts, image: ImageFacts | None, checks: dict[str, Check], fault: RunFault | None
+    job: RunJob, task: Task, seen: Facts, image: ImageFacts | None, checks: _Checks, fault: RunFault | None
 ) -> RunRecord:
-    timed = seen.notes_seconds if fault is None else None
+    timing = seen.timings.get(task.id) if fault is None else None
+    asked = len(timing.latencies) if timing and timing.latencies else len(job.notes)
     return RunRecord(
         sandscore=__version__,
-        task=job.task.id,
+        task=task.id,
         protocol=job.annotator.protocol,
         kind=job.annotator.kind,
         isolation=seen.isolation,
         image=image,
         tool=seen.tool,
         limits=job.limits,
+        limits_in_force=job.annotator.kind == "image",
         concurrency=job.concurrency,
         notes=len(job.notes),
         notes_sha256=job.notes_sha256,
-        latency=latency_of(seen.latencies),
-        notes_per_second=len(job.notes) / timed if timed else None,
+        latency=latency_of(timing.latencies) if timing else None,
+        notes_per_second=asked / timing.seconds if timing and timing.seconds else None,
         retried_notes=seen.retried,
+        resumed_notes=seen.resumed.get(task.id, 0),
         cpu_seconds=seen.usage.cpu_seconds,
         peak_memory_bytes=seen.usage.peak_memory_bytes,
         exit_code=seen.exit_code,
         outcome=fault.outcome if fault else Outcome.FINISHED,
-        reason=redact(fault.reason, (note.text for note in job.notes) if job.masked else ())[0] if fault else None,
+        reason=_reason(job, seen, fault) if fault else None,
         stage=_stage(seen, fault) if fault else None,
         code=fault.code if fault else None,
-        determinism=checks.get("determinism"),
-        robustness=checks.get("robustness"),
+        determinism=checks.get((task.id, "determinism")),
+        robustness=checks.get((task.id, "robustness")),
         warnings=seen.warnings,
     )
+
+
+def _reason(job: RunJob, seen: Facts, fault: RunFault) -> str:
+    """Of a run that ran out of time also how far it had come, and how long all of it would take."""
+    told = f"{seen.asking}: {fault.reason}" if job.others and seen.asking else fault.reason
+    if fault.outcome is Outcome.TIMED_OUT and seen.answered > seen.before:
+        told = f"{told}: {seen.pace}"
+    return redact(told, (note.text for note in job.notes) if job.masked else ())[0]
 
 
 def _stage(seen: Facts, fault: RunFault) -> Stage:
@@ -204,32 +243,56 @@ def _image(engine: Engine, job: RunJob) -> ImageFacts:
     return find_listed(engine, job.annotator.reference, job.limits, job.pull)
 
 
-def _annotate(job: RunJob, setting: Setting, seen: Facts, checks: dict[str, Check], progress: Progress) -> list[bytes]:
-    rounds = [job.notes]
+def _annotate(job: RunJob, setting: Setting, seen: Facts, checks: _Checks, progress: Progress) -> list[list[bytes]]:
+    """The answers of each task, in the order of the notes."""
+    tasks = job.tasks
+    seen.wanted = len(job.notes) * len(tasks)
+    with ExitStack() as stack:
+        rounds = [_first_round(job, task, setting, seen, stack) for task in tasks]
+        if job.check_robustness:
+            rounds += [Round(task, repeated(job.notes, job.annotator.protocol)) for task in tasks]
+        answered = attempt(setting, rounds, seen, progress)
     if job.check_robustness:
-        rounds.append(repeated(job.notes, job.annotator.protocol))
-    answered = attempt(setting, rounds, seen, progress)
-    if job.check_robustness:
-        checks["robustness"] = compared(job.notes, answered[0], rounds[1], answered[1])
+        for first, again, one in zip(answered, answered[len(tasks) :], rounds[len(tasks) :], strict=False):
+            checks[one.task.id, "robustness"] = compared(job.notes, first, one.notes, again)
     if job.check_determinism:
-        checks["determinism"] = _determinism(job, setting, answered[0])
-    return answered[0]
+        for task, check in zip(tasks, _determinism(job, setting, answered), strict=True):
+            checks[task.id, "determinism"] = check
+    return answered[: len(tasks)]
 
 
-def _determinism(job: RunJob, setting: Setting, expected: list[bytes]) -> Check:
+def _first_round(job: RunJob, task: Task, setting: Setting, seen: Facts, stack: ExitStack) -> Round:
+    """All notes, once; answers are kept as they come, and those an earlier start kept are not asked for again."""
+    if job.folder is None or job.annotator.protocol == "batch":
+        return Round(task, job.notes, counted=True)
+    annotator = (setting.image.digest or setting.image.id) if setting.image else job.annotator.reference
+    identity = RunIdentity(task.id, job.annotator.kind, annotator, job.notes_sha256, len(job.notes))
+    kept = KeptAnswers(task_folder(job.folder, task, job.tasks) / PARTIAL, identity)
+    stack.callback(kept.close)
+    before = kept.resume(job.notes, Answers(task, job.limits)) if job.resume else {}
+    seen.resumed[task.id] = len(before)
+    seen.answered = seen.before = seen.before + len(before)
+    return Round(task, job.notes, counted=True, kept=kept, before=before)
+
+
+def _determinism(job: RunJob, setting: Setting, expected: Sequence[list[bytes]]) -> list[Check]:
     """A fresh start, the notes in another order; a fault of the annotator's this time is a difference too."""
     asked = shuffled(job.notes)
     try:
-        [got] = attempt(setting, [asked], Facts(), quiet)
+        answered = attempt(setting, [Round(task, asked) for task in job.tasks], Facts(), quiet)
     except RunFault as fault:
         if fault.outcome.ours:
             raise
-        return Check(passed=False, detail=f"the second start ended otherwise: {fault.reason}")
-    return compared(job.notes, expected, asked, got)
+        failed = Check(passed=False, detail=f"the second start ended otherwise: {fault.reason}")
+        return [failed for _ in job.tasks]
+    return [compared(job.notes, first, asked, got) for first, got in zip(expected, answered, strict=False)]
 
 
-def _seconds(seen: Facts, total: float) -> Seconds:
-    return Seconds(start=seen.start_seconds, ready=seen.ready_seconds, notes=seen.notes_seconds, total=total)
+def _seconds(seen: Facts, task: Task, total: float) -> Seconds:
+    timing = seen.timings.get(task.id)
+    return Seconds(
+        start=seen.start_seconds, ready=seen.ready_seconds, notes=timing.seconds if timing else None, total=total
+    )
 
 
 def latency_of(latencies: Sequence[float]) -> Latency | None:
@@ -247,11 +310,14 @@ _SHARES = {"p50": 50, "p90": 90, "p99": 99}
 PREDICTIONS, RECORD, LOG, REFUSED = "predictions.json", "run.json", "log.txt", "refused.json"
 
 
-def clear(folder: Path) -> None:
-    """Make the folder ready for a run: it can be written to, and what an older run left there is gone."""
+def clear(folder: Path, *, resume: bool = False) -> None:
+    """Make the folder ready for a run: it can be written to, and what an older run left there is gone.
+
+    To ``resume`` one, what that has kept of its answers stays.
+    """
     with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        for name in (RECORD, PREDICTIONS, REFUSED, LOG):
+        for name in (RECORD, PREDICTIONS, REFUSED, LOG, *(() if resume else (PARTIAL,))):
             (folder / name).unlink(missing_ok=True)
             remove_parts(folder / name)
 
@@ -259,8 +325,11 @@ def clear(folder: Path) -> None:
 def write_run(
     folder: Path, task: Task, notes: Sequence[SentNote], run: FinishedRun, beside: Mapping[str, bytes] | None = None
 ) -> None:
-    """Write what came of a run, and files ``beside`` it; run.json last, so that where it is everything is."""
-    clear(folder)
+    """Write what came of a run, and files ``beside`` it; run.json last, so that where it is everything is.
+
+    What was kept of the answers stays until a run finishes, or has to be another: its annotator answered wrongly.
+    """
+    clear(folder, resume=True)
     with _writing(folder):
         for name, content in (beside or {}).items():
             write_file(folder / name, content, sync=True)
@@ -270,6 +339,8 @@ def write_run(
         if run.refused is not None:
             write_file(folder / REFUSED, run.refused, sync=True)
         write_file(folder / RECORD, (run.record.model_dump_json(indent=2) + "\n").encode(), sync=True)
+        if run.record.outcome in (Outcome.FINISHED, Outcome.INVALID_OUTPUT):
+            (folder / PARTIAL).unlink(missing_ok=True)
 
 
 def _writing(folder: Path) -> AbstractContextManager[None]:
@@ -279,9 +350,6 @@ def _writing(folder: Path) -> AbstractContextManager[None]:
 def predictions(task: Task, notes: Sequence[SentNote], answers: Sequence[bytes]) -> Iterator[bytes]:
     """The many-note form, one note a line, in the order of the notes; piece by piece."""
     for place, (note, answer) in enumerate(zip(notes, answers, strict=True)):
-        name = json.dumps(note.name, ensure_ascii=False).encode()
         yield b",\n" if place else b"[\n"
-        yield b'{"annotationSource":{"resourceSource":{"name":%s}},"%s":' % (name, task.array.encode())
-        yield answer
-        yield b"}"
+        yield entry(note, task, answer)
     yield b"\n]\n"

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from msgspec import Struct
@@ -10,12 +11,17 @@ from sandscore.containers.answers import Answers
 from sandscore.containers.batch_protocol import answers_in, notes_file, wait_for_end
 from sandscore.containers.engines.engine_protocol import PREDICTIONS, CannotEnter, Isolation, Mounts
 from sandscore.containers.engines.sandbox import Sandbox
+from sandscore.containers.kept_answers import RunPace
 from sandscore.containers.local_process import local_process
 from sandscore.containers.log_watch import LogWatch
-from sandscore.containers.run_context import Facts, Rounds, Setting
-from sandscore.containers.service_protocol import Alive, Clock, Progress, Service, annotate_all, quiet, read_tool
+from sandscore.containers.run_context import Facts, Round, Rounds, Setting, Timing
+from sandscore.containers.sent_notes import SentNote
+from sandscore.containers.service_protocol import Alive, Clock, Service, annotate_all, read_tool, require_served
 from sandscore.containers.transports import Door, url_door
 from sandscore.records.run_record import RunFault
+
+Progress = Callable[[RunPace], object]
+"""Told how far a run has come, at every answer."""
 
 _Done = TypeVar("_Done")
 Answered = list[list[bytes]]
@@ -50,23 +56,44 @@ class Started(Struct, frozen=True):
 def _serve(
     setting: Setting, started: Started, clock: Clock, facts: Facts, rounds: Rounds, progress: Progress
 ) -> Answered:
-    service = Service(started.door, Answers(setting.task, setting.limits), setting.limits, clock, started.alive)
-    with service.threads(setting.concurrency) as pool:
+    limits = setting.limits
+    paths = {
+        asked.task.id: Service(started.door, Answers(asked.task, limits), limits, clock, started.alive)
+        for asked in rounds
+    }
+    first, *others = paths.values()
+    with first.threads(setting.concurrency) as pool:
         begun = time.monotonic()
-        pool.submit(service.wait_ready).result()
+        pool.submit(first.wait_ready).result()
         facts.ready_seconds = time.monotonic() - begun
-        facts.tool, facts.warnings = pool.submit(read_tool, service).result()
-        answers: Answered = []
+        facts.tool, facts.warnings = pool.submit(read_tool, first).result()
+        for service in others:
+            require_served(facts.tool, service.answers.task)
         started.before_notes()
         facts.stage = "notes"
-        for notes in rounds:
-            begun = time.monotonic()
-            served = annotate_all(service, pool, notes, progress if not answers else quiet)
-            if not answers:
-                facts.notes_seconds, facts.latencies = time.monotonic() - begun, served.latencies
-            answers.append(served.annotations)
-        facts.retried = service.retried
+        facts.begun = time.monotonic()
+        answers = [_asked(one, paths[one.task.id], pool, facts, progress) for one in rounds]
+        facts.retried = sum(service.retried for service in paths.values())
     return answers
+
+
+def _asked(one: Round, service: Service, pool: ThreadPoolExecutor, facts: Facts, progress: Progress) -> list[bytes]:
+    """The answers to one round, those of an earlier start among them."""
+
+    def answered(note: SentNote, annotations: bytes) -> None:
+        if one.counted:
+            if one.kept is not None:
+                one.kept.keep(note, annotations, one.task)
+            facts.answered += 1
+            progress(facts.pace)
+
+    begun, left = time.monotonic(), one.left
+    facts.asking = one.task.id
+    served = annotate_all(service, pool, left, answered)
+    if one.counted:
+        facts.timings[one.task.id] = Timing(time.monotonic() - begun, served.latencies)
+    new = dict(zip((note.name for note in left), served.annotations, strict=True))
+    return [new[note.name] if note.name in new else one.before[note.name] for note in one.notes]
 
 
 def _serve_command(setting: Setting, rounds: Rounds, facts: Facts, clock: Clock, progress: Progress) -> Answered:
@@ -113,17 +140,18 @@ def _batch(setting: Setting, rounds: Rounds, facts: Facts, clock: Clock) -> Answ
     """A batch submission answers one set of notes and ends; each round is a start of its own."""
     facts.isolation = "no network"
     answered: Answered = []
-    for notes in rounds:
+    for one in rounds:
+        notes = one.notes
         most = setting.limits.output_size(sum(len(note.text) for note in notes))
         with setting.engine.folders(notes_file(notes), most, setting.limits, setting.marks) as both:
             begun = time.monotonic()
             _in_sandbox(setting, facts, "none", both.mounts, lambda box: _read_by(box, facts, clock))
-            if not answered:
-                facts.notes_seconds = time.monotonic() - begun
+            if one.counted:
+                facts.timings[one.task.id] = Timing(time.monotonic() - begun)
             facts.stage = "collect"
             data = both.take(PREDICTIONS, most)
         facts.stage = "validate"
-        answered.append(answers_in(data, notes, Answers(setting.task, setting.limits)))
+        answered.append(answers_in(data, notes, Answers(one.task, setting.limits)))
     return answered
 
 

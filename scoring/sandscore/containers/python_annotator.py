@@ -44,6 +44,7 @@ def run_in_python(
         kind="python",
         isolation="none: a function in the process that asked it",
         limits=limits,
+        limits_in_force=False,
         concurrency=1,
         notes=len(notes),
         notes_sha256=notes_sha256,

@@ -1,12 +1,14 @@
 """The context of a run: image, notes and conditions, and what one start of it showed."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct, field
 
 from sandscore.containers.engines.engine_protocol import Engine
 from sandscore.containers.engines.sandbox import Usage
+from sandscore.containers.kept_answers import KeptAnswers, RunPace
 from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.sent_notes import SentNote
 from sandscore.records.run_record import Hardening, ImageFacts, Outcome, Protocol, RunFault, RunLimits, Stage
@@ -14,7 +16,6 @@ from sandscore.task_table.task import Task
 
 Isolated = Literal["best", "own network"]
 Kind = Literal["image", "url", "command"]
-Rounds = Sequence[Sequence[SentNote]]
 
 
 class Annotator(Struct, frozen=True):
@@ -33,6 +34,31 @@ def preset(hardening: Hardening) -> RunLimits:
     return RunLimits(hardening="compat", user=None, capabilities=("SETUID", "SETGID"))
 
 
+class Round(Struct, frozen=True):
+    """Notes that are asked of one start, for one task. The answers of a ``counted`` round are the run's own."""
+
+    task: Task
+    notes: Sequence[SentNote]
+    counted: bool = False
+    kept: KeptAnswers | None = None
+    before: Mapping[str, bytes] = field(default_factory=dict)
+    """What an earlier start answered, by note."""
+
+    @property
+    def left(self) -> list[SentNote]:
+        return [note for note in self.notes if note.name not in self.before]
+
+
+Rounds = Sequence[Round]
+
+
+class Timing(Struct, frozen=True):
+    """How long the notes of one task took, those of an earlier start left out."""
+
+    seconds: float
+    latencies: list[float] = field(default_factory=list)
+
+
 class Facts(Struct):
     """What one start of an annotator showed."""
 
@@ -41,8 +67,19 @@ class Facts(Struct):
     warnings: tuple[str, ...] = ()
     start_seconds: float | None = None
     ready_seconds: float | None = None
-    notes_seconds: float | None = None
-    latencies: list[float] = field(default_factory=list)
+    timings: dict[str, Timing] = field(default_factory=dict)
+    """By the task's id."""
+    begun: float | None = None
+    """When the first note was sent."""
+    wanted: int = 0
+    """Answers, of all tasks together."""
+    answered: int = 0
+    before: int = 0
+    """So many of them by an earlier start."""
+    resumed: dict[str, int] = field(default_factory=dict)
+    """The same, by the task's id."""
+    asking: str | None = None
+    """The task whose notes are asked just now."""
     retried: int = 0
     usage: Usage = field(default_factory=Usage)
     exit_code: int | None = None
@@ -50,6 +87,12 @@ class Facts(Struct):
     log_tail: bytes = b""
     log_early: bytes = b""
     stage: Stage = "pull"
+
+    @property
+    def pace(self) -> RunPace:
+        """How far it has come, from the first note on."""
+        seconds = 0.0 if self.begun is None else time.monotonic() - self.begun
+        return RunPace(self.answered, self.wanted, seconds, self.before)
 
     def heard(self, log: LogWatch) -> None:
         """What was written to a log."""
@@ -60,7 +103,6 @@ class Setting(Struct, frozen=True):
     """All that stays the same from one start to the next."""
 
     annotator: Annotator
-    task: Task
     limits: RunLimits
     concurrency: int
     marks: dict[str, str]

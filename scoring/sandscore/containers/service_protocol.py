@@ -5,7 +5,7 @@ What an annotator says about itself: recorded, and compared with the task it was
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -41,14 +41,20 @@ def read_tool(service: "Service") -> tuple[dict[str, Any] | None, tuple[str, ...
 
 
 def _warnings(tool: dict[str, Any], task: Task) -> tuple[str, ...]:
-    told = tool.get("type")
-    meant = next((row for row in (task, *TASKS.values()) if told in tool_types(row)), None)
-    if meant is not None and told not in tool_types(task):
-        raise RunFault(Outcome.INVALID_OUTPUT, f"the tool says it is for the task {meant.id}, not for {task.id}")
+    known = require_served(tool, task)
     missing = [f"'tool' gives no {key}" for key in ("name", "version", "apiVersion", "type") if key not in tool]
-    if told is not None and meant is None:
+    if not known and "type" in tool:
         missing.append(f"'tool' gives a type that no task has; expected {tool_types(task)[0]}")
     return tuple(missing)
+
+
+def require_served(tool: Mapping[str, Any] | None, task: Task) -> bool:
+    """Refuses a tool made for another task; one for any type (PHI) may serve each. Whether its type is known."""
+    told = (tool or {}).get("type")
+    meant = next((row for row in (task, *TASKS.values()) if told in tool_types(row)), None)
+    if meant is not None and not meant.any_type and told not in tool_types(task):
+        raise RunFault(Outcome.INVALID_OUTPUT, f"the tool says it is for the task {meant.id}, not for {task.id}")
+    return meant is not None
 
 
 def tool_types(task: Task) -> tuple[str, ...]:
@@ -57,7 +63,6 @@ def tool_types(task: Task) -> tuple[str, ...]:
     return tuple(f"nlpsandbox:{kind}-annotator" for kind in kinds)
 
 
-Progress = Callable[[int, int], object]
 Alive = Callable[[], None]
 """Raises RunFault where the annotator is known to be dead."""
 
@@ -65,10 +70,6 @@ _PROBE_SECONDS = 5.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.25
 _SMALL_REPLY = 1 << 20
 _PHRASES = {status.phrase for status in HTTPStatus}
-
-
-def quiet(_done: int, _total: int) -> None:
-    """Progress nobody looks at."""
 
 
 class Clock(Struct):
@@ -147,6 +148,9 @@ class Service:
             self.alive()
             self.retried += 1
             reply = self._post_again(note, body)
+        if reply.status == HTTPStatus.NOT_FOUND:
+            path = self.door.base + self.answers.task.path
+            raise RefusedAnswer(note, f"the server has nothing at {path} (status 404)", reply.body)
         if reply.status != 200:
             raise RefusedAnswer(note, _unwanted(reply), reply.body)
         return self.answers.accepted(note, reply.body), time.monotonic() - begun
@@ -179,16 +183,21 @@ class Served(Struct, frozen=True):
     latencies: list[float]
 
 
-def annotate_all(service: Service, pool: ThreadPoolExecutor, notes: Sequence[SentNote], progress: Progress) -> Served:
+Answered = Callable[[SentNote, bytes], object]
+"""Told of each note's annotations as they come."""
+
+
+def annotate_all(service: Service, pool: ThreadPoolExecutor, notes: Sequence[SentNote], answered: Answered) -> Served:
     """Every note answered and valid, or the first fault, after which nothing more is asked."""
-    waiting = [pool.submit(service.annotate, note) for note in notes]
+    waiting = {pool.submit(service.annotate, note): note for note in notes}
     size, most = 0, service.limits.output_size(sum(len(note.text) for note in notes))
     try:
-        for done, future in enumerate(as_completed(waiting), 1):
-            size += len(future.result()[0])
+        for future in as_completed(waiting):
+            annotations, _ = future.result()
+            size += len(annotations)
             if size > most:
                 raise RunFault(Outcome.INVALID_OUTPUT, f"more than {most:,} bytes of answers")
-            progress(done, len(waiting))
+            answered(waiting[future], annotations)
     finally:
         for future in waiting:
             future.cancel()

@@ -21,6 +21,7 @@ from sandscore.records.totals_card import TotalMeasure, TotalsCard, without_pred
 from sandscore.records.withheld_fields import (
     CARD_FIELDS,
     CHOSEN_COLUMNS,
+    PATIENT_FIELDS,
     permitted_fields,
     running_fields,
     without_running_fields,
@@ -77,7 +78,9 @@ def _exact(item: BoardItem) -> tuple[Board, set[str]]:
     if placed and all(isinstance(one.card, Scorecard) for one in placed.values()):
         return item.board.model_copy(update={"rows": tuple(_with_cards(row, placed) for row in item.board.rows)}), set()
     rows = tuple(_with_totals(_with_cards(row, placed)) for row in item.board.rows)
-    return item.board.model_copy(update={"rows": rows}), set() if placed else {*CARD_FIELDS}
+    pairs = tuple(pair.model_copy(update={"patients": None}) for pair in item.board.pairwise)
+    view = item.board.model_copy(update={"rows": rows, "pairwise": pairs})
+    return view, {*PATIENT_FIELDS, *(() if placed else CARD_FIELDS)}
 
 
 def _with_cards(row: Row, placed: Mapping[tuple[str, str], PlacedCard]) -> Row:
@@ -129,6 +132,8 @@ def _bits(board: Board) -> float:
         doubles = (row.score, row.k, row.p_vs_leader, row.p_first, *(row.score_ci or ()))
         bits += _DOUBLE * sum(value is not None for value in doubles)
     pairs = sum(isinstance(value, float) for pair in board.pairwise for value in pair.model_dump().values())
+    pairs += 2 * sum(pair.delta_ci is not None for pair in board.pairwise)
+    bits += sum(bits_of(pair.patients) for pair in board.pairwise if pair.patients is not None)
     tau = 4 + 2 * len(board.rows) if board.stability is not None else 0
     return bits + _DOUBLE * (pairs + tau)
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sandscore.base.errors import MissingFile, ParticipantFault
 from sandscore.base.terminal_text import cited
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, FormatFiles, LossJournal, Mark, clipped
-from sandscore.formats.file_format import TYPES_ONLY, FileFormat
+from sandscore.formats.file_format import TYPES_ONLY, FileFormat, Glance
 from sandscore.formats.format_files import files_in, one_path, quoted_name, read_text, text_lines, unquoted_name
 from sandscore.formats.type_maps import one_word
 from sandscore.records.document import Annotation
@@ -129,3 +129,7 @@ class BratFormat(FileFormat):
     suffixes = (".txt", ".ann")
     cannot_hold = (*TYPES_ONLY, "patientId and note type", "line ends at the edge of annotations")
     directory = True
+
+    @classmethod
+    def recognises(cls, glance: Glance) -> bool:
+        return glance.has_file(".ann")

@@ -19,7 +19,7 @@ from sandscore.base.errors import ParticipantFault
 from sandscore.base.terminal_text import cited
 from sandscore.formats.conll_writing import BORDER, NO_NAME, write
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark, Output
-from sandscore.formats.file_format import TYPES_ONLY, FileFormat
+from sandscore.formats.file_format import TYPES_ONLY, FileFormat, Glance
 from sandscore.formats.format_files import read_text, text_lines
 from sandscore.formats.tag_schemes import decode
 
@@ -193,6 +193,10 @@ class ConllFormat(FileFormat):
         "white space at the edge of annotations",
     )
     reads = staticmethod(read)
+
+    @classmethod
+    def recognises(cls, glance: Glance) -> bool:
+        return cls.name == "conll" and glance.beginning.startswith(BORDER.encode())
 
     @staticmethod
     def writes(corpus: Corpus, journal: LossJournal, /) -> Output:

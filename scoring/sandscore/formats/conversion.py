@@ -11,7 +11,7 @@ from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.terminal_text import cited
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark, Output
 from sandscore.formats.file_format import FileFormat
-from sandscore.formats.type_maps import TypeMap, into_tasks, into_types, vocabulary
+from sandscore.formats.type_maps import TypeMap, into_tasks, into_types, refuse_nothing, vocabulary
 from sandscore.task_table.task import TASKS, Task
 
 
@@ -26,24 +26,33 @@ class Conversion(Struct, frozen=True):
     types: tuple[str, ...] = ()
     given: Mapping[str, str | None] | None = None
     confidence: float = 100
+    named_only: bool = False
+    """Of the notes only those of which the source speaks."""
 
 
 def convert(wanted: Conversion, journal: LossJournal) -> tuple[Corpus, Output]:
     """The corpus in terms of tasks, as it went over, and the target's bytes."""
-    _check(wanted)
-    corpus = wanted.source.reads(wanted.paths, journal, wanted.notes)
-    if wanted.notes is not None:
-        corpus = with_notes(corpus, wanted.notes)
-    corpus = _in_tasks(corpus, wanted, journal)
+    corpus = corpus_of(wanted, journal)
     if wanted.target.text and wanted.target.name != "ours" and any(e.note.text is None for e in corpus.entries):
         raise UsageFault(f"{wanted.target.name} holds the text of every note: give --notes")
     if not wanted.target.flat:
-        return corpus, wanted.target.writes(_completed(corpus, wanted, journal), journal)
+        return corpus, wanted.target.writes(completed(corpus, wanted, journal), journal)
     own = not wanted.source.flat
     tasks = [journal.tasks[name] for name in corpus.tasks]
     words = [_words(wanted, wanted.target, task, own=own) for task in tasks]
-    _note_losses(corpus, wanted.target, journal)
-    return corpus, wanted.target.writes(into_types(corpus, words, wanted.target.name, journal), journal)
+    whole = wanted.target.whole
+    if not whole:
+        _note_losses(corpus, wanted.target, journal)
+    return corpus, wanted.target.writes(into_types(corpus, words, wanted.target.name, journal, whole=whole), journal)
+
+
+def corpus_of(wanted: Conversion, journal: LossJournal) -> Corpus:
+    """What the source holds, over the notes where they were given, in terms of tasks."""
+    _check(wanted)
+    corpus = wanted.source.reads(wanted.paths, journal, wanted.notes)
+    if wanted.notes is not None:
+        corpus = with_notes(corpus, wanted.notes, named_only=wanted.named_only)
+    return _in_tasks(corpus, wanted, journal)
 
 
 def _check(wanted: Conversion) -> None:
@@ -68,7 +77,9 @@ def _in_tasks(corpus: Corpus, wanted: Conversion, journal: LossJournal) -> Corpu
     if wanted.source.flat:
         tasks = wanted.tasks or (TASKS[FLAT],)
         words = [_words(wanted, wanted.source, task, own=True) for task in tasks]
-        return into_tasks(corpus, words, wanted.source.name, journal)
+        found = into_tasks(corpus, words, wanted.source.name, journal)
+        refuse_nothing(corpus, found, words, wanted.paths[0])
+        return found
     if not wanted.tasks:
         return corpus
     asked = tuple(task.id for task in wanted.tasks)
@@ -76,8 +87,8 @@ def _in_tasks(corpus: Corpus, wanted: Conversion, journal: LossJournal) -> Corpu
     return Corpus(tuple(entries), asked)
 
 
-def with_notes(corpus: Corpus, notes: Sequence[CorpusNote]) -> Corpus:
-    """The corpus over exactly these notes, in their order; its own text has to be theirs."""
+def with_notes(corpus: Corpus, notes: Sequence[CorpusNote], *, named_only: bool = False) -> Corpus:
+    """The corpus over exactly these notes, or those it names, in their order; its own text has to be theirs."""
     found = {entry.note.id: entry for entry in corpus.entries}
     known = {note.id: note for note in notes}
     for name, entry in found.items():
@@ -85,12 +96,13 @@ def with_notes(corpus: Corpus, notes: Sequence[CorpusNote]) -> Corpus:
             raise ParticipantFault(f"note {cited(name)} is not among the notes of --notes")
         if entry.note.text is not None and entry.note.text != known[name].text:
             raise ParticipantFault(f"note {cited(name)} has another text than in --notes")
-    made = (AnnotatedNote(note, found[note.id].marks if note.id in found else ()) for note in notes)
+    wanted = (note for note in notes if note.id in found or not named_only)
+    made = (AnnotatedNote(note, found[note.id].marks if note.id in found else ()) for note in wanted)
     return Corpus(tuple(made), corpus.tasks)
 
 
-def _completed(corpus: Corpus, wanted: Conversion, journal: LossJournal) -> Corpus:
-    """What the task's schema requires and the source had not, filled in and told."""
+def completed(corpus: Corpus, wanted: Conversion, journal: LossJournal) -> Corpus:
+    """What the task's schema requires and the source had not, filled in and told; what ours cannot hold, told."""
     entries = []
     for entry in corpus.entries:
         marks = tuple(_complete(mark, wanted, entry.note, journal) for mark in entry.marks)
@@ -101,6 +113,8 @@ def _completed(corpus: Corpus, wanted: Conversion, journal: LossJournal) -> Corp
 def _complete(mark: Mark, wanted: Conversion, note: CorpusNote, journal: LossJournal) -> Mark:
     task = journal.tasks[mark.task]
     name = wanted.source.name
+    for what, _ in mark.more:
+        journal.lose(wanted.target.name, what, note.id)
     if task.confidence_required and mark.annotation.confidence is None:
         journal.lose(name, f"confidence, which {task.id} requires (filled in as {wanted.confidence:g})", note.id)
         mark = replace(mark, annotation=replace(mark.annotation, confidence=wanted.confidence))

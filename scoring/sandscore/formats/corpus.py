@@ -27,11 +27,15 @@ class CorpusNote(Struct, frozen=True):
 
 
 class Mark(Struct, frozen=True):
-    """An annotation, the task it belongs to, and the second label of the tasks that have one."""
+    """An annotation, the task it belongs to, and the second label of the tasks that have one.
+
+    ``more`` is what else a format says of it, such as a label beside its type, or its entity: name and value.
+    """
 
     task: str
     annotation: Annotation
     second_label: str | None = None
+    more: tuple[tuple[str, str], ...] = ()
 
 
 class AnnotatedNote(Struct, frozen=True):
@@ -80,11 +84,16 @@ def _unwatched(items: Iterable[Any], _total: int, _what: str) -> Iterable[Any]:
 class LossJournal(Struct):
     """Losses counted as they occur, and whoever watches the work go by.
 
-    ``lenient``: an annotation whose offsets do not fit the text is a loss, not an error. ``tasks``: all there are.
+    ``lenient``: an annotation whose offsets do not fit the text is a loss, not an error; ``kept``: it stays as it is,
+    for whoever judges it later. ``annotator``: whose annotations are meant, where several people annotated.
+    ``output``: how what is written will be called. ``tasks``: all there are.
     """
 
     watch: Watch = _unwatched
     lenient: bool = False
+    kept: bool = False
+    annotator: str | None = None
+    output: str = ""
     tasks: Mapping[str, Task] = field(default_factory=lambda: TASKS)
     _counts: dict[tuple[str, str], int] = field(default_factory=dict)
     _examples: dict[tuple[str, str], str | None] = field(default_factory=dict)
@@ -101,6 +110,8 @@ class LossJournal(Struct):
         try:
             return cut(note, *span, quoted, where)
         except Mismatch:
+            if self.kept:
+                return _as_said(note, *span, quoted)
             if not self.lenient:
                 raise
             self.lose(format_name, "annotations whose text does not stand at their offsets", note.id)
@@ -138,6 +149,12 @@ def cut(note: CorpusNote, start: int, end: int, quoted: str | None, where: str) 
         raise Mismatch(f"{where}: {beyond} ({size}){hint}")
     if quoted not in {None, found}:
         raise Mismatch(f"{where}: note {cited(note.id)} does not read {cited(quoted or '')} at {start}-{end}{hint}")
+    return Annotation(start, end - start, found)
+
+
+def _as_said(note: CorpusNote, start: int, end: int, quoted: str | None) -> Annotation:
+    """What is at fault, as the file has it; where it quotes no text, with what stands there."""
+    found = (note.text or "")[max(0, start) : max(0, end)] if quoted is None else quoted
     return Annotation(start, end - start, found)
 
 

@@ -5,13 +5,34 @@ Extend ``FileFormat`` for a format of your own.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from msgspec import Struct
 
 from sandscore.base.registry import TableRow
 from sandscore.formats.corpus import Corpus, CorpusNote, LossJournal, Output
 
 TYPES_ONLY = ("confidence", "dateFormat", "certainty")
 """What a format cannot hold whose annotations have a type and nothing else."""
+
+
+class Glance(Struct, frozen=True):
+    """What a look at a path shows: the names in a directory, how a file begins, and the first item of its JSON."""
+
+    name: str
+    names: tuple[str, ...] = ()
+    beginning: bytes = b""
+    item: Any = None
+    """The first item of a list or of JSON Lines; an object that is alone, itself; None where there is no JSON."""
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of that item."""
+        return frozenset(self.item) if isinstance(self.item, dict) else frozenset()
+
+    def has_file(self, *endings: str) -> bool:
+        """Whether the directory has a file with one of the endings."""
+        return any(name.endswith(endings) for name in self.names)
 
 
 class FileFormat(TableRow):
@@ -26,6 +47,8 @@ class FileFormat(TableRow):
     """It holds the notes' text."""
     directory: ClassVar[bool] = False
     """It is a directory of several files."""
+    whole: ClassVar[bool] = False
+    """Though annotations have types, it holds their confidence and further labels, and what is said of notes."""
 
     @staticmethod
     def reads(paths: Sequence[Path], journal: LossJournal, notes: Sequence[CorpusNote] | None, /) -> Corpus:
@@ -36,6 +59,11 @@ class FileFormat(TableRow):
     def writes(corpus: Corpus, journal: LossJournal, /) -> Output:
         """A file's bytes, or several files by name."""
         raise NotImplementedError
+
+    @classmethod
+    def recognises(cls, glance: Glance) -> bool:
+        """Whether this leaves no doubt that it is of this format; what no format recognises has to be named."""
+        return False
 
     @classmethod
     def fault(cls) -> str | None:

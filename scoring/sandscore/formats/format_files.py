@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from sandscore.annotations.json_blocks import form_of
 from sandscore.base import strict_json
-from sandscore.base.byte_sources import opened
+from sandscore.base.byte_sources import InputFile, opened
 from sandscore.base.errors import MissingFile, ParticipantFault, UsageFault
 from sandscore.base.terminal_text import cited
 from sandscore.base.whole_files import replace_folder, room_beside, told, write_file
@@ -21,13 +21,13 @@ _PLAIN = re.compile(r"[A-Za-z0-9_\-.]")
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: InputFile) -> bytes:
     """All bytes of a file, of standard input for ``-``, unpacked if it is ``.gz`` or ``.zst``."""
     with opened(path) as source:
         return bytes(source.data)
 
 
-def read_text(path: Path) -> str:
+def read_text(path: InputFile) -> str:
     """A UTF-8 file, every character kept: no newline is translated, a byte order mark stays."""
     data = read_bytes(path)
     try:
@@ -36,7 +36,7 @@ def read_text(path: Path) -> str:
         raise ParticipantFault(f"{path}: byte {fault.start} is not UTF-8") from None
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: InputFile) -> Any:
     """The value of a JSON file; a list where it holds JSON Lines."""
     data = read_bytes(path)
     try:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, FormatFiles, LossJournal, Mark
-from sandscore.formats.file_format import TYPES_ONLY, FileFormat
+from sandscore.formats.file_format import TYPES_ONLY, FileFormat, Glance
 from sandscore.formats.format_files import files_in, one_path, quoted_name, read_bytes, unquoted_name
 
 
@@ -211,3 +211,7 @@ class I2b2Format(FileFormat):
     suffixes = (".xml",)
     cannot_hold = (*TYPES_ONLY, "note type", "patientId other than the digits before the dash", "control characters")
     directory = True
+
+    @classmethod
+    def recognises(cls, glance: Glance) -> bool:
+        return glance.has_file(".xml") and not glance.has_file(".ann", ".xmi") and not glance.has_file("TypeSystem.xml")

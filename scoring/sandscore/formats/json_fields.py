@@ -13,6 +13,9 @@ from sandscore.base.errors import ParticipantFault
 from sandscore.formats.corpus import CorpusNote, LossJournal, Mark, clipped
 from sandscore.task_table.task import Task
 
+JsonObject = dict[str, Any]
+"""An object in somebody else's file."""
+
 
 def as_json(value: object) -> bytes:
     """A file that a person can read too."""
@@ -25,24 +28,24 @@ def listed(value: Any, where: str) -> list[Any]:
     return value
 
 
-def mapping(value: Any, where: str) -> dict[str, Any]:
+def mapping(value: Any, where: str) -> JsonObject:
     if not isinstance(value, dict):
         raise ParticipantFault(f"{where}: expected an object, found {_kind(value)}")
     return value
 
 
-def text_of(holder: dict[str, Any], key: str, where: str) -> str:
+def text_of(holder: JsonObject, key: str, where: str) -> str:
     value = holder.get(key)
     if not isinstance(value, str):
         raise ParticipantFault(f"{where}: {key} should be a string, found {_kind(value)}")
     return value
 
 
-def text_or_none(holder: dict[str, Any], key: str, where: str) -> str | None:
+def text_or_none(holder: JsonObject, key: str, where: str) -> str | None:
     return None if holder.get(key) is None else text_of(holder, key, where)
 
 
-def whole(holder: dict[str, Any], key: str, where: str) -> int:
+def whole(holder: JsonObject, key: str, where: str) -> int:
     """An integer; ``9.0`` is one, ``true`` is none."""
     value = holder.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
@@ -50,7 +53,7 @@ def whole(holder: dict[str, Any], key: str, where: str) -> int:
     return int(value)
 
 
-def confidence_of(holder: dict[str, Any], where: str) -> float | None:
+def confidence_of(holder: JsonObject, where: str) -> float | None:
     value = holder.get("confidence")
     if value is None:
         return None
@@ -74,13 +77,13 @@ def _kind(value: Any) -> str:
 _COMMON = {"start", "length", "text", "confidence", "noteId"}
 
 
-def tasks_of(records: Iterable[dict[str, Any]], tasks: Mapping[str, Task]) -> tuple[str, ...]:
+def tasks_of(records: Iterable[JsonObject], tasks: Mapping[str, Task]) -> tuple[str, ...]:
     """The tasks whose array occurs in any record, in the order of the task table."""
     arrays = {key for record in records for key in record}
     return tuple(task.id for task in tasks.values() if task.array in arrays)
 
 
-def resource_name(record: dict[str, Any], where: str) -> str:
+def resource_name(record: JsonObject, where: str) -> str:
     source = mapping(record.get("annotationSource"), f"{where}: annotationSource")
     resource = mapping(source.get("resourceSource"), f"{where}: resourceSource")
     return text_of(resource, "name", where)
@@ -90,9 +93,7 @@ def last_segment(name: str) -> str:
     return name.rpartition("/")[2]
 
 
-def marks_in(
-    record: dict[str, Any], note: CorpusNote, where: str, format_name: str, journal: LossJournal
-) -> list[Mark]:
+def marks_in(record: JsonObject, note: CorpusNote, where: str, format_name: str, journal: LossJournal) -> list[Mark]:
     """Everything marked in one record, task by task, each in file order."""
     marks: list[Mark] = []
     for task in journal.tasks.values():
@@ -106,7 +107,7 @@ def marks_in(
     return marks
 
 
-def _mark(item: dict[str, Any], task: Task, note: CorpusNote, where: str, told: tuple[str, LossJournal]) -> Mark | None:
+def _mark(item: JsonObject, task: Task, note: CorpusNote, where: str, told: tuple[str, LossJournal]) -> Mark | None:
     format_name, journal = told
     start = whole(item, "start", where)
     length = whole(item, "length", where)
@@ -122,12 +123,12 @@ def _mark(item: dict[str, Any], task: Task, note: CorpusNote, where: str, told: 
     return Mark(task.id, known, second or None)
 
 
-def array_of(marks: Sequence[Mark], task: Task, extra: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+def array_of(marks: Sequence[Mark], task: Task, extra: JsonObject | None = None) -> list[JsonObject]:
     """The marks of one task as their JSON array."""
     return [_item(mark, task) | (extra or {}) for mark in marks if mark.task == task.id]
 
 
-def _item(mark: Mark, task: Task) -> dict[str, Any]:
+def _item(mark: Mark, task: Task) -> JsonObject:
     span = mark.annotation
     values = {
         "start": span.start,
@@ -140,7 +141,7 @@ def _item(mark: Mark, task: Task) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name is not None and value is not None}
 
 
-def source_of(note: CorpusNote) -> dict[str, Any]:
+def source_of(note: CorpusNote) -> JsonObject:
     """The record's pointer to its note."""
     name = note.name if note.name is not None else note.id
     if last_segment(name) != note.id:

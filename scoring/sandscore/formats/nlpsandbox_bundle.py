@@ -8,7 +8,7 @@ from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.terminal_text import cited
 from sandscore.formats import sandscore_json
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal
-from sandscore.formats.file_format import FileFormat
+from sandscore.formats.file_format import FileFormat, Glance
 from sandscore.formats.format_files import one_path, read_json
 from sandscore.formats.json_fields import (
     array_of,
@@ -146,6 +146,10 @@ class NlpsandboxBundleFormat(FileFormat):
     suffixes = (".json",)
     cannot_hold = ("annotations of task phi", "notes without a patient")
     flat = False
+
+    @classmethod
+    def recognises(cls, glance: Glance) -> bool:
+        return "patient_bundles" in glance.keys or b'"patient_bundles"' in glance.beginning[:200]
 
 
 class NlpsandboxListFormat(FileFormat):

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark
-from sandscore.formats.file_format import TYPES_ONLY, FileFormat
+from sandscore.formats.file_format import TYPES_ONLY, FileFormat, Glance
 from sandscore.formats.format_files import one_path, read_json
 from sandscore.formats.json_fields import listed, mapping, text_of, text_or_none, whole
 from sandscore.records.document import Annotation
@@ -91,3 +91,7 @@ class PresidioFormat(FileFormat):
     writes = staticmethod(write)
     suffixes = (".json",)
     cannot_hold = TYPES_ONLY
+
+    @classmethod
+    def recognises(cls, glance: Glance) -> bool:
+        return "full_text" in glance.keys

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from sandscore.base.byte_sources import InputFile
 from sandscore.base.errors import ParticipantFault
 from sandscore.base.terminal_text import cited
 from sandscore.formats.corpus import AnnotatedNote, Corpus, CorpusNote, FormatFiles, LossJournal, Mark
@@ -25,7 +26,7 @@ from sandscore.formats.json_fields import (
 NAME = "ours"
 
 
-def read_notes(path: Path) -> tuple[CorpusNote, ...]:
+def read_notes(path: InputFile) -> tuple[CorpusNote, ...]:
     """The notes of a data set."""
     held = read_json(path)
     notes = held if isinstance(held, list) else [held]

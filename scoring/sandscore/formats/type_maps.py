@@ -3,17 +3,18 @@
 Types of foreign formats to tasks and labels, and back.
 """
 
+import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from sandscore.annotations.label_codes import allowed, normalised
-from sandscore.base.errors import UsageFault
-from sandscore.base.terminal_text import cited
+from sandscore.base.errors import ParticipantFault, UsageFault
+from sandscore.base.terminal_text import cited, one_line
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark
-from sandscore.records.document import Annotation
 from sandscore.task_table.task import Task
 
 
@@ -64,6 +65,8 @@ def vocabulary(
         kind = own.get(label, label.upper() if upper else label)
         reads[kind.casefold()] = label
         writes[label] = kind
+    for kind, label in task.standard:
+        reads.setdefault(kind.casefold(), label or None)
     return TypeMap(task, reads, writes, labels_kept=values is not None)
 
 
@@ -84,6 +87,7 @@ def _from_map(task: Task, given: Mapping[str, str | None], values: tuple[str, ..
 
 
 _SPACE = re.compile(r"\s")
+_NAMED = 8
 
 
 def into_tasks(corpus: Corpus, words: Sequence[TypeMap], format_name: str, journal: LossJournal) -> Corpus:
@@ -101,43 +105,76 @@ def _given(
     kind = mark.annotation.label
     word = next((word for word in words if word.means(kind)), None)
     if word is None:
-        tasks = ", ".join(word.task.id for word in words)
-        journal.lose(format_name, f"type {cited(kind or '')} is mapped to nothing in {tasks}", note.id)
+        journal.lose(format_name, unmapped(kind or "", words), note.id)
         return None
+    said = dict(mark.more)
     label = word.label(kind)
+    if label is None and word.task.label:
+        label = said.pop(word.task.label, None)
     if label is None and word.task.any_type:
         label = word.writes.get(None, word.task.plain_types[0])
         journal.lose(format_name, f"annotations without a type (called {cited(label)})", note.id)
     elif label is None and word.task.label_required:
         journal.lose(format_name, f"annotations without the {word.task.label} that {word.task.id} requires", note.id)
         return None
-    return Mark(word.task.id, replace(mark.annotation, label=label))
+    second = said.pop(word.task.second_label, None) if word.task.second_label else None
+    return Mark(word.task.id, replace(mark.annotation, label=label), second or None, tuple(said.items()))
 
 
-def into_types(corpus: Corpus, words: Sequence[TypeMap], format_name: str, journal: LossJournal) -> Corpus:
-    """Each mark's task and label as a type of a flat format, in order of place."""
+def unmapped(kind: str, words: Sequence[TypeMap]) -> str:
+    """What is said of a type that no task knows."""
+    tasks = ", ".join(word.task.id for word in words)
+    return f"type {cited(kind)} is mapped to nothing in {tasks} (--map FILE can map it)"
+
+
+def refuse_nothing(before: Corpus, after: Corpus, words: Sequence[TypeMap], path: object) -> None:
+    """Annotations none of which has a type that any task knows are a mistake, not an empty answer."""
+    if after.marks or not before.marks:
+        return
+    kinds = Counter(mark.annotation.label or "" for entry in before.entries for mark in entry.marks)
+    named = ", ".join(f"{cited(kind)} ({count:,})" for kind, count in kinds.most_common(_NAMED))
+    tasks = ", ".join(word.task.id for word in words)
+    example = json.dumps({kinds.most_common(1)[0][0]: (words[0].task.labels or (None,))[0]})
+    raise ParticipantFault(
+        f"{one_line(path)}: nothing of its {before.marks:,} annotations goes over to {tasks}: found the types {named}"
+        f"{', …' if len(kinds) > _NAMED else ''}; --map FILE says which labels they are, as in {one_line(example)}"
+    )
+
+
+def into_types(
+    corpus: Corpus, words: Sequence[TypeMap], format_name: str, journal: LossJournal, *, whole: bool = False
+) -> Corpus:
+    """Each mark's task and label as a type of a flat format, in order of place; ``whole``: see ``FileFormat``."""
     by_task = {word.task.id: word for word in words}
     entries = []
     for entry in corpus.entries:
         typed = (_typed(mark, by_task[mark.task], format_name, entry.note, journal) for mark in entry.marks)
-        marks = (Mark(FLAT, mark) for mark in typed if mark)
+        marks = [mark for mark in typed if mark]
+        if not whole:
+            marks = [_bare(mark, format_name, entry.note, journal) for mark in marks]
         entries.append(AnnotatedNote(entry.note, tuple(marks)))
     return Corpus(tuple(entries))
 
 
-def _typed(mark: Mark, word: TypeMap, format_name: str, note: CorpusNote, journal: LossJournal) -> Annotation | None:
+def _typed(mark: Mark, word: TypeMap, format_name: str, note: CorpusNote, journal: LossJournal) -> Mark | None:
     task, span = word.task, mark.annotation
     kind = word.kind(span.label)
     if kind is None:
         journal.lose(format_name, f"{task.id} with label {cited(span.label or '')}: no type for it", note.id)
         return None
-    if span.label is not None and not word.labels_kept:
-        journal.lose(format_name, str(task.label), note.id)
-    if mark.second_label is not None:
-        journal.lose(format_name, str(task.second_label), note.id)
-    if span.confidence is not None:
+    beside = span.label if not word.labels_kept else None
+    held = ((task.label, beside), (task.second_label, mark.second_label), *mark.more)
+    more = tuple((name, value) for name, value in held if name is not None and value is not None)
+    return Mark(FLAT, replace(span, label=kind), more=more)
+
+
+def _bare(mark: Mark, format_name: str, note: CorpusNote, journal: LossJournal) -> Mark:
+    """What is left where an annotation has a type and nothing else."""
+    for name, _ in mark.more:
+        journal.lose(format_name, name, note.id)
+    if mark.annotation.confidence is not None:
         journal.lose(format_name, "confidence", note.id)
-    return Annotation(span.start, span.length, span.text, kind)
+    return Mark(FLAT, replace(mark.annotation, confidence=None))
 
 
 def one_word(kind: str, format_name: str, note: CorpusNote, journal: LossJournal) -> str:

@@ -51,6 +51,8 @@ class TokenMatch(ChallengeMeasure):
 
     name = "token"
     description = "white-space tokens with the same start and text"
+    plain = "words"
+    finding = "{find} {share} words of {things}"
 
     @staticmethod
     def count(given: Countable) -> Tallies:
@@ -62,6 +64,8 @@ class StrictMatch(ChallengeMeasure):
 
     name = "instance_strict"
     description = "same start, length and text"
+    plain = "exact spans"
+    finding = "{find} {share} {things}"
 
     @staticmethod
     def count(given: Countable) -> Tallies:
@@ -73,6 +77,8 @@ class RelaxedMatch(ChallengeMeasure):
 
     name = "instance_relax"
     description = "same start, length within `relax` characters; or both boundaries"
+    plain = "nearly exact spans"
+    finding = "{find} {share} {things}, give or take a few characters"
     parameters = (Parameter("relax", 2, least=0, most=1000), Parameter("boundary", "end", choices=("end", "both")))
 
     @staticmethod
@@ -84,6 +90,8 @@ class LabelMatch(ChallengeMeasure):
     """Equal annotations with equal labels: the rows of this family are named by the task table."""
 
     description = "strict match and equal label"
+    plain = "exact spans, right {label}"
+    finding = "{find} {share} {things} with the right {label}"
     compares_labels = True
 
     @staticmethod
@@ -98,6 +106,7 @@ class HipaaMatch(ChallengeMeasure):
 
     name = "hipaa_phi"
     description = "strict match and equal HIPAA value of the labels"
+    plain = "exact spans, right about HIPAA"
     compares_labels = True
 
     @staticmethod
@@ -110,6 +119,7 @@ class HipaaOnlyMatch(ChallengeMeasure):
 
     name = "hipaa_phi_only"
     description = "strict match and equal label among labels that HIPAA protects"
+    plain = "exact spans, of what HIPAA protects"
     compares_labels = True
 
     @staticmethod

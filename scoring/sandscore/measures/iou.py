@@ -19,6 +19,7 @@ class IntersectionOverUnion(DocumentMeasure):
 
     name = "iou"
     description = "one-to-one pairs whose intersection over union reaches a threshold; F-beta"
+    plain = "spans that overlap enough"
     source = "Presidio's span evaluator, one to one"
     parameters = (
         Parameter("threshold", 0.5, least=0.0, most=1.0),

@@ -24,6 +24,10 @@ class Measure(ParameterisedRow):
     """Which scores are better."""
     of_positions: ClassVar[bool] = False
     """Whether it counts what is masked of the notes' positions, and not annotations."""
+    plain: ClassVar[str] = ""
+    """What it compares, in words for people who know no measures; {label} stands for the label's name."""
+    finding: ClassVar[str] = ""
+    """What a system does whose recall it is, such as {find} {share}: the share is one of {things}."""
 
     @classmethod
     def formula_for(cls, settings: Settings) -> str | None:

@@ -25,6 +25,7 @@ class OverlapCredit(DocumentMeasure):
 
     name = "overlap"
     description = "share of each annotation covered by the best partner (max) or by all together (sum)"
+    plain = "share of each span that is covered"
     source = "neleval's overlap aggregators, order-free"
     formula = None
     parameters = (Parameter("recall", "sum", choices=_WAYS), Parameter("precision", "max", choices=_WAYS))

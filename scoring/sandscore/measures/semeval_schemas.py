@@ -55,6 +55,7 @@ class SemevalSchemas(DocumentMeasure):
 
     name = "semeval"
     description = "SemEval-2013 schemas with maximum instead of greedy matching"
+    plain = "SemEval’s schemas"
     source = "SemEval-2013 task 9.1, as in nervaluate, with maximum matching"
     parameters = (Parameter("schema", "strict", choices=("strict", "exact", "partial", "ent_type")),)
 

@@ -30,7 +30,7 @@ from sandscore.queue.children.child_messages import Blame, FaultAnswer, ScoreAns
 from sandscore.queue.shared_data import policy_in
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.card_reading import RankedCard
-from sandscore.ranking.challenge_reading import measures_asked, rules_for
+from sandscore.ranking.challenge_reading import extra_measures, rules_for
 from sandscore.records.record_reading import file_content
 from sandscore.records.released_view import Audience, PackedView
 from sandscore.scoring.card_building import Identity, Question, dumped
@@ -106,9 +106,9 @@ class Scorer:
         task, folder = self._workspace.task(job.task), Path(job.folder)
         gold, notes = self._workspace.gold(task.id, job.phase), self._workspace.notes(job.phase)
         reference, read = self.read(task, job.phase, folder)
-        hipaa, identity = self._map() if task.hipaa else None, _identity(job, folder, notes.parent.name)
-        asked = measures_asked(self._rules_of(task.id, job.phase), task)
-        question = Question(task, asked, hipaa, identity, self._class_map())
+        extra = extra_measures(self._rules_for(task.id, job.phase), task)
+        identity = _identity(job, folder, notes.parent.name)
+        question = Question(task, extra, self._map() if task.hipaa else None, identity, self._class_map())
         try:
             scored = score_beside(question, reference, read)
         except InvalidPredictions as fault:
@@ -135,14 +135,13 @@ class Scorer:
             return None
         name = str(card.submission)
         entry = RankedCard(card, name, "", name, name)
-        item = ScoreItem(card=entry, rules=self._rules_of(*key), team=card.team, submission=name)
+        item = ScoreItem(card=entry, rules=self._rules_for(*key), team=card.team, submission=name)
         return pack(release(item, Audience.TEAM, policy))
 
-    def _rules_of(self, task: str, phase: str | None) -> "BoardRules":
-        key = task, phase
-        if key not in self._rules:
-            self._rules[key], _ = rules_for(self._workspace.challenge, *key)
-        return self._rules[key]
+    def _rules_for(self, task: str, phase: str | None) -> "BoardRules":
+        if (task, phase) not in self._rules:
+            self._rules[task, phase], _ = rules_for(self._workspace.challenge, task, phase)
+        return self._rules[task, phase]
 
     def _class_map(self) -> ClassMap | None:
         given = self._workspace.settings.class_map
@@ -169,4 +168,4 @@ def _keep(found: ProblemCollector, folder: Path, drafts: Drafts) -> None:
 def _identity(job: SubmissionScoreRequest, folder: Path, dataset: str) -> Identity:
     run = folder / RUN
     facts = json.loads(run.read_bytes()) if run.exists() else None
-    return Identity(job.team, job.submission, job.image, dataset, job.created, facts)
+    return Identity(job.team, job.submission, job.image, dataset, job.created, facts, job.name)

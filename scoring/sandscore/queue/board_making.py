@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from sandscore import __version__
 from sandscore.attestation.log_lines import HandedIn, Opening
-from sandscore.base.errors import ParticipantFault, UsageFault
+from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.base.whole_files import write_file, write_synced
 from sandscore.disclosure.board_release import release_board
 from sandscore.disclosure.card_view import card_content
@@ -56,7 +56,12 @@ class BoardGroup(Struct, frozen=True):
 
     @property
     def slug(self) -> str:
-        return file_name("-".join(part for part in (self.task, self.phase) if part))
+        return slug_of(self.task, self.phase)
+
+
+def slug_of(task: str, phase: str | None) -> str:
+    """The name of a board's files."""
+    return file_name("-".join(part for part in (task, phase) if part))
 
 
 def rebuild(
@@ -69,14 +74,16 @@ def rebuild(
     log = PublicLog(workspace)
     log.begin()
     positions = log.follow(accepted)
-    for group in groups(workspace, submissions):
-        feedback |= waiting_views(workspace, group)
+    for group in groups(workspace, submissions, warnings):
         try:
+            feedback |= waiting_views(workspace, group)
             _board(workspace, group, log, positions)
         except ParticipantFault as fault:
             warnings.append(
                 f"the board of {group.slug} stays as it was: {fault}; sandscore queue rescore brings cards up to date"
             )
+        except OrganiserFault as fault:
+            warnings.append(_stays(group.slug, fault))
     log.publish(_openings(log, workspace, submissions, accepted))
     _withdraw(workspace)
     boards = list(versions(workspace))
@@ -86,12 +93,23 @@ def rebuild(
     return BoardsAnswer(tuple(str(board) for board in boards), feedback, tuple(warnings), lines)
 
 
-def groups(workspace: Workspace, submissions: Sequence[ScoredSubmission]) -> Iterator[BoardGroup]:
-    """One for each task and phase that has been scored."""
+def _stays(slug: str, fault: OrganiserFault) -> str:
+    return f"the board of {slug} stays as it was: {fault}; sandscore queue check says more"
+
+
+def groups(
+    workspace: Workspace, submissions: Sequence[ScoredSubmission], warnings: list[str] | None = None
+) -> Iterator[BoardGroup]:
+    """One for each task and phase that has been scored and has rules; ``warnings`` is told of those that have none."""
     keys = dict.fromkeys((one.task, one.phase) for one in submissions)
     for task, phase in sorted(keys, key=lambda key: (key[0], key[1] or "")):
         members = [one for one in submissions if (one.task, one.phase) == (task, phase)]
-        rules, _ = rules_for(workspace.challenge, task, phase)
+        try:
+            rules, _ = rules_for(workspace.challenge, task, phase)
+        except (OrganiserFault, UsageFault) as fault:
+            if warnings is not None:
+                warnings.append(_stays(slug_of(task, phase), OrganiserFault(str(fault))))
+            continue
         yield BoardGroup(task, phase, rules, members)
 
 
@@ -240,20 +258,39 @@ def _listed(workspace: Workspace, card: str) -> str:
 
 
 def _withdraw(workspace: Workspace) -> None:
-    """Boards of older versions, which say nothing of a policy, are for the organiser alone where theirs keeps anything
-    back; and so is every card that no board names."""
+    """Boards of older versions are for the organiser alone where they say nothing of a policy that keeps anything back,
+    or name hidden gold by its own hash, at which one could guess; and so is every card that no board names."""
     withdrawn = workspace.private / WITHDRAWN
     named = set[str]()
     for place in list(versions(workspace)):
         board = read_record(Board, place.read_bytes(), place, "a board", ParticipantFault)
-        policy = policy_in(workspace, board.task, board.phase)
-        if board.policy is None and (policy.cards != "notes" or not policy.exact):
+        if _bare_gold(workspace, board) or (board.policy is None and not _all_exact(workspace, board)):
             _take(place, withdrawn)
             continue
         named |= {reference.path.rpartition("/")[2] for row in board.rows for reference in references(row).values()}
     for card in workspace.cards.glob("*.json"):
         if card.name not in named:
             _take(card, withdrawn)
+
+
+def _bare_gold(workspace: Workspace, board: Board) -> bool:
+    """Whether the board names hidden gold that was scored with by the hash of its file."""
+    seen = {copy.name.split(".")[1] for copy in workspace.gold_seen.glob(f"{board.task}.*.json")}
+    if seen.isdisjoint(filter(None, board.gold.values())):
+        return False
+    try:
+        return policy_in(workspace, board.task, board.phase).gold_hidden
+    except (OrganiserFault, UsageFault):
+        return True
+
+
+def _all_exact(workspace: Workspace, board: Board) -> bool:
+    """Whether everybody may have all of it; not where the rules do not hold together."""
+    try:
+        policy = policy_in(workspace, board.task, board.phase)
+    except (OrganiserFault, UsageFault):
+        return False
+    return policy.cards == "notes" and policy.exact
 
 
 def _take(path: Path, folder: Path) -> None:

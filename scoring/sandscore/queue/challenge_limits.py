@@ -14,10 +14,19 @@ def limits_of(configured: challenge.Limits) -> run_record.RunLimits:
         "processes": configured.processes,
         "total_seconds": configured.time_limit,
         "pull_seconds": configured.pull_time,
+        "ready_seconds": configured.ready_time,
+        "note_seconds": configured.note_time,
+        "gpus": configured.gpus,
+        "image_bytes": None if configured.image_size is None else _bytes(configured.image_size),
         "output_bytes": None if configured.output is None else _bytes(configured.output),
     }
     base = preset(configured.hardening or "strict")
     return base.model_copy(update={name: value for name, value in changed.items() if value is not None})
+
+
+def protocol_of(configured: challenge.Limits) -> run_record.Protocol:
+    """How the challenge's images are spoken to, as far as it says."""
+    return "batch" if configured.batch else "service"
 
 
 def _bytes(written: str) -> int:

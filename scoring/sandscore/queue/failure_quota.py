@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from sandscore.base.clock import DAY, written
 from sandscore.queue.challenge_limits import limits_of
-from sandscore.queue.new_submission import quota_of, refusal
+from sandscore.queue.new_submission import OverQuota, quota_of, refusal
 from sandscore.records.challenge import Challenge, Quota, SlotCounts
 from sandscore.records.submission import CANCELLED, Status
 
@@ -43,7 +43,7 @@ def failure_limits(quota: Quota) -> SlotCounts:
 
 def failure_refusal(
     challenge: Challenge, phase: str | None, failures: Sequence[Failure], now: datetime.datetime
-) -> str | None:
+) -> OverQuota | None:
     """Why the team may not go on just now, and when it may; None where it may."""
     quota, _ = quota_of(challenge, phase)
     moments = [failure.when for failure in failures]
@@ -53,7 +53,8 @@ def failure_refusal(
     most = _TIME_LIMITS * limits_of(challenge.limits).total_seconds
     if sum(failure.seconds for failure in failures if today <= failure.when < today + DAY) <= most:
         return None
-    return (
+    return OverQuota(
         f"the team's containers that failed or were cancelled have run for more than {most:,.0f} s today; "
-        f"the next slot opens at {written(today + DAY)}"
+        f"the next slot opens at {written(today + DAY)}",
+        today + DAY,
     )

@@ -13,10 +13,13 @@ Methods raise ``InfrastructureFault`` where the home cannot be reached or cannot
 They never raise for a lost race: that is an answer.
 """
 
+import datetime
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from sandscore.queue.new_submission import NewSubmission, TeamSlots
+from sandscore.queue.workspace import Workspace
 from sandscore.records.released_view import LedgerLine, Released
 from sandscore.records.submission import Claim, Committed, Notice, Signal, Status, Submission, Verdict, Version
 
@@ -123,3 +126,43 @@ class QueueHome(Protocol):
 
     async def publish(self, boards: Sequence[Path], site: Path) -> None:
         """Boards and site were rebuilt here: bring them to where the home shows them (nothing to do for a folder)."""
+
+
+class SubmissionDoor(Protocol):
+    """What a server asks of a home for the teams that hand in to it: short calls, all of them from one thread.
+
+    Whatever is said of a team's submission is said to that team: nobody is told that another one's exists.
+    """
+
+    def close(self) -> None:
+        """Let go of connections."""
+
+    def submit(self, workspace: Workspace, entry: NewSubmission) -> str:
+        """As ``HomeRow.submit``; phase, quota and key are looked at in the step that takes it in."""
+
+    def knows(self, team: str, key: str) -> bool:
+        """Whether the team has handed something in under that key."""
+
+    def slots(self, workspace: Workspace, team: str, phase: str | None, now: datetime.datetime) -> TeamSlots:
+        """Its quota as it stands."""
+
+    def submissions(self, team: str) -> Sequence[Submission]:
+        """The team's own, oldest first."""
+
+    def find(self, team: str, submission_id: str) -> Submission | None:
+        """One of the team's own."""
+
+    def folder(self, workspace: Workspace, submission_id: str) -> Path | None:
+        """Of the attempt that was committed."""
+
+    def cancel(self, submission_id: str) -> bool:
+        """As the home does it."""
+
+    def changes(self) -> Sequence[int]:
+        """Other numbers than before wherever anything may have changed; cheap to ask for."""
+
+    def refused_before(self, moment: str) -> set[str]:
+        """The SHA-256 of files that were handed in for nothing but what ended INVALID before that moment."""
+
+    def invalid_before(self, moment: str) -> set[str]:
+        """Submissions that ended INVALID before that moment."""

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 from msgspec import Struct, field
@@ -41,11 +41,10 @@ from sandscore.attestation.log_lines import (
     submission_line,
     submission_salt,
 )
-from sandscore.attestation.log_reading import CHECKPOINT, ENTRIES, OPENINGS, approving
+from sandscore.attestation.log_reading import CHECKPOINT, ENTRIES, OPENINGS, approving, read_log
 from sandscore.attestation.merkle_tree import RightEdge, leaf_hash
 from sandscore.attestation.signed_note import Checkpoint, read_checkpoint, read_note, sign_note
 from sandscore.attestation.signing_keys import SignerKey, base64_text, new_key, read_key
-from sandscore.base.byte_sources import opened
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import OrganiserFault, SandscoreError
 from sandscore.base.whole_files import part_of, told, write_file
@@ -59,6 +58,7 @@ from sandscore.queue.queue_layout import (
     private_path,
     public_path,
 )
+from sandscore.queue.shared_data import content_sha256
 from sandscore.queue.workspace import Workspace, find_data_file, read_salt
 from sandscore.ranking.challenge_reading import chosen_phase
 from sandscore.records.disclosure_policy import resolved
@@ -125,13 +125,13 @@ class PublicLog:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._folder = private_path(workspace.root, LOGBOOK)
-        self._public = public_path(workspace.root, LOG)
+        self._entries = self._folder / ENTRIES
         self._known = _Known()
         self._salt = b""
 
     @property
     def begun(self) -> bool:
-        return (self._folder / ENTRIES).exists()
+        return self._entries.exists()
 
     def begin(self) -> None:
         """A key, and what the phases are about whose notes and gold are there: salted hashes, before anybody hands in
@@ -148,6 +148,14 @@ class PublicLog:
                 elif self._workspace.tasks(phase):
                     self._append([self._commitment(phase)])
 
+    def check(self) -> None:
+        """Raise where its key, or a line that was signed, is not as it was."""
+        if self.begun:
+            with self._alone():
+                self._key()
+            if (self._public / CHECKPOINT).exists():
+                read_log(self._public)
+
     def accept(self, given: HandedIn) -> Receipt | None:
         """The receipt of what was handed in, its line added unless it is there.
 
@@ -163,18 +171,20 @@ class PublicLog:
 
     def _accept_quickly(self, given: HandedIn) -> Receipt:
         """What has been signed need not be read to add a line: only what follows is looked through."""
-        if (receipt := self.receipt(given.submission)) is not None:
-            return receipt
         line = submission_line(self._secret, given)
         written = encoded(line) + b"\n"
-        with self._locked(), told(self._folder):
+        with self._locked(), told(self._folder), self._entries.open("r+b") as file:
             edge = self._edge()
-            tail = self._whole_lines(edge.bytes)
+            name = edge.key or _first_key(file.readline())
+            file.seek(edge.bytes)
+            tail = file.read()
+            tail = tail[: tail.rfind(b"\n") + 1]
             at = tail.find(written)
             if at < 0:
+                if (receipt := self.receipt(given.submission)) is not None:
+                    return receipt
                 at = len(tail)
-                self._write(written, edge.bytes + at)
-            name = edge.key or self._first_key()
+                _put(file, written, edge.bytes + at)
             return self._keep(given, line, edge.size + tail.count(b"\n", 0, at), name)
 
     def receipt(self, submission: str) -> Receipt | None:
@@ -269,6 +279,10 @@ class PublicLog:
         return fresh.public.text
 
     @property
+    def _public(self) -> Path:
+        return public_path(self._workspace.root, LOG)
+
+    @property
     def _secret(self) -> bytes:
         self._salt = self._salt or read_salt(self._workspace.salt)
         return self._salt
@@ -294,44 +308,24 @@ class PublicLog:
 
     def _read_on(self) -> None:
         for line in self._lines(self._known.bytes):
-            where = f"line {self._known.size + 1} of {self._folder / ENTRIES}"
+            where = f"line {self._known.size + 1} of {self._entries}"
             self._known.learn(decoded(line, where))
             self._known.bytes += len(line) + 1
 
     def _lines(self, begin: int) -> Iterator[bytes]:
         """Whole lines from there on; what a killed writer left of another is none."""
-        path = self._folder / ENTRIES
-        if not path.exists():
+        if not self.begun:
             return
-        with path.open("rb") as file:
+        with self._entries.open("rb") as file:
             file.seek(begin)
             for line in file:
                 if line.endswith(b"\n"):
                     yield line[:-1]
 
-    def _whole_lines(self, begin: int) -> bytes:
-        with (self._folder / ENTRIES).open("rb") as file:
-            file.seek(begin)
-            content = file.read()
-        return content[: content.rfind(b"\n") + 1]
-
-    def _first_key(self) -> str | None:
-        first = decoded(next(self._lines(0)), ENTRIES)
-        return first.key if isinstance(first, KeyLine) else None
-
     def _append(self, lines: Sequence[LogLine]) -> None:
-        self._write(b"".join(encoded(line) + b"\n" for line in lines), self._known.bytes)
+        with self._entries.open("ab") as file:
+            _put(file, b"".join(encoded(line) + b"\n" for line in lines), self._known.bytes)
         self._read_on()
-
-    def _write(self, lines: bytes, end: int) -> None:
-        """After the last whole line; what a killed writer left behind it goes."""
-        with (self._folder / ENTRIES).open("ab") as file:
-            os.fchmod(file.fileno(), OWNER_FILE)
-            if file.tell() != end:
-                file.truncate(end)
-            file.write(lines)
-            file.flush()
-            os.fsync(file.fileno())
 
     def _keep(self, given: HandedIn, line: SubmissionLine, position: int, key: str | None) -> Receipt:
         receipt = Receipt(
@@ -406,7 +400,7 @@ class PublicLog:
             edge = _Edge()
         tree = RightEdge(edge.size, [bytes.fromhex(root) for root in edge.roots])
         _refuse_other_root(tree, signed, self._folder)
-        source, target = self._folder / ENTRIES, self._public / ENTRIES
+        source, target = self._entries, self._public / ENTRIES
         fresh = list(self._lines(edge.bytes))
         if not fresh and signed is not None and signed.size == edge.size:
             return
@@ -451,14 +445,32 @@ def receipt_text(receipt: Receipt) -> str:
     return msgspec.json.format(msgspec.json.encode(receipt), indent=1).decode() + "\n"
 
 
+def _put(file: BinaryIO, lines: bytes, end: int) -> None:
+    """After the last whole line, and brought to disk; what a killed writer left behind it goes."""
+    os.fchmod(file.fileno(), OWNER_FILE)
+    there = file.seek(0, os.SEEK_END)
+    if there < end:
+        raise OrganiserFault(f"{file.name} has {there} bytes, {end} were signed: restore it from a backup")
+    if there > end:
+        file.truncate(end)
+        file.seek(end)
+    file.write(lines)
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _first_key(line: bytes) -> str | None:
+    first = decoded(line.removesuffix(b"\n"), ENTRIES)
+    return first.key if isinstance(first, KeyLine) else None
+
+
 def _named(submission: str) -> str:
     return f"{file_name(submission)}.json"
 
 
 def _content(path: Path) -> str:
     """A file by its hash, unpacked, as cards name it."""
-    with opened(path) as source:
-        return f"{_SHA256}{source.sha256()}"
+    return f"{_SHA256}{content_sha256(path)}"
 
 
 def _refuse_other_root(tree: RightEdge, signed: Checkpoint | None, folder: Path) -> None:

@@ -13,6 +13,7 @@ from sandscore.base.whole_files import sync_folders, write_file, write_synced
 from sandscore.containers.practice_notes import refuse_shared
 from sandscore.containers.sent_notes import read_notes
 from sandscore.disclosure.policy_choice import unsaid
+from sandscore.queue.challenge_names import refuse_unknown_names
 from sandscore.queue.layout_move import bring, close_others, make_folder
 from sandscore.queue.public_log import PublicLog
 from sandscore.queue.queue_layout import (
@@ -63,15 +64,18 @@ def found(
     settings: QueueSettings,
     home: Callable[[Path], None],
     edited: Sequence[str] = (),
+    *,
+    logs: bool = True,
 ) -> Workspace:
     """Make the folder; nothing is left behind where the configuration or the data are at fault. ``home`` puts into its
     private half what the home of the queue needs, some of it to be ``edited`` by organisers; the settings come last,
-    so that where they are everything is."""
+    so that where they are everything is. ``logs``: whether the queue's log is kept here."""
     if edited_path(root, SETTINGS).exists():
         raise UsageFault(f"{root} is the folder of a queue already")
     given = read_challenge(challenge)
     settings = settings.model_copy(update={"practice": practice_folders(challenge, given)})
     workspace = Workspace(root.resolve(), given, settings)
+    refuse_unknown_names(workspace, challenge)
     check_data(workspace)
     try:
         private = _halves(root)
@@ -85,9 +89,10 @@ def found(
             challenge.unlink()
         make_links(root, (*EDITED, *edited))
         say_once(workspace)
-        log = PublicLog(workspace)
-        log.begin()
-        log.publish()
+        if logs:
+            log = PublicLog(workspace)
+            log.begin()
+            log.publish()
         sync_folders([private, root])
     except OSError as fault:
         raise InfrastructureFault(f"{root} cannot be made: {fault.strerror}") from None
@@ -130,19 +135,29 @@ def practice_folders(place: Path, challenge: Challenge) -> dict[str, str]:
 
 def check_data(workspace: Workspace) -> None:
     """Notes and gold of every phase, and rules that hold together; the organiser hears of faults now, not later."""
-    challenge = workspace.challenge
-    for phase in phases(challenge):
-        tasks = workspace.tasks(phase)
-        if not tasks:
-            raise OrganiserFault(f"there is no gold in {workspace.data(phase)}: date.json for the task date, and so on")
-        missing = sorted(challenge.tasks.keys() - set(tasks))
-        if missing:
-            raise OrganiserFault(f"there is no gold for the task {', '.join(missing)} in {workspace.data(phase)}")
-        for task in tasks:
+    for phase in phases(workspace.challenge):
+        check_tasks(workspace, phase)
+        for task in workspace.tasks(phase):
             policy_in(workspace, task, phase)
-            _check(workspace, task, phase)
+            check_files(workspace, task, phase)
     refuse_contradictions(workspace)
-    for phase in filter(workspace.notes_hidden, phases(challenge)):
+    for phase in phases(workspace.challenge):
+        check_practice(workspace, phase)
+
+
+def check_tasks(workspace: Workspace, phase: str | None) -> None:
+    """Every task that the challenge names has gold, and there is one at least."""
+    tasks = workspace.tasks(phase)
+    if not tasks:
+        raise OrganiserFault(f"there is no gold in {workspace.data(phase)}: date.json for the task date, and so on")
+    missing = sorted(workspace.challenge.tasks.keys() - set(tasks))
+    if missing:
+        raise OrganiserFault(f"there is no gold for the task {', '.join(missing)} in {workspace.data(phase)}")
+
+
+def check_practice(workspace: Workspace, phase: str | None) -> None:
+    """No practice note is a hidden one."""
+    if workspace.notes_hidden(phase):
         hidden, practice = (read_notes(place)[0] for place in (workspace.notes(phase), workspace.practice(phase)))
         refuse_shared(practice, (note.text for note in hidden))
 
@@ -151,7 +166,8 @@ def phases(challenge: Challenge) -> list[str | None]:
     return [phase.name for phase in challenge.phases] or [None]
 
 
-def _check(workspace: Workspace, task: str, phase: str | None) -> None:
+def check_files(workspace: Workspace, task: str, phase: str | None) -> None:
+    """Notes and gold of a task are valid."""
     inputs = Inputs(gold=workspace.gold(task, phase), notes=workspace.notes(phase))
     loaded = load_files(workspace.task(task), inputs, want_tokens=False)
     for role, findings in loaded.findings.items():

@@ -43,7 +43,16 @@ def refuse_contradictions(workspace: Workspace) -> None:
 def _marks(workspace: Workspace, phase: str | None, names: tuple[str, ...]) -> set[str]:
     """SHA-256 of those of the files that are there."""
     found = [find_data_file(workspace.data(phase), name) for name in names]
-    return {_sha256(path, *_changed(path)) for path in found if path is not None}
+    return {content_sha256(path) for path in found if path is not None}
+
+
+def content_sha256(path: Path) -> str:
+    """Of a file's unpacked bytes, as cards name it; a process reads it once for as long as it stays as it is."""
+    try:
+        return _sha256(path, *_changed(path))
+    except OSError:
+        with opened(path) as source:  # which says what is wrong
+            return source.sha256()
 
 
 def _changed(path: Path) -> tuple[int, ...]:

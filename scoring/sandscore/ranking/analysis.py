@@ -14,6 +14,7 @@ from sandscore.ranking.chosen_rows import (
     studentised_intervals,
 )
 from sandscore.ranking.confidence_intervals import Interval, bca_intervals, percentile_intervals
+from sandscore.ranking.pair_differences import PairDifferences, pair_differences
 from sandscore.ranking.pair_tests import PairTests, Progress, rank_sets, run_tests, testable_pairs, tie_groups
 from sandscore.ranking.rank_agreement import Agreement, agreement
 from sandscore.ranking.replicated_scores import replicate_scores
@@ -42,6 +43,7 @@ class Standing(Struct, frozen=True, eq=False):
     sets: dict[int, tuple[int, int]]
     groups: dict[int, int]
     agreement: Agreement
+    differences: PairDifferences
 
 
 def stand(table: ScoreTable, rules: RankingRules, seed: int, progress: Progress = lambda _: None) -> Standing:
@@ -78,6 +80,7 @@ def stand(table: ScoreTable, rules: RankingRules, seed: int, progress: Progress 
         rank_sets([s for s in exact if scored[s]], tested),
         groups,
         agreed,
+        pair_differences(table, rules, order, replicates, turned=scale.lower),
     )
 
 

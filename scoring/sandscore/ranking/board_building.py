@@ -51,6 +51,7 @@ def row_of(table: ScoreTable, rules: BoardRules, standing: Standing, system: int
         rank_set=standing.sets.get(system),
         group=standing.groups[system],
         team=first.card.team,
+        name=first.card.name,
         submission=table.systems[system],
         image=first.card.image,
         measures=_measures(table, rules, standing, system),
@@ -285,6 +286,8 @@ def pairs_of(table: ScoreTable, rules: BoardRules, standing: Standing) -> tuple[
                     p_holm=standing.tested.adjusted.get(key) if adjustment_of(rules) == "holm" else None,
                     p_bh=standing.tested.discoveries.get(key),
                     wins=float(standing.agreement.wins[a, b]),
+                    delta_ci=standing.differences.intervals.get((a, b)),
+                    patients=standing.differences.patients.get((a, b)),
                 )
             )
     return tuple(out)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def records(board: Board) -> list[dict[str, object]]:
     """One flat dict a row, the same keys in each; undefined values are None."""
     names = list(dict.fromkeys(name for row in board.rows for name in row.measures))
-    flat = [_record(row, names) for row in board.rows]
+    own = any(row.score is not None for row in board.rows)
+    flat = [_record(row, names, None if own else board.headline) for row in board.rows]
     longest = max(flat, key=len, default={})
     return [{key: one.get(key) for key in longest} for one in flat]
 
@@ -141,19 +142,22 @@ def provenance(board: Board) -> str:
     return f"{drawn}, gold {gold}, ties by {rules.tie_rule}, p by {board.adjustment}"
 
 
-def _record(row: Row, names: list[str]) -> dict[str, object]:
+def _record(row: Row, names: list[str], ranking: str | None) -> dict[str, object]:
     low, high = row.rank_set or (None, None)
+    measure = row.measures.get(ranking) if ranking else None
+    score = measure.ranked if measure else row.score
     flat: dict[str, object] = {
         "rank": row.rank,
         "rank_low": low,
         "rank_high": high,
         "group": row.group,
         "team": row.team,
+        "name": row.name,
         "submission": row.submission,
         "chosen_low": row.chosen_ci[0] if row.chosen_ci else None,
         "chosen_high": row.chosen_ci[1] if row.chosen_ci else None,
         "expected": row.expected,
-        "score": row.score,
+        "score": score,
         "k": row.k,
         "p_vs_leader": row.p_vs_leader,
         "p_first": row.p_first,

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -81,15 +81,6 @@ def why_unranked(name: str) -> str | None:
     if row.formula_for(row.settle(measure)) is None:
         return f"the measure '{name}' cannot rank: its score is not made of whole numbers that add up over notes"
     return None
-
-
-def measures_asked(rules: BoardRules, task: Task) -> tuple[str, ...]:
-    """What the rules rank by or show beyond the task's own measures: ours alone, for a file chooses no code."""
-    from sandscore.measures.measure_registry import MEASURES, is_general
-
-    named = (rules.headline, *rules.measures, *rules.tie_break, *(rules.secondary or ()))
-    ours = {name: name.partition("(")[0].strip() for name in named if name not in task.measures}
-    return tuple(name for name, row in ours.items() if row in MEASURES.names and is_general(row))
 
 
 def own_tasks(challenge: Challenge) -> dict[str, Task]:
@@ -183,6 +174,23 @@ def rules_for(challenge: Challenge | None, task: str, phase: str | None) -> tupl
         where = f", phase '{chosen.name}'" if chosen else ""
         raise OrganiserFault(f"the configuration for task '{task}'{where} does not hold together: {said}") from None
     return rules, chosen.name if chosen else None
+
+
+def named_measures(rules: RankingRules | RuleChanges) -> Iterator[tuple[str, str]]:
+    """The measures that rules speak of, each with the key it stands under."""
+    for key in ("headline", "secondary", "tie_break", "measures"):
+        said = getattr(rules, key, None) or ()
+        names = (said,) if isinstance(said, str) else said
+        yield from ((key, name) for name in names if (key, name) != ("tie_break", "created"))
+
+
+def extra_measures(rules: BoardRules, task: Task) -> tuple[str, ...]:
+    """The measures a board of these rules needs on cards beside the task's own; none that nobody has."""
+    from sandscore.measures.measure_registry import MEASURES
+
+    named = dict.fromkeys(name for _, name in named_measures(rules))
+    known = {*MEASURES.names} - {*task.measures, *MEASURES.label_measures}
+    return tuple(name for name in named if name.partition("(")[0].strip() in known)
 
 
 def _changes(changes: RuleChanges | None) -> dict[str, object]:

@@ -26,8 +26,6 @@ DIGITS = 12
 FEW_EFFECTIVE = 20
 ALIKE = 1e-3
 """A difference that varies less than this share of its two rows is looked at itself: sums keep too few digits."""
-FEW = 4
-"""So many places are looked for by themselves; for more of them everybody is put in order."""
 _DRAWS = 256
 """Draws worked on at a time; the results do not depend on it."""
 Places = NDArray[np.intp]
@@ -215,16 +213,16 @@ class _Field(Struct, frozen=True, eq=False):
         ahead = int(np.count_nonzero(least > roof) - np.count_nonzero(least[some] > roof))
         places = some.stop - some.start - 1 + ahead - np.arange(first, last)
         out = np.empty((len(self.by_draw), last - first))
-        for start in range(0, len(out), _DRAWS):
-            errors = self.by_draw[start : start + _DRAWS, some]
-            out[start : start + _DRAWS] = _standing(world[some] + errors, errors, places)
+        for start in range(0, len(out), 4 * _DRAWS):
+            errors = self.by_draw[start : start + 4 * _DRAWS, some]
+            out[start : start + 4 * _DRAWS] = _standing(world[some] + errors, errors, places)
         return out
 
 
 def _standing(drawn: Floats, errors: Floats, places: Places) -> Floats:
     """In each draw the errors of whoever stands at these places from below; among equals the luckier stands higher."""
     around = np.unique(np.clip([places - 1, places, places + 1], 0, drawn.shape[1] - 1))
-    order = drawn.argsort(axis=1) if len(places) > FEW else drawn.argpartition(around, axis=1)
+    order = drawn.argsort(axis=1)
     draws = np.arange(len(drawn))[:, None]
     found: Floats = errors[draws, order[:, places]]
     beside = drawn[draws, order[:, around]]
@@ -250,22 +248,24 @@ def _apart(x: Floats, errors: Floats, level: float) -> Floats:
     """(rows, rows): how far each two lie apart beyond what chance does; 0 where it may all be chance."""
     spread, reach = _pair_spreads(errors), np.zeros_like(errors)
     per = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
-    for start in range(0, errors.shape[1], _DRAWS):
-        _lengthen(reach[:, start : start + _DRAWS], errors[:, start : start + _DRAWS], per)
+    for start in range(0, errors.shape[1], 2 * _DRAWS):
+        here = slice(start, start + 2 * _DRAWS)
+        reach[:, here] = _reaches(np.ascontiguousarray(errors[:, here]), per)
     furthest = quantiles(reach, (level,))
     distance: Floats = np.maximum(np.abs(x[:, None] - x) - furthest * spread, 0)
     return distance
 
 
-def _lengthen(reach: Floats, errors: Floats, per: Floats) -> None:
-    """Every difference of two rows' errors in units of its spread, for the larger of either row's."""
-    ratio = np.empty(errors.shape)
+def _reaches(errors: Floats, per: Floats) -> Floats:
+    """In each draw the largest difference of each row's error from another's, in units of that difference's spread."""
+    reach, ratio = np.zeros_like(errors), np.empty_like(errors)
     for row in range(len(errors) - 1):
         lead = np.subtract(errors[row + 1 :], errors[row], out=ratio[row + 1 :])
-        np.abs(lead, out=lead)
         lead *= per[row, row + 1 :, None]
+        np.abs(lead, out=lead)
         np.maximum(reach[row], lead.max(axis=0), out=reach[row])
         np.maximum(reach[row + 1 :], lead, out=reach[row + 1 :])
+    return reach
 
 
 def _pair_spreads(errors: Floats) -> Floats:

@@ -26,26 +26,32 @@ class Agreement(Struct, frozen=True, eq=False):
 def agreement(scores: Floats, published: Sequence[float], tops: Sequence[int] = TOPS) -> Agreement:
     """Of replicate scores (systems, replicates; NaN comes last) with the published ranks (1 is best)."""
     systems, replicates = scores.shape
-    scores = np.where(np.isnan(scores), -np.inf, scores)
-    places = np.asarray(published, np.float64)
-    wins = np.full((systems, systems), 0.5)
-    ahead = np.zeros((systems, replicates), np.int32)
-    equal = np.ones((systems, replicates), np.int32)
+    by_place = np.argsort(published, kind="stable")
+    places = np.asarray(published, np.float64)[by_place]
+    scores = np.where(np.isnan(scores), -np.inf, scores)[by_place]
+    won = np.full((systems, systems), replicates / 2)
+    small = np.uint8 if systems <= np.iinfo(np.uint8).max else np.uint16
+    ahead, equal = np.zeros((systems, replicates), small), np.ones((systems, replicates), small)
     agreed = np.zeros(replicates, np.int64)
     for a in range(systems - 1):
-        others = slice(a + 1, None)
-        better, worse = scores[a] > scores[others], scores[a] < scores[others]
-        tied = ~(better | worse)
-        won = np.count_nonzero(better, axis=1) + np.count_nonzero(tied, axis=1) / 2
-        wins[a, others] = won / replicates
-        wins[others, a] = 1 - won / replicates
-        ahead[others] += better
-        ahead[a] += np.count_nonzero(worse, axis=0).astype(np.int32)
-        equal[others] += tied
-        equal[a] += np.count_nonzero(tied, axis=0).astype(np.int32)
-        direction = np.sign(places[others] - places[a]).astype(np.int8)[:, None]
-        agreed += ((better.view(np.int8) - worse.view(np.int8)) * direction).sum(axis=0, dtype=np.int64)
-    top = {k: (np.clip(k - ahead, 0, equal) / equal).mean(axis=1) for k in tops}
+        behind = slice(a + 1, None)
+        better, worse, tied = (
+            compare(scores[a], scores[behind]).view(np.uint8) for compare in (np.greater, np.less, np.equal)
+        )
+        won[a, behind] = [np.count_nonzero(b) + np.count_nonzero(t) / 2 for b, t in zip(better, tied, strict=True)]
+        won[behind, a] = replicates - won[a, behind]
+        ahead[behind] += better
+        ahead[a] += worse.sum(axis=0, dtype=small)
+        equal[behind] += tied
+        equal[a] += tied.sum(axis=0, dtype=small)
+        apart = int(np.searchsorted(places, places[a], "right")) - a - 1
+        agreed += better[apart:].sum(axis=0, dtype=small)
+        agreed -= worse[apart:].sum(axis=0, dtype=small)
+    back = np.argsort(by_place, kind="stable")
+    shares = won[np.ix_(back, back)] / replicates
+    wins = np.where(np.tri(systems, k=-1, dtype=np.bool_), 1 - shares.T, shares)
+    before = ahead[back].astype(np.int32)
+    top = {k: (np.clip(k - before, 0, equal[back]) / equal[back]).mean(axis=1) for k in tops}
     return Agreement(wins, tau_b(agreed, equal, places), top)
 
 

@@ -16,6 +16,7 @@ from sandscore.ranking.analysis import Standing, arranged, refuse_unknown_measur
 from sandscore.ranking.board_building import board_of, board_seed
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.feedback import in_seen_order
+from sandscore.ranking.pair_differences import PairDifferences
 from sandscore.ranking.pair_tests import Pair as Systems
 from sandscore.ranking.pair_tests import PairTests, adjustment_of, rank_sets, tie_groups
 from sandscore.ranking.rank_agreement import Agreement
@@ -34,6 +35,8 @@ FROM_NOTES = (
     "/stability",
     "/pairwise/*/p",
     "/pairwise/*/wins",
+    "/pairwise/*/delta_ci",
+    "/pairwise/*/patients",
     "/rows/*/measures/*/f1_ci",
     "/rows/*/measures/*/score_ci",
     "/rows/*/measures/*/ci",
@@ -96,6 +99,7 @@ def _whole_notes(board: Board) -> Iterator[RankedCard]:
                 definition=board.definition,
                 profile=board.profile,
                 team=row.team,
+                name=row.name,
                 submission=row.submission,
                 image=row.image,
                 dataset=dataset,
@@ -154,6 +158,7 @@ def _standing(table: ScoreTable, board: Board) -> Standing:
         sets=rank_sets([s for s in exact if scored[s]], tested),
         groups=groups,
         agreement=Agreement(wins, np.zeros(0), {1: np.zeros(count)}),
+        differences=PairDifferences({}, {}),
     )
 
 
@@ -189,6 +194,7 @@ def sides_of_card(board: Board, card: TotalsCard, at: int, site: str | None) -> 
     yield "/profile", board.profile, card.profile
     yield f"/gold{pointer_to((dataset,))}", board.gold.get(dataset), gold or None
     yield f"/rows/{at}/team", row.team, card.team
+    yield f"/rows/{at}/name", row.name, card.name
     if card.submission is not None:
         yield f"/rows/{at}/submission", row.submission, card.submission
     yield f"{where}/signature", cell.signature, card.signature

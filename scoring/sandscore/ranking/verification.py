@@ -29,8 +29,14 @@ TOLERANCE = 1e-9
 FIRST_RULES = {"tie_rule": "holm", "interval": "percentile", "seed_rule": "names"}
 """What a board means whose ``config`` does not name these rules."""
 SINCE = "seed_rule"
-NEWER = frozenset({"chosen_ci", "expected", "effective_patients", "p_adjusted", "adjustment", "log_root"})
+NEWER = frozenset(
+    {"chosen_ci", "expected", "effective_patients", "p_adjusted", "adjustment", "log_root", "delta_ci", "patients"}
+)
 """A board whose ``config`` does not name the rule ``SINCE`` is of the first kind, and has none of these fields."""
+FIRST_SILENCE = frozenset({"/rows/*/chosen_ci", "/rows/*/expected", "/effective_patients", "/pairwise/*/p_adjusted"})
+"""A board of the first kind that was published again says none of these."""
+PAIR_SILENCE = frozenset({"/pairwise/*/delta_ci", "/pairwise/*/patients"})
+"""What boards say of their pairs since they can be picked; a board that says it of none is older."""
 _ABSENT = object()
 
 
@@ -117,7 +123,7 @@ def verify(
     made = made if found else as_shown(made, entries, policy)
     copied = dict.fromkeys(name for row in made.rows for name in row.shown)
     made = made.model_copy(update={"policy": origin.policy, "withheld": origin.withheld})
-    skipped = covering(origin.withheld if found else {*origin.withheld, *CARD_FIELDS})
+    skipped = covering({*origin.withheld, *_unsaid_fields(said), *(() if found else CARD_FIELDS)})
     compared = _compared(said, made, skipped, path, "its cards make")
     hashes = tuple(entry.sha256 for entry in entries)
     return Verified(compared, len(entries), tuple(copied), withheld=origin.withheld, hashes=hashes)
@@ -158,7 +164,7 @@ def _from_totals(said: object, cards: Sequence[_Found], path: Path) -> Verified:
                     raise ParticipantFault(f"{path}: {sentence}")
     made = made_of_totals(board, policy)
     copied = [pointer for pointer in made.copied if any(_shown(said, pointer.split("/")[1:]))]
-    skipped = covering({*made.copied, *REFERENCES, *board.withheld})
+    skipped = covering({*made.copied, *REFERENCES, *board.withheld, *_unsaid_fields(said)})
     compared = _compared(said, made.board, skipped, path, "its own numbers make")
     return Verified(compared, len(cards), tuple(copied), "totals", board.withheld)
 
@@ -207,7 +213,7 @@ def _shown(value: Any, steps: Sequence[str], where: str = "") -> Iterator[tuple[
             yield from _shown(one, steps[1:], f"{where}{pointer_to((key,))}")
 
 
-def _meant(said: object) -> object:
+def _meant(said: Any) -> Any:
     """The board with every rule named that older ones left unsaid."""
     config = said.get("config") if isinstance(said, dict) else None
     if not isinstance(said, dict) or not isinstance(config, dict):
@@ -222,10 +228,26 @@ def _unsaid(config: dict[str, object]) -> list[str]:
 def _as_kind_of(said: Any, made: Any) -> Any:
     """What was made, without what boards of that kind do not say."""
     made["config"] = {name: value for name, value in made["config"].items() if name not in _unsaid(said["config"])}
-    if SINCE in said["config"]:
+    if SINCE in said["config"] and not _unsaid_fields(said) >= FIRST_SILENCE:
         return made
     made["warnings"] = [warning for warning in made["warnings"] if not warning.startswith(UNEVEN)]
-    return _without(NEWER, made)
+    return made if SINCE in said["config"] else _without(NEWER, made)
+
+
+def _unsaid_fields(said: Any) -> frozenset[str]:
+    """What boards of that age do not say: all of its kind is missing. What only some of it says is compared."""
+    config, found = _meant(said)["config"], frozenset[str]()
+    if (
+        config.get("tie_rule") != "stepdown"
+        and config.get("interval") != "percentile_t"
+        and _silent(said, FIRST_SILENCE)
+    ):
+        found = FIRST_SILENCE
+    return found | PAIR_SILENCE if _silent(said, PAIR_SILENCE) else found
+
+
+def _silent(said: object, pointers: frozenset[str]) -> bool:
+    return not any(True for pointer in pointers for _ in _shown(said, pointer.split("/")[1:]))
 
 
 def _without(names: frozenset[str], value: Any) -> Any:

@@ -184,6 +184,11 @@ class Row(StrictRecord):
     rank_set: tuple[Place, Place] | None
     group: Place | None
     team: str | None
+    name: str | None = Field(
+        default=None,
+        exclude_if=lambda name: name is None,
+        description="What its team calls the submission, where it calls it anything.",
+    )
     submission: str
     image: str | None
     measures: dict[str, AnyMeasure]
@@ -210,7 +215,8 @@ class Row(StrictRecord):
 class Pair(StrictRecord):
     """Two rows compared on the score the board ranks by: ``delta`` = a − b, ``wins`` the share of resamples
     in which a is ahead, ties half. Rank sets and groups rest on ``p_adjusted``, which is ``p_holm`` where the board
-    adjusts by Holm; ``p_bh`` is Benjamini-Hochberg's."""
+    adjusts by Holm; ``p_bh`` is Benjamini-Hochberg's.
+    Where lower scores are better, a patient is won by the lower one."""
 
     a: str
     b: str
@@ -220,6 +226,12 @@ class Pair(StrictRecord):
     p_holm: Ratio | None
     p_bh: Ratio | None = None
     wins: Ratio | None = None
+    delta_ci: tuple[Number, Number] | None = Field(
+        default=None, description="Between these lie 95 % of the differences when the patients are drawn again."
+    )
+    patients: tuple[Natural, Natural, Natural] | None = Field(
+        default=None, description="On how many patients a scores more than b, as much, and less: won, tied, lost."
+    )
 
     @property
     def adjusted(self) -> float | None:

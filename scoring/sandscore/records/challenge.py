@@ -122,7 +122,23 @@ class Limits(StrictRecord):
     pull_time: Annotated[float, Field(gt=0, le=1_000_000)] | None = Field(
         default=None, description="Seconds for an image to come out of its registry."
     )
+    ready_time: Annotated[float, Field(gt=0, le=1_000_000)] | None = Field(
+        default=None, description="Seconds until a service says that it is ready."
+    )
+    note_time: Annotated[float, Field(gt=0, le=1_000_000)] | None = Field(
+        default=None, description="Seconds for one note, and a tenth more for each 1000 characters."
+    )
     output: Annotated[str, Field(pattern=r"^[1-9][0-9]*[kmg]$")] | None = None
+    image_size: Annotated[str, Field(pattern=r"^[1-9][0-9]*[kmg]$")] | None = None
+    concurrency: Annotated[int, Field(ge=1, le=64)] | None = Field(
+        default=None, description="Notes that a service is sent at the same time."
+    )
+    gpus: Literal["all"] | Annotated[int, Field(ge=1, le=1024)] | None = Field(
+        default=None, description="Graphics processors a container is handed; null is none."
+    )
+    batch: bool | None = Field(
+        default=None, description="Images are programs that read a file of notes and end, no services."
+    )
     hardening: Literal["strict", "compat"] | None = None
 
 

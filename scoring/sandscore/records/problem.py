@@ -21,6 +21,10 @@ CODES: dict[str, Severity] = {
 }
 
 
+PARTIAL_HEAD = b'{"sandscore_partial":'
+"""How a file begins that holds some of a run's answers: never predictions."""
+
+
 class Problem(Struct, frozen=True):
     """One finding: where it is (RFC 6901 pointer), in which note, and what was found and expected."""
 

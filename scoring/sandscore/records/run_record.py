@@ -1,7 +1,7 @@
 """The record of one run of an annotator: how it ended, under which limits, how long it took."""
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -59,6 +59,9 @@ class RunLimits(StrictRecord):
     capabilities: tuple[str, ...] = ()
     memory_bytes: int = Field(default=2048 * MIB, ge=6 * MIB, description="Memory; swap is the same, so none.")
     cpus: float = Field(default=1.0, gt=0)
+    gpus: Literal["all"] | Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Graphics processors it is handed; null is none."
+    )
     processes: int = Field(default=256, ge=1)
     open_files: int = Field(default=4096, ge=16)
     tmp_bytes: int = Field(default=256 * MIB, ge=4096)
@@ -149,6 +152,9 @@ class RunRecord(StrictRecord):
     image: ImageFacts | None = None
     tool: dict[str, Any] | None = None
     limits: RunLimits
+    limits_in_force: bool | None = Field(
+        default=None, description="False where nothing but times and the sizes of answers was limited."
+    )
     concurrency: int
     notes: int
     notes_sha256: str
@@ -157,6 +163,7 @@ class RunRecord(StrictRecord):
     latency: Latency | None = None
     notes_per_second: float | None = None
     retried_notes: int = 0
+    resumed_notes: int = Field(default=0, description="Answered by an earlier start of the same run.")
     cpu_seconds: float | None = None
     peak_memory_bytes: int | None = None
     exit_code: int | None = None

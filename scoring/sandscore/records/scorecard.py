@@ -213,6 +213,11 @@ class Scorecard(_Record):
     )
     profile: str
     team: str | None = None
+    name: str | None = Field(
+        default=None,
+        exclude_if=lambda name: name is None,
+        description="What its team calls the submission, where it calls it anything.",
+    )
     submission: str | None = None
     image: str | None = None
     dataset: str | None = None

@@ -81,6 +81,8 @@ class Submission(Struct, frozen=True):
     """Seconds that the container ran of the attempt that ended it."""
     rehearsed: bool = False
     """The image has done well on the practice notes; only then it meets hidden ones."""
+    name: str | None = None
+    """What its team calls it on the board; nothing else goes by it."""
 
     @property
     def claimable(self) -> bool:

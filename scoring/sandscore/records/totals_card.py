@@ -58,6 +58,11 @@ class TotalsCard(StrictRecord):
     definition: TaskDefinition | None = Field(default=None, exclude_if=lambda definition: definition is None)
     profile: str
     team: str | None = None
+    name: str | None = Field(
+        default=None,
+        exclude_if=lambda name: name is None,
+        description="What its team calls the submission, where it calls it anything.",
+    )
     submission: str | None = None
     dataset: str | None = None
     notes: Natural
@@ -79,6 +84,7 @@ def totals_of(card: Scorecard) -> TotalsCard:
         definition=card.definition,
         profile=card.profile,
         team=card.team,
+        name=card.name,
         submission=card.submission,
         dataset=card.dataset,
         notes=card.notes,

@@ -19,10 +19,12 @@ _Record = TypeVar("_Record", bound=BaseModel)
 CHOSEN_COLUMNS = ("image", "created", "run")
 """What a row says about its maker: shown where the organiser's list of columns names it."""
 CARD_FIELDS = frozenset({"/rows/*/card", "/rows/*/sites/*/card"})
+PATIENT_FIELDS = frozenset({"/pairwise/*/patients"})
+"""What compares patients one by one: shown where cards have a count for each note."""
 _MADE_OF = {"sandscore", "task", "definition", "profile", "phase", "headline", "config"}
 _MADE_BY = {"seed", "gold", "units", "adjustment"}
 _SHOWN = frozenset({*_MADE_OF, *_MADE_BY, "rows", "policy", "withheld", "log_root"})
-_SHOWN_OF_ROW = frozenset({"rank", "team", "submission", "image", "created", "measures"})
+_SHOWN_OF_ROW = frozenset({"rank", "team", "name", "submission", "image", "created", "measures"})
 _SHOWN_OF_MEASURE = frozenset({"f1", "score", "value", "formula", "direction", "plugin"})
 _SCORES = frozenset({"rank", "measures"})
 
@@ -55,7 +57,7 @@ def policy_on(policy: BoardPolicy | None, rules: BoardRules) -> DisclosurePolicy
 def permitted_fields(policy: DisclosurePolicy) -> set[str]:
     """What a board under this policy may keep back."""
     chosen = {f"/rows/*/{name}" for name in CHOSEN_COLUMNS}
-    return chosen | CARD_FIELDS if policy.exact else chosen | running_fields(policy.feedback)
+    return chosen | CARD_FIELDS | PATIENT_FIELDS if policy.exact else chosen | running_fields(policy.feedback)
 
 
 def covering(pointers: Iterable[str]) -> re.Pattern[str]:

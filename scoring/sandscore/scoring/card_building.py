@@ -114,6 +114,7 @@ class Identity(msgspec.Struct, frozen=True):
     dataset: str | None = None
     created: str | None = None
     run: dict[str, Any] | None = None
+    name: str | None = None
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -152,6 +153,7 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         **carried_definition(task),
         profile="challenge",
         team=identity.team,
+        name=identity.name,
         submission=identity.submission,
         image=identity.image,
         dataset=identity.dataset,

@@ -109,6 +109,7 @@ def _card(profile: str, question: Question, loaded: Loaded, result: ProfileResul
         **carried_definition(question.task),
         profile=profile,
         team=identity.team,
+        name=identity.name,
         submission=identity.submission,
         image=identity.image,
         dataset=identity.dataset,

@@ -8,6 +8,8 @@ from msgspec import Struct
 from sandscore.base.terminal_text import UNDEFINED
 from sandscore.records.board import AnyMeasure, Board, Row
 from sandscore.site import page_text
+from sandscore.site.board_sentences import BoardSentences
+from sandscore.site.plain_names import plain_measure
 from sandscore.task_table.own_tasks import carried_task
 from sandscore.task_table.task import TASKS
 
@@ -23,18 +25,21 @@ class Cell(Struct, frozen=True):
 
 
 class Column(Struct, frozen=True):
-    """``hint`` explains the heading; a column that is not ``open`` waits in the column chooser."""
+    """``hint`` explains the heading; a column that is not ``open`` waits in the column chooser. ``falling``: whether it
+    is first sorted from the largest."""
 
     title: str
     hint: str
     cell: Callable[[Row], Cell]
     open: bool = True
     words: bool = False
+    falling: bool = True
 
 
-def columns_of(board: Board) -> list[Column]:
+def columns_of(said: BoardSentences) -> list[Column]:
     """The columns right of the score, without those that no row has a value for."""
-    wanted = [*_headline(board), *_others(board), *_certainty(), *_cost()]
+    board = said.board
+    wanted = [*_headline(board), *_safety(said), *_others(board), *_certainty(said), *_cost()]
     return [column for column in wanted if any(column.cell(row).text != UNDEFINED for row in board.rows)]
 
 
@@ -71,7 +76,7 @@ def _others(board: Board) -> list[Column]:
     ordered = sorted(names, key=lambda name: name != label)
     chosen = board.config.secondary is not None
     return [
-        Column(name, _said(board, name), _ratio(name, "ranked"), open=chosen or at < OPEN)
+        Column(plain_measure(name), _said(board, name), _ratio(name, "ranked"), open=chosen or at < OPEN)
         for at, name in enumerate(ordered)
     ]
 
@@ -83,18 +88,51 @@ def _said(board: Board, name: str) -> str:
     return f"{kind} of {name}{', lower is better' if measure.direction == 'lower' else ''}"
 
 
-def _certainty() -> list[Column]:
+def _safety(said: BoardSentences) -> list[Column]:
+    """Sorted by the bound: the fewest patients who may leak first."""
+
+    def cell(row: Row) -> Cell:
+        leak = said.leaks.get(row.submission)
+        patients = leak.patients if leak else None
+        return Cell(patients.short, f"{patients.bound:.9g}") if patients else Cell(UNDEFINED)
+
+    def notes(row: Row) -> Cell:
+        leak = said.leaks.get(row.submission)
+        return Cell(page_text.percent(leak.share), f"{leak.share:.9g}") if leak else Cell(UNDEFINED)
+
+    hint = "Patients of whom something slips through, and the upper 95 % bound for patients like these; lower is better"
     return [
-        Column("K", "DREAM's Bayes factor against the leader: 3 or less is a tie", _bayes_factor),
-        Column("p", "p-value of the difference to the leader, adjusted for the number of pairs", _p_value),
+        Column("Patients leaking", hint, cell, falling=False),
+        Column(
+            "Notes leaking",
+            "Notes with anything to find in which something slips through",
+            notes,
+            open=False,
+            falling=False,
+        ),
+    ]
+
+
+def _certainty(said: BoardSentences) -> list[Column]:
+    def factor(row: Row) -> Cell:
+        return Cell(said.floors.k_text(row.k), None if row.k is None else f"{row.k:.6g}")
+
+    def p_value(row: Row) -> Cell:
+        return Cell(said.p_of(row), None if row.p_vs_leader is None else f"{row.p_vs_leader:.6g}")
+
+    return [
+        Column("K", "DREAM's Bayes factor against the leader: 3 or less is a tie", factor),
+        Column(
+            "p", "p-value of the difference to the leader, adjusted for the number of pairs", p_value, falling=False
+        ),
         Column("P(first)", "How often this row leads when patients are drawn again", _first, open=False),
     ]
 
 
 def _cost() -> list[Column]:
     return [
-        Column("Time", "Wall-clock time of the run", _seconds),
-        Column("Memory", "Peak memory of the run", _memory, open=False),
+        Column("Time", "Wall-clock time of the run", _seconds, falling=False),
+        Column("Memory", "Peak memory of the run", _memory, open=False, falling=False),
         Column("Date", "When it was submitted", lambda row: Cell(page_text.day(row.created)), words=True),
     ]
 
@@ -110,14 +148,6 @@ def _ratio(name: str, field: str) -> Callable[[Row], Cell]:
 
 def _expected(row: Row) -> Cell:
     return Cell(page_text.ratio(row.expected), None if row.expected is None else f"{row.expected:.9g}")
-
-
-def _bayes_factor(row: Row) -> Cell:
-    return Cell(page_text.bayes_factor(row.k), None if row.k is None else f"{row.k:.6g}")
-
-
-def _p_value(row: Row) -> Cell:
-    return Cell(page_text.p_value(row.p_vs_leader), None if row.p_vs_leader is None else f"{row.p_vs_leader:.6g}")
 
 
 def _first(row: Row) -> Cell:

@@ -21,6 +21,7 @@ from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import file_content, read_record, refusing
 from sandscore.records.scorecard import ConfidenceCurve, ErrorKinds, MeasureScore
 from sandscore.records.totals_card import TotalsCard
+from sandscore.site.safety_lane import NoteLeak, note_leak
 from sandscore.site.site_folder import file_name
 
 
@@ -34,6 +35,8 @@ class CardFacts(BaseModel):
     per_label: dict[str, dict[str, Any]] = {}
     errors: ErrorKinds | None = None
     note_leak: float | None = None
+    per_note: dict[str, dict[str, tuple[int, ...]]] = {}
+    units: dict[str, str] = {}
     confidence: ConfidenceCurve | None = None
     notes: int
     gold_annotations: int | None = None
@@ -52,6 +55,7 @@ class ShownCard(Struct, frozen=True):
 
     content: bytes
     facts: CardFacts
+    leak: NoteLeak | None = None
 
 
 class ReadBoard(Struct, frozen=True):
@@ -136,7 +140,9 @@ def _of(read: ReadBoard, row: Row) -> Mapping[str, FoundCard]:
 
 
 def _shown(content: bytes, path: str) -> ShownCard:
-    return ShownCard(content, read_record(CardFacts, content, path, "a score card", ParticipantFault))
+    facts = read_record(CardFacts, content, path, "a score card", ParticipantFault)
+    leak = note_leak(facts.note_leak, facts.per_note, facts.units)
+    return ShownCard(content, facts.model_copy(update={"per_note": {}, "units": {}}), leak)
 
 
 def read_board(path: Path) -> ReadBoard:

@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from sandscore.base.terminal_text import UNDEFINED, in_attribute, on_page
 from sandscore.ranking.rank_agreement import band_of
+from sandscore.site.plain_names import plain_measure
 
 
 def breakable(name: str) -> Markup:
@@ -33,9 +34,12 @@ def percent(value: float | None) -> str:
     return f"{value:.0%}".replace("%", " %")
 
 
-def p_value(value: float | None) -> str:
+def p_value(value: float | None, *, floored: bool = False) -> str:
+    """Where it is ``floored`` it may be smaller yet: no draw reached the pair."""
     if value is None:
         return UNDEFINED
+    if floored:
+        return f"≤{value:.2g}" if value >= 1e-4 else f"≤{value:f}".rstrip("0")
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
@@ -51,10 +55,12 @@ def place(rank: float | None) -> str:
     return UNDEFINED if rank is None else f"{rank:g}"
 
 
-def bayes_factor(k: float | None) -> str:
-    """DREAM's K with the band it falls in."""
+def bayes_factor(k: float | None, *, ceiling: float | None = None) -> str:
+    """DREAM's K with the band it falls in; above the ceiling nothing was lost, and K could be any larger."""
     if k is None:
         return UNDEFINED
+    if ceiling is not None and k > ceiling:
+        return f">{ceiling:,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
     band = band_of(k).replace("> ", ">")
     return f"{k:.1f} ({band})" if k < 100 else f"{k:,.0f} ({band})".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
@@ -88,6 +94,7 @@ FILTERS = {
     "shown": on_page,
     "plain": in_attribute,
     "breakable": breakable,
+    "plain_measure": plain_measure,
     "ratio": ratio,
     "difference": difference,
     "percent": percent,

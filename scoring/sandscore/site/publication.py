@@ -43,7 +43,7 @@ def publish(boards: Sequence[Path], site: Path, settings: PublicationSettings | 
     chosen = settings or PublicationSettings()
     read = _versions([read_board(path) for path in boards])
     names = board_names([versions[-1].board for versions in read])
-    pages = [_shown(name, versions, chosen) for name, versions in zip(names, read, strict=True)]
+    pages = [_shown(names, at, versions, chosen) for at, versions in enumerate(read)]
     slugs = [shown.slug for shown in pages]
     if len({*slugs}) < len(slugs):
         raise UsageFault("two boards have names that make the same folder; rename a phase")
@@ -60,9 +60,11 @@ def _versions(boards: Sequence[ReadBoard]) -> list[list[ReadBoard]]:
     return list(found.values())
 
 
-def _shown(name: tuple[str, ...], versions: Sequence[ReadBoard], settings: PublicationSettings) -> BoardPage:
+def _shown(
+    names: Sequence[tuple[str, ...]], at: int, versions: Sequence[ReadBoard], settings: PublicationSettings
+) -> BoardPage:
     *earlier, latest = (_released(read, settings) for read in versions)
-    return board_page(latest, name, [one.board.view for one in earlier])
+    return board_page(latest, names, at, [one.board.view for one in earlier], settings.challenge)
 
 
 def _released(read: ReadBoard, settings: PublicationSettings) -> ShownBoard:

@@ -4,21 +4,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from sandscore.ranking.board_exports import leading_sentence, lower_is_better, score_name
+from sandscore.ranking.board_exports import lower_is_better, score_name
 from sandscore.records.board import Board
 from sandscore.records.challenge import Challenge
 from sandscore.records.disclosure_policy import DisclosurePolicy
-from sandscore.records.withheld_fields import policy_on
 from sandscore.site.board_columns import Column, columns_of
 from sandscore.site.board_files import ShownBoard, ShownCard
+from sandscore.site.board_sentences import BoardSentences, sentences_of, site_sentence
+from sandscore.site.lead_strip import LeadStrip, lead_strip
 from sandscore.site.page_templates import page
 from sandscore.site.plots.board_plot import PlotSection, PlottedBoard, plot_sections
 from sandscore.site.plots.heat_map import pairs_by_name
 from sandscore.site.site_folder import file_name
-from sandscore.site.standings import Bar, Line, Standings, bar, scale_over, standings_of
+from sandscore.site.standings import Standings, standings_of
 from sandscore.site.submission_page import submission_view
-
-FIRST = 5
 
 
 class BoardPage(Struct, frozen=True):
@@ -26,9 +25,11 @@ class BoardPage(Struct, frozen=True):
 
     board: Board
     name: tuple[str, ...]
+    alone: bool
     cards: Mapping[str, Mapping[str, ShownCard]]
     columns: Sequence[Column]
     standings: Standings
+    said: BoardSentences
     earlier: Sequence[Board]
 
     @property
@@ -38,16 +39,14 @@ class BoardPage(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """The task in words, and what else is in the name."""
-        task, *more = self.name
-        return ": ".join(part for part in (task.replace("-", " ").capitalize(), ", ".join(more)) if part)
+        """What is found, and where another board of the site finds it too, what sets this one apart."""
+        more = () if self.alone else self.name[1:]
+        return ": ".join(part for part in (self.said.heading, ", ".join(more)) if part)
 
     @property
-    def first(self) -> Sequence[tuple[Line, Bar | None]]:
-        """The first rows, drawn on a scale of their own."""
-        lines = self.standings.lines[:FIRST]
-        scale = scale_over([(line.score, line.interval) for line in lines])
-        return [(line, bar(scale, line.score, line.interval)) for line in lines]
+    def strip(self) -> LeadStrip | None:
+        """Those who lead."""
+        return lead_strip(self.standings.lines, self.said.contenders)
 
     @property
     def plots(self) -> Sequence[PlotSection]:
@@ -56,7 +55,7 @@ class BoardPage(Struct, frozen=True):
     @property
     def policy(self) -> DisclosurePolicy:
         """By which the board is shown as it is."""
-        return policy_on(self.board.policy, self.board.config)
+        return self.said.policy
 
     @property
     def recomputed(self) -> bool:
@@ -75,13 +74,8 @@ class BoardPage(Struct, frozen=True):
         return lower_is_better(self.board)
 
     @property
-    def leading(self) -> str | None:
-        """What to expect of the first row."""
-        return leading_sentence(self.board)
-
-    @property
     def unit(self) -> str:
-        return "notes" if any("notes were resampled" in said for said in self.board.warnings) else "patients"
+        return self.said.unit
 
 
 class Overview(Struct, frozen=True):
@@ -99,15 +93,30 @@ class Overview(Struct, frozen=True):
         return named[0] if named else "Leaderboard"
 
     @property
+    def sentence(self) -> str:
+        """How many boards there are."""
+        return site_sentence([shown.said for shown in self.boards])
+
+    @property
     def citation(self) -> str | None:
         return self.challenge.publication.citation if self.challenge else None
 
 
-def board_page(shown: ShownBoard, name: tuple[str, ...], earlier: Sequence[Board]) -> BoardPage:
-    """The board, its columns chosen and its rows laid out."""
+def board_page(
+    shown: ShownBoard, names: Sequence[tuple[str, ...]], at: int, earlier: Sequence[Board], challenge: Challenge | None
+) -> BoardPage:
+    """The board whose name is at that place, its columns chosen and its rows laid out."""
+    name = names[at]
+    alone = sum(other[0] == name[0] for other in names) == 1
     board = shown.board.view
-    columns = columns_of(board)
-    return BoardPage(board, name, shown.cards, columns, standings_of(board, columns), earlier)
+    leaks = {
+        submission: leak
+        for submission, cards in shown.cards.items()
+        if len(cards) == 1 and (leak := next(iter(cards.values())).leak) is not None
+    }
+    said = sentences_of(board, leaks, challenge, sum(map(len, shown.cards.values())))
+    columns = columns_of(said)
+    return BoardPage(board, name, alone, shown.cards, columns, standings_of(board, columns), said, earlier)
 
 
 def submission_pages(shown: BoardPage, overview: Overview) -> Iterator[tuple[str, bytes]]:
@@ -115,6 +124,6 @@ def submission_pages(shown: BoardPage, overview: Overview) -> Iterator[tuple[str
     pairs = pairs_by_name(shown.board)
     lines = shown.standings.lines
     for at, line in enumerate(lines):
-        view = submission_view(shown.board, lines, at, pairs, shown.cards.get(line.row.submission, {}))
+        view = submission_view(shown.said, lines, at, pairs, shown.cards.get(line.row.submission, {}))
         values = {"view": view, "shown": shown, "overview": overview, "home": "../", "current": ""}
         yield line.page, page("submission.html", **values)

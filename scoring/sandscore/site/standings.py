@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from sandscore.records.board import Board, Row
 from sandscore.site.board_columns import Cell, Column
+from sandscore.site.row_titles import RowTitle, row_titles
 from sandscore.site.site_folder import file_name
 
 _ROOM = 0.06
@@ -56,6 +57,7 @@ class Line(Struct, frozen=True):
     """One row. ``odd`` alternates from one tie group to the next, ``opens`` marks a group's first row."""
 
     row: Row
+    title: RowTitle
     page: str
     score: float | None
     interval: tuple[float, float] | None
@@ -80,6 +82,7 @@ class Standings(Struct, frozen=True):
 def standings_of(board: Board, columns: list[Column]) -> Standings:
     """The rows in the board's order."""
     scale = scale_over([score_of(board, row) for row in board.rows])
+    titles = row_titles(board.rows)
     lines: list[Line] = []
     odd = False
     for row in board.rows:
@@ -88,7 +91,17 @@ def standings_of(board: Board, columns: list[Column]) -> Standings:
         score, interval = score_of(board, row)
         cells = [column.cell(row) for column in columns]
         lines.append(
-            Line(row, file_name(row.submission), score, interval, bar(scale, score, interval), cells, odd, opens)
+            Line(
+                row,
+                titles[row.submission],
+                file_name(row.submission),
+                score,
+                interval,
+                bar(scale, score, interval),
+                cells,
+                odd,
+                opens,
+            )
         )
     return Standings(lines, scale, sum(line.opens for line in lines))
 

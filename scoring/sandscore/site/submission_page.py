@@ -8,13 +8,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from sandscore.records.board import AnyMeasure, Board, Pair, Row
+from sandscore.records.board import Pair, Row
 from sandscore.records.counts import Counts
 from sandscore.site.board_columns import cost_of
 from sandscore.site.board_files import CardFacts, ShownCard
+from sandscore.site.board_sentences import BoardSentences
 from sandscore.site.plots.confidence_plot import Curve, curve_of
 from sandscore.site.plots.error_plot import ErrorProfile, error_profile
-from sandscore.site.standings import Bar, Line, Scale, bar, scale_of
+from sandscore.site.safety_lane import NoteLeak
+from sandscore.site.standings import Line
 
 
 class LabelRow(Struct, frozen=True):
@@ -64,7 +66,7 @@ class NeighbourComparison(Struct, frozen=True):
 
     other: Line
     delta: float | None
-    p: float | None
+    p: str
     wins: float | None
 
 
@@ -76,53 +78,51 @@ class Detail(Struct, frozen=True):
     labels: LabelTable | None
     errors: ErrorProfile | None
     curve: Curve | None
+    leak: NoteLeak | None
 
 
 class SubmissionView(Struct, frozen=True):
     """All of it."""
 
     line: Line
-    measures: Sequence[tuple[str, AnyMeasure, Bar | None]]
-    scale: Scale
     comparisons: Sequence[NeighbourComparison]
     details: Sequence[Detail]
     cost: Mapping[str, float | None]
 
 
 def submission_view(
-    board: Board, lines: Sequence[Line], at: int, pairs: Mapping[tuple[str, str], Pair], cards: Mapping[str, ShownCard]
+    said: BoardSentences,
+    lines: Sequence[Line],
+    at: int,
+    pairs: Mapping[tuple[str, str], Pair],
+    cards: Mapping[str, ShownCard],
 ) -> SubmissionView:
     """The row at that place; ``cards`` are its own, by data set."""
     row = lines[at].row
-    scale = _scale(row)
-    measures = [
-        (name, measure, bar(scale, measure.ranked, measure.ranked_ci)) for name, measure in row.measures.items()
-    ]
     near = [0, *range(max(1, at - NEIGHBOURS), min(len(lines), at + NEIGHBOURS + 1))]
-    comparisons = [_comparison(row, lines[other], pairs) for other in near if other != at]
-    details = [_detail(name, card.facts, board.headline) for name, card in cards.items()]
-    return SubmissionView(lines[at], measures, scale, [c for c in comparisons if c], details, cost_of(row))
+    comparisons = [_comparison(said, row, lines[other], pairs) for other in near if other != at]
+    details = [_detail(name, card, said.board.headline) for name, card in cards.items()]
+    return SubmissionView(lines[at], [c for c in comparisons if c], details, cost_of(row))
 
 
-def _scale(row: Row) -> Scale:
-    ends = [end for measure in row.measures.values() for end in (measure.ranked, *(measure.ranked_ci or ()))]
-    return scale_of([end for end in ends if end is not None])
-
-
-def _comparison(row: Row, other: Line, pairs: Mapping[tuple[str, str], Pair]) -> NeighbourComparison | None:
+def _comparison(
+    said: BoardSentences, row: Row, other: Line, pairs: Mapping[tuple[str, str], Pair]
+) -> NeighbourComparison | None:
     ours = pairs.get((row.submission, other.row.submission))
     pair = ours or pairs.get((other.row.submission, row.submission))
     if pair is None:
         return None
+    p = said.floors.p_text(pair, pair.adjusted)
     if ours:
-        return NeighbourComparison(other, pair.delta, pair.adjusted, pair.wins)
+        return NeighbourComparison(other, pair.delta, p, pair.wins)
     delta = None if pair.delta is None else -pair.delta
-    return NeighbourComparison(other, delta, pair.adjusted, None if pair.wins is None else 1 - pair.wins)
+    return NeighbourComparison(other, delta, p, None if pair.wins is None else 1 - pair.wins)
 
 
-def _detail(name: str, facts: CardFacts, headline: str) -> Detail:
+def _detail(name: str, card: ShownCard, headline: str) -> Detail:
+    facts = card.facts
     strict = facts.measures.get("instance_strict")
     counts = strict.counts if strict else None
     errors = error_profile(counts.tp, facts.errors) if facts.errors and counts else None
     labels = label_table(facts.per_label, headline)
-    return Detail(name or facts.dataset or "", facts, labels, errors, curve_of(facts.confidence))
+    return Detail(name or facts.dataset or "", facts, labels, errors, curve_of(facts.confidence), card.leak)

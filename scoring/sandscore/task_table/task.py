@@ -63,6 +63,7 @@ class Task(Struct, frozen=True, omit_defaults=True):
     type_field: str | None = None
     types: tuple[str, ...] = ()
     foreign: tuple[ForeignTypes, ...] = ()
+    standard: Pairs = ()
     i2b2: I2b2Category | None = None
     client: ClientNames = ClientNames()
     identifiers: str | None = None

@@ -7,6 +7,7 @@ from sandscore.queue.homes.home_registry import our_homes
 
 VERBS = (
     "init",
+    "check",
     "submit",
     "receipt",
     "list",
@@ -19,6 +20,7 @@ VERBS = (
     "release-log",
     "rekey",
     "disclosed",
+    "team",
 )
 
 

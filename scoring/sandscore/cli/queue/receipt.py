@@ -25,6 +25,8 @@ def command(words: tuple[str, ...], **where: Any) -> int:
     place, (submission_id,) = place_of(words, where, 1)
     receipt = PublicLog(place.workspace).receipt(submission_id)
     if receipt is None:
-        raise UsageFault(f"there is no receipt of {submission_id} in this queue; the next queue work writes it")
+        raise UsageFault(
+            f"there is no receipt of {submission_id} in this queue; the next queue work that makes boards writes it"
+        )
     click.echo(receipt_text(receipt), nl=False)
     return 0

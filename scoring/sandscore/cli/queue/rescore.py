@@ -53,7 +53,8 @@ async def _rescore(
         if cause is None:
             return plan.groups, None
         written = await rescoring.apply(plan, cause)
-        await Follower(home, place.workspace).refresh()
+        if place.row.makes_boards(place.workspace.root):
+            await Follower(home, place.workspace).refresh()
         return plan.groups, written
     finally:
         rescoring.close()

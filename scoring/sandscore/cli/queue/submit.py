@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -25,6 +26,7 @@ _ELSEWHERE = "".join(f" {row.submitting}" for row in our_homes() if not row.take
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--task", required=True, help="The task; sandscore tasks lists them.")
 @click.option("--team", required=True, metavar="NAME", help="Whose quota it counts against.")
+@click.option("--name", metavar="NAME", help="What the board calls it, beside its team; else the team's name leads.")
 @click.option("--image", metavar="REPO@SHA256", help="An image by digest: repository@sha256:… Tags may move.")
 @click.option("--predictions", type=click.Path(path_type=Path), metavar="FILE", help="A prediction file; it is copied.")
 @click.option("--phase", metavar="NAME", help="The phase, where more than one is open.")
@@ -34,11 +36,8 @@ def command(
     folder: Path,
     task: str,
     team: str,
-    image: str | None,
-    predictions: Path | None,
-    phase: str | None,
-    notify: str | None,
     output_format: str,
+    **handed: Any,
 ) -> int:
     """Take one submission to its queue and say its id."""
     from sandscore.queue.new_submission import NewSubmission
@@ -46,7 +45,7 @@ def command(
     from sandscore.queue.queue_layout import owner_only
 
     place = queue_in(folder, {})
-    handed_in = NewSubmission(task, team, image, predictions, phase, notify)
+    handed_in = NewSubmission(task, team, submitter=handed.pop("notify"), **handed)
     with owner_only():
         submission_id = place.row.submit(place.workspace, handed_in)
     receipt = receipt_facts(place.workspace, submission_id)

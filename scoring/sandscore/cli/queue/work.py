@@ -68,7 +68,8 @@ def command(
     if dask is None:
         require_cells(place.workspace.challenge)
     with owner_only():
-        asyncio.run(_work(place, WorkPlan(jobs, once, board_every, grace), dask, output_format))
+        plan = WorkPlan(jobs, once, board_every, grace, place.row.makes_boards(place.workspace.root))
+        asyncio.run(_work(place, plan, dask, output_format))
     return 0
 
 

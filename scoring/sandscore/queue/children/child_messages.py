@@ -63,6 +63,7 @@ class SubmissionScoreRequest(_Message, frozen=True, tag="score"):
     created: str
     version: int
     folder: str
+    name: str | None = None
 
 
 class GoldRequest(_Message, frozen=True, tag="gold"):
@@ -230,7 +231,7 @@ def as_line(message: Request | Answer) -> bytes:
 def score_request(one: Submission, folder: Path) -> SubmissionScoreRequest:
     """To score what lies in a folder as the next version of a submission's score."""
     return SubmissionScoreRequest(
-        one.task, one.phase, one.id, one.team, one.image, one.created, one.version + 1, str(folder)
+        one.task, one.phase, one.id, one.team, one.image, one.created, one.version + 1, str(folder), one.name
     )
 
 

@@ -14,7 +14,7 @@ from sandscore.base.registry import TableRow
 
 if TYPE_CHECKING:
     from sandscore.containers.host_checks import Finding
-    from sandscore.queue.home_protocol import QueueHome
+    from sandscore.queue.home_protocol import QueueHome, SubmissionDoor
     from sandscore.queue.new_submission import NewSubmission
     from sandscore.queue.queue_setup import NewQueue, QueueMade
     from sandscore.queue.workspace import Workspace
@@ -106,9 +106,18 @@ class HomeRow(TableRow):
         """The home of that queue; nothing is asked of it before its own ``open``."""
         raise NotImplementedError
 
+    def makes_boards(self, root: Path) -> bool:
+        """Whether workers with this folder make the queue's boards and keep its log: one folder's do, where several
+        share a queue."""
+        return True
+
     def submit(self, workspace: "Workspace", handed_in: "NewSubmission") -> str:
         """Take a submission in; its id, once it can be lost no more."""
         raise UsageFault(f"a queue of the home '{self.name}' takes no submissions from here")
+
+    def door(self, workspace: "Workspace") -> "SubmissionDoor":
+        """What ``sandscore serve`` needs of a queue that teams hand in to themselves."""
+        raise UsageFault(f"to a queue of the home '{self.name}' teams hand in elsewhere: sandscore serve is not for it")
 
     def back_up(self, workspace: "Workspace", target: Path) -> None:
         """A copy of the queue itself as it stands, while workers go on."""
@@ -117,6 +126,14 @@ class HomeRow(TableRow):
     def history(self, workspace: "Workspace", submission_id: str) -> dict[str, object]:
         """Attempts and versions of a submission, where the home keeps them."""
         return {}
+
+    def faults(self, workspace: "Workspace") -> list[str]:
+        """What is wrong with what the home itself keeps, a sentence each; ``queue check`` asks."""
+        return []
+
+    def accept_damage(self, workspace: "Workspace") -> list[str]:
+        """Go on without what is damaged beyond repair; what that is and what is missing, a line each."""
+        raise UsageFault(f"a queue of the home '{self.name}' keeps nothing here that could be damaged")
 
     def check(self, chosen: Chosen) -> "list[Finding]":
         """What the doctor says of this home; empty where the options do not ask for it."""

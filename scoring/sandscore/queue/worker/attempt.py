@@ -18,7 +18,7 @@ from sandscore.containers.registries.image_pull import REGISTRY_FAILED
 from sandscore.containers.registries.registry_list import for_team, require_allowed
 from sandscore.disclosure.released import CALLED_BACK
 from sandscore.queue.attempt_files import EARLY_LOG, LOG, PREDICTIONS, REFUSED, REHEARSAL, RUN
-from sandscore.queue.challenge_limits import limits_of
+from sandscore.queue.challenge_limits import limits_of, protocol_of
 from sandscore.queue.children.child_messages import (
     TOO_COSTLY,
     Blame,
@@ -245,6 +245,7 @@ class Attempts:
 
     def _run_job(self, claim: Claim, folder: Path) -> SubmissionRunRequest:
         settings, images = self._workspace.settings, self._workspace.challenge.images
+        limits = self._workspace.challenge.limits
         home, listed = home_of(self._workspace, {}).registries, images.registries
         team = images.team(claim.submission.team)
         require_allowed(claim.submission.image or "", listed, home, team)
@@ -253,9 +254,9 @@ class Attempts:
             image=claim.submission.image or "",
             notes=str(self._workspace.notes(claim.submission.phase)),
             folder=str(folder),
-            protocol=settings.protocol,
-            concurrency=settings.concurrency,
-            limits=limits_of(self._workspace.challenge.limits),
+            protocol=settings.protocol if limits.batch is None else protocol_of(limits),
+            concurrency=limits.concurrency or settings.concurrency,
+            limits=limits_of(limits),
             registries=for_team(home if listed is None else listed, team),
             registry_failed=(claim.submission.reason or "").startswith(REGISTRY_FAILED),
             own_task=self._workspace.own_tasks.get(claim.submission.task),

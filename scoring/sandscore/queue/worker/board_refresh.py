@@ -10,7 +10,7 @@ from pathlib import Path
 from sandscore import __version__
 from sandscore.base.clock import uptime
 from sandscore.base.diagnostics import warn
-from sandscore.base.errors import InfrastructureFault, SandscoreError
+from sandscore.base.errors import InfrastructureFault, OrganiserFault, SandscoreError, UsageFault
 from sandscore.base.process_identity import boot
 from sandscore.base.whole_files import write_file
 from sandscore.disclosure.outcome_views import outdated
@@ -110,10 +110,7 @@ class Follower:
         if folder is None or not (folder / card_name(one.version)).exists():
             warn(f"the score card of {one.id} is gone; queue requeue has it scored again")
             return None
-        asked = one.task, one.phase
-        if asked not in self._rules:
-            self._rules[asked], _ = rules_for(self._workspace.challenge, *asked)
-        rules = self._rules[asked]
+        score, waiting = self._standing(one)
         return ScoredSubmission(
             id=one.id,
             team=one.team,
@@ -121,10 +118,22 @@ class Follower:
             phase=one.phase,
             version=one.version,
             created=one.created,
-            score=one.scores.get(rules.headline),
-            waiting=outdated(one.feedback, policy_in(self._workspace, *asked)),
+            score=score,
+            waiting=waiting,
             card=str(folder / card_name(one.version)),
         )
+
+    def _standing(self, one: Submission) -> tuple[float | None, bool]:
+        """The score that ranks, and whether the team waits for what it may be told; neither without rules, which the
+        publisher says."""
+        asked = one.task, one.phase
+        try:
+            if asked not in self._rules:
+                self._rules[asked], _ = rules_for(self._workspace.challenge, *asked)
+            policy = policy_in(self._workspace, *asked)
+        except (OrganiserFault, UsageFault):
+            return None, False
+        return one.scores.get(self._rules[asked].headline), outdated(one.feedback, policy)
 
 
 @contextmanager
@@ -139,8 +148,10 @@ def locked(path: Path) -> Iterator[bool]:
         yield True
 
 
-async def follow(follower: Follower, seconds: float, stopping: asyncio.Event) -> None:
-    """Renew every so often until the worker stops."""
+async def follow(follower: Follower, seconds: float | None, stopping: asyncio.Event) -> None:
+    """Renew every so often until the worker stops; never, where another machine does."""
+    if seconds is None:
+        return
     while not stopping.is_set():
         try:
             await asyncio.wait_for(stopping.wait(), seconds)

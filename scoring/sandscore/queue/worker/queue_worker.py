@@ -70,12 +70,13 @@ _LOOK_SECONDS = 0.25
 
 class WorkPlan(Struct, frozen=True):
     """How to work. ``jobs``: containers, and scorings, at a time. ``grace``: seconds that attempts may still take
-    after the first request to stop."""
+    after the first request to stop. ``boards``: whether boards, site and log are ours to make."""
 
     jobs: int = 1
     once: bool = False
     board_seconds: float = 30.0
     grace: float = 20.0
+    boards: bool = True
 
 
 class Worker:
@@ -107,7 +108,8 @@ class Worker:
     async def run(self) -> None:
         """Until stopped, or (``once``) until nothing is waiting, backing off or in progress anywhere."""
         await tidy(self._home, self._workspace, self._hands())
-        following = asyncio.ensure_future(follow(self._follower, self._plan.board_seconds, self._stopping))
+        every = self._plan.board_seconds if self._plan.boards else None
+        following = asyncio.ensure_future(follow(self._follower, every, self._stopping))
         beating = asyncio.ensure_future(self._leases.beat())
         chooser = Chooser(self._home, self._workspace, self._plan.once)
         shared = SharedWork(
@@ -123,7 +125,7 @@ class Worker:
             for task in (following, beating):
                 task.cancel()
             await asyncio.gather(following, beating, return_exceptions=True)
-        if not self._stopping.is_set():
+        if self._plan.boards and not self._stopping.is_set():
             await self._last_board()
 
     async def _job(self, shared: SharedWork) -> None:

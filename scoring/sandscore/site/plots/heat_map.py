@@ -11,6 +11,7 @@ from sandscore.site.plots import palette
 from sandscore.site.plots.board_plot import BoardPlot, PlottedBoard
 from sandscore.site.plots.canvas import NARROW, SIZE, WIDE, Canvas, PlotForm
 from sandscore.site.plots.svg import Plot, plot
+from sandscore.site.row_titles import row_titles
 
 if TYPE_CHECKING:
     from matplotlib.path import Path
@@ -54,9 +55,11 @@ class HeatMap(Struct, frozen=True):
 
 def heat_map(board: Board) -> HeatMap | None:
     """None where the board does not say how often one row beats another."""
-    names = [row.submission for row in board.rows[:SHOWN]]
+    titles = row_titles(board.rows)
+    rows = [row.submission for row in board.rows[:SHOWN]]
+    names = [titles[row].label for row in rows]
     known = pairs_by_name(board)
-    cells = [[_cell(known, a, b) for b in names] for a in names]
+    cells = [[_cell(known, a, b) for b in rows] for a in rows]
     if not any(cell for row in cells for cell in row):
         return None
     return HeatMap(names, cells, len(board.rows) - len(names))

@@ -3,8 +3,9 @@
 The best score so far as submissions came in, and where gold, map or harness changed under it.
 """
 
+import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from sandscore.site.plots import palette
 from sandscore.site.plots.board_plot import BoardPlot, PlottedBoard
 from sandscore.site.plots.canvas import NARROW, WIDE, Canvas, PlotForm, ruled
 from sandscore.site.plots.svg import Plot, plot
+from sandscore.site.row_titles import row_titles
 from sandscore.site.standings import scale_of, score_of
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ class Point(Struct, frozen=True):
     """One submission; ``best`` where it led when it came in."""
 
     row: Row
+    label: str
     when: datetime
     score: float
     interval: tuple[float, float] | None
@@ -82,12 +85,12 @@ class HistorySection(BoardPlot):
 def _points(board: Board) -> list[Point]:
     points: list[Point] = []
     sign = -1 if lower_is_better(board) else 1
+    titles = row_titles(board.rows)
     for row, when in _dated(board):
         score, interval = score_of(board, row)
         if score is not None:
-            points.append(
-                Point(row, when, score, interval, all(sign * score > sign * one.score for one in points if one.best))
-            )
+            best = all(sign * score > sign * one.score for one in points if one.best)
+            points.append(Point(row, titles[row.submission].label, when, score, interval, best))
     return points
 
 
@@ -117,6 +120,20 @@ def _changes(old: Board, new: Board) -> str:
 _HEIGHT, _LEFT, _RIGHT, _BOTTOM = 216, 46, 12, 28
 _MARK, _MARK_LINES = 18, 3
 _ROOM = 0.04
+_MINUTES = 24 * 60
+_PARTS = (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720)
+_DAYS = (
+    1,
+    2,
+    7,
+    14,
+    28,
+    91,
+    182,
+    *(365 * years for scale in (1, 10, 100, 1000) for years in (scale, 2 * scale, 5 * scale)),
+)
+"""Minutes, and days, from one mark of an axis to the next."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 
 
@@ -133,18 +150,28 @@ def _drawn(form: PlotForm, past: History) -> Canvas:
 
 
 def _scale(axes: "Axes", points: Sequence[Point], form: PlotForm) -> None:
-    from matplotlib.dates import AutoDateFormatter, AutoDateLocator
-
     ends = [end for point in points for end in (point.score, *(point.interval or ()))]
     levels = scale_of(ends, *((0.0, 1.0) if all(0 <= end <= 1 for end in ends) else (None, None)))
     ruled(axes, "y", 5)
-    days = AutoDateLocator(minticks=2, maxticks=form.width // 110)
-    axes.xaxis.set_major_locator(days)
-    axes.xaxis.set_major_formatter(AutoDateFormatter(days))
     first, last = _number(points[0].when), _number(points[-1].when)
     room = (last - first) * _ROOM or 1.0
     axes.set_xlim(max(first - room, _number(_FIRST)), min(last + room, _number(_LAST)))
+    ticks = time_ticks(*axes.get_xlim(), form.width // 120)
+    axes.set_xticks([at for at, _ in ticks], [text for _, text in ticks])
     axes.set_ylim(levels.low, levels.high)
+
+
+def time_ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:
+    """Days, or hours and minutes of days, at most so many."""
+    steps = [*(minutes / _MINUTES for minutes in _PARTS), *_DAYS]
+    step = next((step for step in steps if (high - low) / step <= most), steps[-1])
+    form = "%Y-%m-%d" if step >= 1 else "%m-%d %H:%M"
+    numbers = range(math.ceil(low / step), math.floor(high / step) + 1)
+    return [(number * step, _moment(number * step).strftime(form)) for number in numbers]
+
+
+def _moment(number: float) -> datetime:
+    return _EPOCH + timedelta(minutes=round(number * _MINUTES))
 
 
 def _draw_best(axes: "Axes", best: Sequence[Point]) -> None:
@@ -185,7 +212,7 @@ def _draw_rescore(axes: "Axes", canvas: Canvas, mark: Rescore, height: float) ->
 
 
 def _said(point: Point) -> str:
-    return f"{point.row.submission}: {ratio(point.score)}, {day(point.row.created)}"
+    return f"{point.label}: {ratio(point.score)}, {day(point.row.created)}"
 
 
 def _number(when: datetime) -> float:

@@ -67,11 +67,11 @@ def _drawn(form: PlotForm, lines: Sequence[Line], scale: Scale) -> Canvas:
     )
     for at, line in enumerate(lines):
         middle = _TOP + _ROW * (at + 0.5)
-        canvas.name(0, middle, line.row.submission, form.label - 8)
+        canvas.name(0, middle, line.title.label, form.label - 8)
         canvas.write(form.label + _VALUE - 14, middle, ratio(line.score), ha="right", weight="bold")
     return canvas
 
 
 def _said(line: Line) -> str:
     ends = f", interval {ratio(line.interval[0])} to {ratio(line.interval[1])}" if line.interval else ""
-    return f"{line.row.submission}: {ratio(line.score)}{ends}"
+    return f"{line.title.label}: {ratio(line.score)}{ends}"

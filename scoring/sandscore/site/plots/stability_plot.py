@@ -12,6 +12,7 @@ from sandscore.site.plots import palette
 from sandscore.site.plots.board_plot import BoardPlot, PlottedBoard
 from sandscore.site.plots.canvas import NARROW, WIDE, Canvas, PlotForm
 from sandscore.site.plots.svg import Plot, plot
+from sandscore.site.row_titles import row_titles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +28,7 @@ class Podium(Struct, frozen=True):
     """One row, and the shares of resamples in which it is among the first, by "first how many"."""
 
     row: Row
+    label: str
     shares: Sequence[float | None]
 
 
@@ -62,12 +64,13 @@ def stability_of(board: Board) -> StabilityFigure | None:
     """None where the board says nothing of resamples or of places."""
     if board.stability is None or len(board.rows) < 2:
         return None
-    shares = board.stability.p_top
+    shares, titles = board.stability.p_top, row_titles(board.rows)
     tops = sorted({int(top) for named in shares.values() for top in named})
     tops = [top for top in tops if top < len(board.rows)]
-    podiums = [
-        Podium(row, [shares.get(row.submission, {}).get(str(top)) for top in tops]) for row in board.rows[:SHOWN]
-    ]
+    podiums = []
+    for row in board.rows[:SHOWN]:
+        told = [shares.get(row.submission, {}).get(str(top)) for top in tops]
+        podiums.append(Podium(row, titles[row.submission].label, told))
     return StabilityFigure(tops, podiums, len(board.rows))
 
 
@@ -95,7 +98,7 @@ def _drawn(form: PlotForm, stability: StabilityFigure) -> Canvas:
     _draw_places(axes, canvas, stability.podiums)
     canvas.write(form.label, 10, "Places", color=palette.SOFT)
     for at, podium in enumerate(stability.podiums):
-        canvas.name(0, _TOP + _ROW * (at + 0.5), podium.row.submission, form.label - 12)
+        canvas.name(0, _TOP + _ROW * (at + 0.5), podium.label, form.label - 12)
     for column, heading in enumerate(headings):
         left = right + _BLOB[form] * column
         canvas.write(left, 10, heading, color=palette.SOFT)

@@ -21,7 +21,7 @@
   const keyOf = (cell, words) => {
     const text = cell.dataset.key ?? cell.textContent.trim();
     if (text === "" || text === "–") return null;
-    return words ? text.toLocaleLowerCase() : Number.parseFloat(text.replace("<", ""));
+    return words ? text.toLocaleLowerCase() : Number.parseFloat(text.replace(/[<>≤]/, ""));
   };
 
   const sort = (table, heading) => {
@@ -57,6 +57,7 @@
 
   const makeFilter = (field) => {
     const table = document.getElementById(field.dataset.filter);
+    if (!table) return;
     const rows = Array.from(table.tBodies[0].rows, (row) => ({ row, text: row.querySelector("th").textContent.toLocaleLowerCase() }));
     field.addEventListener("input", () => {
       const wanted = field.value.trim().toLocaleLowerCase();
@@ -72,11 +73,25 @@
   const makeChooser = (box, table) => {
     const index = Number(box.dataset.column);
     const show = () => {
-      for (const row of table.rows) row.cells[index].hidden = !box.checked;
+      for (const row of table.rows) {
+        row.cells[index].hidden = !box.checked;
+        row.cells[index].classList.toggle("asked", box.checked);
+      }
     };
-    if (matchMedia("(max-width: 40rem)").matches) box.checked = false;
+    if (getComputedStyle(table.rows[0].cells[index]).display === "none") box.checked = false;
     box.addEventListener("change", show);
     if (!box.checked) show();
+  };
+
+  /* What a wide table has no room for waits in the chooser, from the right. */
+  const fit = (table) => {
+    const boxes = Array.from(document.querySelectorAll("[data-column]")).reverse();
+    for (const box of boxes) {
+      if (table.offsetWidth <= table.parentElement.clientWidth) return;
+      if (!box.checked) continue;
+      box.checked = false;
+      box.dispatchEvent(new Event("change"));
+    }
   };
 
   const makeKindFilter = (field) => {
@@ -108,7 +123,8 @@
     document.querySelectorAll("table[data-sortable]").forEach(makeSortable);
     document.querySelectorAll("[data-filter]").forEach(makeFilter);
     const board = document.getElementById("board");
-    document.querySelectorAll("[data-column]").forEach((box) => makeChooser(box, board));
+    if (board) document.querySelectorAll("[data-column]").forEach((box) => makeChooser(box, board));
+    if (board) fit(board);
     document.querySelectorAll("[data-kind-filter]").forEach(makeKindFilter);
     openNamed();
     addEventListener("hashchange", openNamed);

@@ -21,7 +21,7 @@ def container_arguments(
     image: ImageFacts, limits: RunLimits, marks: dict[str, str], network: str, mounts: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Any]:
     """For ``containers.create``: nothing the image says can loosen them."""
-    from docker.types import LogConfig, Ulimit
+    from docker.types import DeviceRequest, LogConfig, Ulimit
 
     arguments: dict[str, Any] = {
         "image": image.id,
@@ -58,6 +58,9 @@ def container_arguments(
     }
     if limits.user is not None:
         arguments["user"] = limits.user
+    if limits.gpus is not None:
+        count = -1 if limits.gpus == "all" else limits.gpus
+        arguments["device_requests"] = [DeviceRequest(count=count, capabilities=[["gpu"]])]
     return arguments
 
 

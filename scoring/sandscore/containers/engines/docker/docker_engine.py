@@ -24,6 +24,9 @@ _LOST_STARTS = (
 """What runc and containerd say when a start loses a race between the two of them (docker/for-linux, issue 647): the
 engine takes the container down, calls it created again, and the next start succeeds. About 1 in 300 with runc 1.1."""
 
+_NO_GPU = ("could not select device driver", "nvidia-container-cli")
+"""What a start says that was asked for graphics processors where there are none, or not so many."""
+
 
 @contextmanager
 def docker_client(seconds: float = 120.0) -> Iterator["DockerClient"]:
@@ -88,7 +91,10 @@ def started(container: Any, attach: Callable[[], None]) -> None:
             container.start()
             return
         except APIError as fault:
-            if not (left and any(words in explained(fault) for words in _LOST_STARTS)):
+            said = explained(fault)
+            if any(words in said for words in _NO_GPU):
+                raise OrganiserFault(f"this engine has no such graphics processors to hand on: {said}") from None
+            if not (left and any(words in said for words in _LOST_STARTS)):
                 raise
 
 

@@ -1,16 +1,17 @@
 """Orders to the queue from outside a claim: submitted, called back, tried again, read."""
 
+import datetime
 import json
 import secrets
 import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from sandscore.attestation.log_lines import HandedIn
 from sandscore.base.clock import read, stamped, utc_now, written
-from sandscore.base.errors import ParticipantFault
 from sandscore.queue.failure_quota import failure_refusal
 from sandscore.queue.homes.sqlite.sqlite_database import (
     Database,
@@ -21,47 +22,85 @@ from sandscore.queue.homes.sqlite.sqlite_database import (
 )
 from sandscore.queue.homes.sqlite.sqlite_ledger import add_lines, lines_in
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal, SubmittedRow
-from sandscore.queue.new_submission import NewSubmission, checked, keep_file, quota_of, refusal
+from sandscore.queue.new_submission import KeyReused, NewSubmission, OverQuota, checked, keep_file, quota_of, refusal
 from sandscore.queue.public_log import PublicLog
 from sandscore.queue.workspace import Workspace
+from sandscore.records.challenge import Challenge
 from sandscore.records.released_view import LedgerLine, Released, lines_of, view_of
 from sandscore.records.submission import CANCELLED, Status, Submission, SubmissionKind, Version
 
 
 def submit(database: Database, journal: SubmissionJournal, workspace: Workspace, entry: NewSubmission) -> str:
-    """The id of the new submission, once it is on disk."""
-    phase = checked(workspace, entry)
-    kept = None if entry.predictions is None else keep_file(workspace, entry.predictions, phase)
-    kind = SubmissionKind.PREDICTIONS if entry.image is None else SubmissionKind.IMAGE
-    with database.writing() as connection:
-        now = utc_now()
-        quota, within = quota_of(workspace.challenge, phase)
-        counted = connection.execute(
-            "SELECT created FROM submission WHERE team=? AND (? IS NULL OR phase=?) "
-            "AND status NOT IN ('INVALID', 'REJECTED') AND NOT needs_organiser",
-            (entry.team, within, within),
-        )
-        refused = refusal(quota, [read(found[0]) for found in counted], now)
-        refused = refused or failure_refusal(
-            workspace.challenge, phase, failures_of(connection, entry.team, within), now
-        )
-        if refused is not None:
-            raise ParticipantFault(refused)
-        row = SubmittedRow(
-            id=secrets.token_hex(6),
-            team=entry.team,
-            task=entry.task,
-            phase=phase,
-            kind=kind,
-            image=entry.image,
-            file=kept,
-            submitter=entry.submitter,
-            created=stamped(now),
-        )
-        journal.submitted(connection, row)
-    content = str(entry.image) if kept is None else f"sha256:{kept}"
-    PublicLog(workspace).accept(HandedIn(row.id, entry.task, phase, content))
+    """The id of the submission, once it is on disk: a new one, or the one that its team's key names."""
+    with database.reading() as connection:
+        row = _keyed(connection, entry)
+    if row is None:
+        phase = checked(workspace, entry)
+        kept = entry.kept if entry.predictions is None else keep_file(workspace, entry.predictions, phase)
+        with database.writing() as connection:
+            row = _keyed(connection, entry)
+            if row is None:
+                refused = refused_slot(connection, workspace.challenge, entry.team, phase, entry.arrived or utc_now())
+                if refused is not None:
+                    raise refused
+                row = _new_row(entry, phase, kept)
+                journal.submitted(connection, row)
+    content = str(row.image) if row.file is None else f"sha256:{row.file}"
+    PublicLog(workspace).accept(HandedIn(row.id, row.task, row.phase, content))
     return row.id
+
+
+def _new_row(entry: NewSubmission, phase: str | None, kept: str | None) -> SubmittedRow:
+    return SubmittedRow(
+        id=secrets.token_hex(6),
+        team=entry.team,
+        task=entry.task,
+        phase=phase,
+        kind=SubmissionKind.PREDICTIONS if entry.image is None else SubmissionKind.IMAGE,
+        image=entry.image,
+        file=kept,
+        submitter=entry.submitter,
+        created=stamped(entry.arrived or utc_now()),
+        name=entry.name,
+        key=entry.key,
+    )
+
+
+def _keyed(connection: sqlite3.Connection, entry: NewSubmission) -> SubmittedRow | None:
+    """What the team handed in under that key; another submission under the same key is refused."""
+    if entry.key is None:
+        return None
+    names = SubmittedRow.__struct_fields__
+    found = connection.execute(
+        f"SELECT {', '.join(names)} FROM submission WHERE team=? AND key=?",  # noqa: S608 (our own names)
+        (entry.team, entry.key),
+    ).fetchone()
+    if found is None:
+        return None
+    row = msgspec.convert(dict(found), SubmittedRow)
+    said = (entry.task, entry.phase or row.phase, entry.image, entry.kept)
+    if said != (row.task, row.phase, row.image, row.file):
+        raise KeyReused(f"the key names the submission {row.id}, which is another one")
+    return row
+
+
+def counted_of(connection: sqlite3.Connection, team: str, phase: str | None) -> list[datetime.datetime]:
+    """When a team handed in what counts; in all phases where none is named."""
+    found = connection.execute(
+        "SELECT created FROM submission WHERE team=? AND (? IS NULL OR phase=?) "
+        "AND status NOT IN ('INVALID', 'REJECTED') AND NOT needs_organiser",
+        (team, phase, phase),
+    )
+    return [read(row[0]) for row in found]
+
+
+def refused_slot(
+    connection: sqlite3.Connection, challenge: Challenge, team: str, phase: str | None, now: datetime.datetime
+) -> OverQuota | None:
+    """Why a team may not hand in just now; None where it may."""
+    quota, within = quota_of(challenge, phase)
+    refused = refusal(quota, counted_of(connection, team, within), now)
+    return refused or failure_refusal(challenge, phase, failures_of(connection, team, within), now)
 
 
 class AttemptRow(Struct, frozen=True):

@@ -19,7 +19,7 @@ from sandscore.base.whole_files import part_of, told
 from sandscore.queue.disk_space import full
 from sandscore.queue.failure_quota import Failure, is_failure
 from sandscore.queue.homes.sqlite.sqlite_ledger import last_line, lines_in
-from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
+from sandscore.queue.homes.sqlite.submission_journal import DamageReport, SubmissionJournal
 from sandscore.queue.queue_layout import OWNER_FILE, private_path, steady
 from sandscore.records.submission import Status, Submission, SubmissionKind
 
@@ -84,7 +84,7 @@ CREATE TABLE version (
 ) STRICT, WITHOUT ROWID;
 """
 _ADDED = {
-    "submission": {"rehearsed": "INTEGER NOT NULL DEFAULT 0"},
+    "submission": {"rehearsed": "INTEGER NOT NULL DEFAULT 0", "name": "TEXT", "key": "TEXT"},
     "attempt": {"seconds": "REAL NOT NULL DEFAULT 0"},
 }
 """Columns that came later: a queue that an older version made is given them when it is opened."""
@@ -122,14 +122,19 @@ class Database:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """All of it or nothing; on disk when this ends. First comes what the journal alone knows, and what the ledger
         is given goes into the journal too."""
+        with self._transaction() as connection:
+            self._journal.catch_up(connection)
+            before = last_line(connection)
+            yield connection
+            if told := lines_in(connection, before):
+                self._journal.disclosed(connection, told)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
         with said(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
-                self._journal.catch_up(self._connection)
-                before = last_line(self._connection)
                 yield self._connection
-                if told := lines_in(self._connection, before):
-                    self._journal.disclosed(self._connection, told)
                 self._connection.execute("COMMIT")
             finally:
                 if self._connection.in_transaction:
@@ -142,11 +147,35 @@ class Database:
             if found != "ok":
                 raise sqlite3.DatabaseError(found)
 
+    def check_journal(self) -> None:
+        """Raise where a line that this database has read is not as it was written any more."""
+        with self.reading() as connection:
+            self._journal.require_whole(connection)
+
+    def accept_damage(self) -> DamageReport | None:
+        """Go on without the damaged lines of the journal; None where none is."""
+        with self._transaction() as connection:
+            if not (faults := self._journal.faults(connection)):
+                return None
+            self._journal.forget(connection)
+        with self._transaction() as connection:
+            return self._journal.accept_damage(connection, faults)
+
     def copy_to(self, copy: sqlite3.Connection) -> None:
         self._connection.backup(copy)
 
     def close(self) -> None:
         self._connection.close()
+
+
+@contextmanager
+def opened_database(root: Path) -> Iterator[Database]:
+    """For one thing to be done, closed afterwards."""
+    database = Database(root)
+    try:
+        yield database
+    finally:
+        database.close()
 
 
 def create(folder: Path) -> None:
@@ -164,7 +193,10 @@ def create(folder: Path) -> None:
     path.chmod(OWNER_FILE)
 
 
-_INDEX = "CREATE INDEX failed ON submission (team) WHERE status IN ('INVALID', 'REJECTED')"
+_INDEXES = {
+    "failed": "CREATE INDEX failed ON submission (team) WHERE status IN ('INVALID', 'REJECTED')",
+    "by_key": "CREATE UNIQUE INDEX by_key ON submission (team, key) WHERE key IS NOT NULL",
+}
 
 
 def _complete(connection: sqlite3.Connection) -> None:
@@ -182,13 +214,13 @@ def _complete(connection: sqlite3.Connection) -> None:
 
 
 def _missing(connection: sqlite3.Connection) -> Iterator[str]:
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name='failed'").fetchone() is None:
-        yield _INDEX
     for table, columns in _ADDED.items():
         known = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
         yield from (
             f"ALTER TABLE {table} ADD COLUMN {name} {kind}" for name, kind in columns.items() if name not in known
         )
+    there = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type='index'")}
+    yield from (made for name, made in _INDEXES.items() if name not in there)
 
 
 def failures_of(connection: sqlite3.Connection, team: str, phase: str | None) -> list[Failure]:
@@ -207,20 +239,16 @@ def failures_of(connection: sqlite3.Connection, team: str, phase: str | None) ->
 
 def back_up(root: Path, target: Path) -> None:
     """A copy of the database as it stands, consistent whoever is writing."""
-    database = Database(root)
-    try:
-        with told(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with part_of(target) as part:
-                with said(part):
-                    copy = sqlite3.connect(part)
-                    try:
-                        database.copy_to(copy)
-                    finally:
-                        copy.close()
-                part.chmod(OWNER_FILE)
-    finally:
-        database.close()
+    with opened_database(root) as database, told(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with part_of(target) as part:
+            with said(part):
+                copy = sqlite3.connect(part)
+                try:
+                    database.copy_to(copy)
+                finally:
+                    copy.close()
+            part.chmod(OWNER_FILE)
 
 
 @contextmanager
@@ -309,6 +337,7 @@ def submission_of(row: sqlite3.Row) -> Submission:
         scores=msgspec.json.decode(row["scores"]),
         feedback=None if row["feedback"] is None else msgspec.json.decode(row["feedback"]),
         rehearsed=bool(row["rehearsed"]),
+        name=row["name"],
     )
 
 

@@ -93,6 +93,7 @@ class EmbeddedHome:
         self._claims = SqliteClaims(self._database, self._workspace.settings, self._workspace.challenge)
         self._orders = SqliteAdmin(self._database, journal)
         self._database.check()
+        self._database.check_journal()
         _catch_up(self._database, journal)
 
     async def close(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sandscore.queue.homes.home_row import Chosen, HomeRow
 
 if TYPE_CHECKING:
-    from sandscore.queue.home_protocol import QueueHome
+    from sandscore.queue.home_protocol import QueueHome, SubmissionDoor
     from sandscore.queue.new_submission import NewSubmission
     from sandscore.queue.queue_setup import NewQueue, QueueMade
     from sandscore.queue.workspace import Workspace
@@ -56,14 +56,16 @@ The folder of a queue that an older version made is given these two."""
 
     def submit(self, workspace: "Workspace", handed_in: "NewSubmission") -> str:
         from sandscore.queue.homes.sqlite.sqlite_admin import submit
-        from sandscore.queue.homes.sqlite.sqlite_database import Database
+        from sandscore.queue.homes.sqlite.sqlite_database import opened_database
         from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
 
-        database = Database(workspace.root)
-        try:
+        with opened_database(workspace.root) as database:
             return submit(database, SubmissionJournal(workspace.root), workspace, handed_in)
-        finally:
-            database.close()
+
+    def door(self, workspace: "Workspace") -> "SubmissionDoor":
+        from sandscore.queue.homes.sqlite.sqlite_door import SqliteDoor
+
+        return SqliteDoor(workspace)
 
     def back_up(self, workspace: "Workspace", target: Path) -> None:
         from sandscore.queue.homes.sqlite.sqlite_database import back_up
@@ -74,13 +76,34 @@ The folder of a queue that an older version made is given these two."""
         from msgspec import to_builtins
 
         from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
-        from sandscore.queue.homes.sqlite.sqlite_database import Database
+        from sandscore.queue.homes.sqlite.sqlite_database import opened_database
         from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
 
-        database = Database(workspace.root)
-        try:
+        with opened_database(workspace.root) as database:
             admin = SqliteAdmin(database, SubmissionJournal(workspace.root))
             found = {"attempts": admin.attempts(submission_id), "versions": admin.versions(submission_id)}
             return {name: to_builtins(rows) for name, rows in found.items()}
-        finally:
-            database.close()
+
+    def faults(self, workspace: "Workspace") -> list[str]:
+        from sandscore.base.errors import SandscoreError
+        from sandscore.queue.homes.sqlite.sqlite_database import opened_database
+
+        try:
+            with opened_database(workspace.root) as database:
+                database.check()
+                database.check_journal()
+                with database.writing():
+                    pass  # whoever writes reads what the journal alone knows
+        except SandscoreError as fault:
+            return [str(fault)]
+        return []
+
+    def accept_damage(self, workspace: "Workspace") -> list[str]:
+        from sandscore.queue.homes.sqlite.sqlite_database import opened_database
+
+        with opened_database(workspace.root) as database:
+            report = database.accept_damage()
+        if report is None:
+            return []
+        lines = [f"the damaged journal is kept as {report.kept}", *map(str, report.faults)]
+        return [*lines, *(f"submission {one} is missing; ask its team to hand it in again" for one in report.missing)]

@@ -30,7 +30,9 @@ class SynapseOptions(BaseModel):
         default=False, description="Score cards to the LOCKED folder, for another machine's board."
     )
     board: Entity | None = Field(default=None, description="Project of table and wiki page; null: the queue's.")
-    publish: bool = Field(default=True, description="False for all workers but the one that writes the board.")
+    publish: bool = Field(
+        default=True, description="False for all machines but the one that makes boards and keeps the log."
+    )
     wiki: bool = True
     annotate_scores: bool = Field(default=True, description="What a team is told of its scores, as annotations.")
     send_messages: bool = True

@@ -113,6 +113,9 @@ whether the queue may be worked on. The other verbs then need no more than --sta
         config = chosen.get("synapse_config") or (Path(remembered) if remembered else None)
         return SynapseHome(str(_evaluation(workspace.root, chosen)), config, workspace)
 
+    def makes_boards(self, root: Path) -> bool:
+        return _options(root).publish
+
     def submit(self, workspace: "Workspace", handed_in: "NewSubmission") -> str:
         evaluation = _evaluation(workspace.root, {})
         raise UsageFault(f"submissions to the Synapse queue {evaluation} are made on Synapse")

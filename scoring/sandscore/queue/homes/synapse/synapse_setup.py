@@ -49,7 +49,7 @@ def found_state(root: Path, challenge: Path, settings: QueueSettings, options: S
         content = options.model_dump_json(indent=2, exclude_unset=True)
         write_synced(folder / FILE, content.encode() + b"\n")
 
-    return found(root, challenge, settings, remember, (FILE,))
+    return found(root, challenge, settings, remember, (FILE,), logs=options.publish)
 
 
 async def _ask(workspace: Workspace, options: SynapseOptions) -> None:

@@ -1,0 +1,73 @@
+"""The door of the embedded home: what a server does for teams, on one connection that one thread uses."""
+
+import datetime
+from pathlib import Path
+
+from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin, counted_of, refused_slot, submit
+from sandscore.queue.homes.sqlite.sqlite_database import Database, submission_of
+from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
+from sandscore.queue.new_submission import NewSubmission, TeamSlots, quota_of, slots
+from sandscore.queue.workspace import Workspace
+from sandscore.records.submission import Submission
+
+
+class SqliteDoor:
+    """Keeps the promises of ``SubmissionDoor``."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._database = Database(workspace.root)
+        self._journal = SubmissionJournal(workspace.root)
+        self._admin = SqliteAdmin(self._database, self._journal)
+
+    def close(self) -> None:
+        self._database.close()
+
+    def submit(self, workspace: Workspace, entry: NewSubmission) -> str:
+        return submit(self._database, self._journal, workspace, entry)
+
+    def knows(self, team: str, key: str) -> bool:
+        with self._database.reading() as connection:
+            found = connection.execute("SELECT 1 FROM submission WHERE team=? AND key=?", (team, key)).fetchone()
+        return found is not None
+
+    def slots(self, workspace: Workspace, team: str, phase: str | None, now: datetime.datetime) -> TeamSlots:
+        quota, within = quota_of(workspace.challenge, phase)
+        with self._database.reading() as connection:
+            counted = counted_of(connection, team, within)
+            refused = refused_slot(connection, workspace.challenge, team, phase, now)
+        return TeamSlots(slots(quota, counted, now), refused)
+
+    def submissions(self, team: str) -> list[Submission]:
+        with self._database.reading() as connection:
+            rows = connection.execute("SELECT * FROM submission WHERE team=? ORDER BY seq", (team,))
+            return [submission_of(row) for row in rows]
+
+    def find(self, team: str, submission_id: str) -> Submission | None:
+        found = self._admin.find(submission_id)
+        return found if found is not None and found.team == team else None
+
+    def folder(self, workspace: Workspace, submission_id: str) -> Path | None:
+        kept = self._admin.folder_of(submission_id)
+        return None if kept is None else workspace.attempts.parent / kept
+
+    def cancel(self, submission_id: str) -> bool:
+        return self._admin.cancel(submission_id)
+
+    def changes(self) -> tuple[int, ...]:
+        path = self._database.path
+        found = (path, path.with_name(f"{path.name}-wal"))
+        return tuple(number for one in found if one.exists() for number in (one.stat().st_mtime_ns, one.stat().st_size))
+
+    def refused_before(self, moment: str) -> set[str]:
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT file FROM submission WHERE file IS NOT NULL GROUP BY file "
+                "HAVING min(status='INVALID') AND max(finished) < ?",
+                (moment,),
+            )
+            return {row[0] for row in rows}
+
+    def invalid_before(self, moment: str) -> set[str]:
+        with self._database.reading() as connection:
+            rows = connection.execute("SELECT id FROM submission WHERE status='INVALID' AND finished < ?", (moment,))
+            return {row[0] for row in rows}
