@@ -2,6 +2,7 @@
 
 import json
 import os
+import traceback
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,6 +16,12 @@ ANSWERS = {
     BASE + "tool": TOOL,
     BASE + "tool/dependencies": {"tools": []},
 }
+
+
+def raised(fault: Exception) -> str:
+    """A sentence that says what went wrong and where, but not what was being read: notes are private."""
+    frames = traceback.extract_tb(fault.__traceback__)
+    return f"annotate raised {type(fault).__name__} in {Path(frames[-1].filename).name}, line {frames[-1].lineno}"
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -41,7 +48,12 @@ class Handler(BaseHTTPRequestHandler):
         except (ValueError, KeyError, TypeError):
             self.problem(400, "'text' is a required property - 'note'")
             return
-        self.answer(200, {kind: annotate(text)})
+        try:
+            found = annotate(text)
+        except Exception as fault:
+            self.problem(500, raised(fault))
+            return
+        self.answer(200, {kind: found})
 
     def problem(self, status: int, detail: str) -> None:
         title = HTTPStatus(status).phrase

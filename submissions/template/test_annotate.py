@@ -4,6 +4,7 @@ import http.client
 import json
 import threading
 import unittest
+from unittest.mock import patch
 
 from annotate import annotate
 from server import BASE, Handler, Server
@@ -42,6 +43,13 @@ class ServerTest(unittest.TestCase):
     def test_note(self) -> None:
         status, answer = self.ask("POST", "textDateAnnotations", {"note": {"text": TEXT}})
         assert (status, answer) == (200, {"textDateAnnotations": annotate(TEXT)})
+
+    def test_a_fault_of_the_annotator_is_said(self) -> None:
+        with patch("server.annotate", side_effect=KeyError("Rivera")):
+            status, problem = self.ask("POST", "textDateAnnotations", {"note": {"text": TEXT}})
+        assert status == 500
+        assert str(problem["detail"]).startswith("annotate raised KeyError in ")
+        assert "Rivera" not in str(problem), "notes are private"
 
     def test_no_note(self) -> None:
         assert self.ask("POST", "textDateAnnotations", {})[0] == 400

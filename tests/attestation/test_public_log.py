@@ -92,6 +92,29 @@ def test_data_are_committed_to_before_anybody_hands_in(siege: tuple[Workspace, d
     assert f"gold:{gold[:12]}" not in json.dumps(board_of(workspace))
 
 
+@pytest.mark.parametrize(
+    ("data", "opened"),
+    [
+        ({"notes": "public", "gold": "public"}, {"gold/date", "challenge", "notes"}),
+        ({"notes": "hidden", "gold": "retired"}, {"gold/date", "challenge"}),
+        ({"notes": "public", "gold": "hidden"}, set()),
+    ],
+)
+def test_what_a_phase_was_about_is_opened_with_its_gold(tmp_path: Path, data: dict[str, str], opened: set[str]) -> None:
+    """Notes only where they are nobody's secret. By hand: ``sha256sum`` of each file."""
+    said = "".join(f'{name} = "{value}"\n' for name, value in data.items())
+    workspace = queue(tmp_path, f'challenge = "siege"\nresamples = 100\n[data]\n{said}')
+    hand_in(workspace)
+    worked(workspace)
+    lines = (workspace.root / "public" / "log" / "openings.jsonl").read_text().splitlines() if opened else []
+    found = {one["name"]: one["content"] for one in map(json.loads, lines) if one["kind"] == "data"}
+    places = {"gold/date": workspace.gold("date", None), "notes": workspace.notes(None)}
+    places |= {"challenge": workspace.challenge_file}
+    sums = {name: subprocess.check_output(["sha256sum", str(place)], text=True) for name, place in places.items()}
+    assert found == {name: f"sha256:{sums[name].split()[0]}" for name in opened}
+    assert log_of(workspace).checkpoint.size == len(log_of(workspace).lines)
+
+
 def test_the_board_holds_against_the_log(siege: tuple[Workspace, dict[str, str]]) -> None:
     workspace, ids = siege
     log = log_of(workspace)

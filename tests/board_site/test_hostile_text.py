@@ -8,7 +8,8 @@ from playwright.sync_api import Browser
 from published_pages import example_report, opened
 
 SHOWN = HOSTILE.replace("\u202e", "U+202E").replace("\u200b", "U+200B")
-ELEMENTS = "[...document.querySelectorAll('img, script:not(head script), iframe, object, [onerror], [style]')].length"
+FOREIGN = "img, script:not(head script, #proof), iframe, object, [onerror], [style]"
+ELEMENTS = f"[...document.querySelectorAll('{FOREIGN}')].length"
 
 
 @pytest.mark.browser

@@ -208,7 +208,7 @@ def leaves(command: click.Command) -> Iterator[click.Command]:
 
 NOBODY_KNOWS = {
     "annotator", "cause", "created", "dask", "dataset", "evaluation", "gpus", "home", "home_options", "image",
-    "image_size", "lines", "local",
+    "image_size", "lines", "local", "name",
     "memory", "notify", "only", "phase", "submission", "synapse", "synapse_options", "team", "types", "url",
 }  # fmt: skip
 

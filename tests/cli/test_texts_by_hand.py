@@ -155,7 +155,10 @@ def test_submissions_for_programs() -> None:
     assert (first["version"], first["scores"], first["needs_organiser"]) == (1, {"f": 0.5}, False)
     assert (second["team"], second["attempt"], second["needs_organiser"]) == ("=x", 2, True)
     assert submission_text.as_json([]) == "[]"
-    assert submission_text.as_csv([WAITING]).splitlines()[1].startswith("s2,date,'=x,RECEIVED,2,")
+    assert submission_text.as_csv([WAITING]).splitlines()[1].startswith("s2,date,,'=x,RECEIVED,,2,")
+    assert json.loads(submission_text.as_json([ONE], {"s1": 0.5}))[0]["score"] == 0.5
+    header, first = submission_text.as_text([ONE], {"s1": 0.51239}).splitlines()[:2]
+    assert (header.split()[4], first.split()[4]) == ("score", "0.5124")
 
 
 def test_verbs_of_a_queue(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -252,8 +255,8 @@ def test_the_numbers_of_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(work, "place_of", lambda words, where, after: (there, words[1 - after :]))
     monkeypatch.setattr("sandscore.queue.layout_move.update_layout", lambda root, row: None)
     work.command.main(["q"], standalone_mode=False)
-    place, plan, dask, output_format = seen[0]
-    assert (place, dask, output_format) == (there, None, "text")
+    place, plan, dask, output_format, metrics = seen[0]
+    assert (place, dask, output_format, metrics) == (there, None, "text", None)
     assert (plan.jobs, plan.once, plan.board_seconds, plan.grace) == (1, False, 30, 20)
     for wrong in (["--jobs", "0"], ["--jobs", "257"], ["--grace", "-1"], ["--board-every", "0"]):
         with pytest.raises(click.BadParameter):

@@ -235,6 +235,25 @@ def test_evaluate(python_image: object, tmp_path: Path) -> None:
     assert card["measures"]["instance_strict"]["fp"] == 0, "whole dates with slashes are never wrong"
 
 
+def test_evaluate_says_what_passed_and_takes_what_run_and_score_take(tmp_path: Path) -> None:
+    """The numbers are those of ``score`` on the same predictions."""
+    words = ["--measure", "iou(threshold=0.5)", "--html", tmp_path / "r.html", "--gold", GOLD, "-o", tmp_path / "e"]
+    challenge = ROOT / "gold" / "example" / "challenge.toml"
+    ran = sandscore("evaluate", "date", "--command", SERVER, "--challenge", challenge, "--notes", NOTES, *words)
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("ran          72 notes answered, ")
+    assert "\nvalid        every answer has the task's form and stands in its note\n" in ran.out
+    predictions = tmp_path / "e" / "predictions.json"
+    scored = sandscore("score", "date", "--gold", GOLD, "--notes", NOTES, "--predictions", predictions, *words[:2])
+    assert ran.out.endswith(scored.out)
+    assert RunRecord.model_validate_json((tmp_path / "e" / "run.json").read_bytes()).limits.total_seconds == 600
+    assert "<html" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    other = ["--profile", "i2b2", "--gold", GOLD, "-o", tmp_path / "i"]
+    ran = sandscore("evaluate", "date", "--command", SERVER, "--notes", NOTES, *other)
+    assert ran.code == 0, ran.err
+    assert json.loads((tmp_path / "i" / "card.json").read_bytes())["profile"] == "i2b2"
+
+
 @pytest.mark.parametrize(
     ("content", "code"), [pytest.param(None, 66, id="missing"), pytest.param("{}", 78, id="not a record")]
 )

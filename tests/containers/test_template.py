@@ -43,7 +43,7 @@ def test_its_own_test_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     words = [sys.executable, "-B", "-m", "unittest"]
     tested = subprocess.run(words, cwd=tmp_path / "mine", capture_output=True, text=True, check=False)
     assert tested.returncode == 0, tested.stderr
-    assert "Ran 5 tests" in tested.stderr
+    assert "Ran 6 tests" in tested.stderr
     readme = (tmp_path / "mine" / "README.md").read_text(encoding="utf-8")
     assert "sandscore run contact --image my-contact-annotator --notes notes.json -o run" in readme
     assert run(["init", "contact", str(tmp_path / "mine")]) == 2, "what is there is not written over"

@@ -58,6 +58,14 @@ def test_the_interval_that_allows_for_the_choice_comes_first() -> None:
     assert f"[{first.chosen_ci[0]:.4f}, {first.chosen_ci[1]:.4f}]" in as_text(made)
 
 
+def test_a_score_that_no_draw_moves_is_said_to_show_no_error() -> None:
+    """Each of twenty patients has three found, one invented and none missed: F1 is 6/7 whoever is drawn."""
+    made = rank([entry("a", [(3, 1, 0)] * 20), entry("b", [(3, 2, 0)] * 20)])
+    assert made.rows[0].chosen_ci is not None
+    assert made.rows[0].chosen_ci[0] == made.rows[0].chosen_ci[1] == pytest.approx(6 / 7)
+    assert "F1 0.857; no error seen: all draws of patients give the same score" in as_text(made)
+
+
 def test_csv_holds_no_formula() -> None:
     teams = [row["team"] for row in csv.DictReader(io.StringIO(as_csv(board())))]
     assert "'" + HOSTILE in teams

@@ -57,7 +57,7 @@ def test_patients_are_compared_as_fractions(drawn: list[tuple[tuple[int, int, in
     (pair,) = board.pairwise
     scores = [(score(*a), score(*b)) for a, b in zip(sides[pair.a], sides[pair.b], strict=True)]
     won, lost = sum(a > b for a, b in scores), sum(a < b for a, b in scores)
-    assert pair.patients == (won, len(scores) - won - lost, lost)
+    assert pair.patients == ((won, len(scores) - won - lost, lost) if pair.delta is not None else None)
 
 
 def both(**rules: object) -> Board:
@@ -79,4 +79,5 @@ def test_a_row_without_a_score_has_no_differences() -> None:
     entries = [entry("a", drawn_rows(0.8, 10, 1)), entry("b", drawn_rows(0.7, 10, 2)), entry("c", [(0, 0, 0)] * 10)]
     board = rank(entries, RULES)
     known = {(pair.a, pair.b): pair.delta_ci is not None for pair in board.pairwise}
+    assert known == {(pair.a, pair.b): pair.patients is not None for pair in board.pairwise}
     assert known == {("a", "b"): True, ("a", "c"): False, ("b", "c"): False}

@@ -93,6 +93,7 @@ def test_every_example_in_help_runs(workplace: Path, capsys: pytest.CaptureFixtu
         "submit",
         "receipt",
         "list",
+        "status",
         "show",
         "cancel",
         "requeue",
@@ -110,4 +111,9 @@ def test_every_example_in_help_runs(workplace: Path, capsys: pytest.CaptureFixtu
         assert run(words[1:]) == 0, example
         if name == "submit":
             submission_id = capsys.readouterr().out.strip()
+    team = commands.pop("team")
+    assert isinstance(team, click.Group)
+    for name in ("add", "token", "list", "remove"):
+        example = (team.commands[name].help or "").partition("Example:")[2].strip()
+        assert run(shlex.split(example)[1:]) == 0, example
     assert list(commands) == ["release-log"], "it asks a person at a terminal; test_log_release is one"

@@ -13,6 +13,7 @@ from sandscore.api.results import Run
 from sandscore.api.span_reading import SpanReader
 from sandscore.base.errors import UsageFault
 from sandscore.containers.annotation_run import (
+    LOG,
     PREDICTIONS,
     RECORD,
     RunJob,
@@ -25,11 +26,12 @@ from sandscore.containers.annotation_run import (
 from sandscore.containers.annotation_run import run as run_job
 from sandscore.containers.annotator_starts import Progress
 from sandscore.containers.engines.engine_registry import ENGINES
+from sandscore.containers.failure_cures import cure_of, last_lines
 from sandscore.containers.kept_answers import PARTIAL
 from sandscore.containers.python_annotator import run_in_python
 from sandscore.containers.run_context import Annotator, Kind, preset
 from sandscore.containers.sent_notes import SentNote, read_notes
-from sandscore.records.run_record import Hardening, Protocol, RunLimits, RunRecord
+from sandscore.records.run_record import Hardening, Outcome, Protocol, RunLimits, RunRecord
 from sandscore.task_table.task import Task, find_task
 
 if TYPE_CHECKING:
@@ -76,10 +78,18 @@ class RunFiles(Struct, frozen=True):
     folder: Path
     others: "tuple[RunFiles, ...]" = ()
     """The same of each other task."""
+    cure: str | None = None
+    """What would help, where the reason is one that we know."""
+    log_end: tuple[str, ...] = ()
+    """The last lines of a log, where a run did not finish."""
 
     @property
     def predictions(self) -> Path:
         return self.folder / PREDICTIONS
+
+    @property
+    def log(self) -> Path:
+        return self.folder / LOG
 
     @property
     def resumable(self) -> bool:
@@ -192,7 +202,9 @@ def run_to_folder(request: RunPlan, folder: Path, following: Following = _unfoll
     done = []
     for one, place, came in zip(job.tasks, places, (finished, *finished.others), strict=True):
         write_run(place, one, notes, came)
-        done.append(RunFiles(came.record, place))
+        failed = came.record.outcome is not Outcome.FINISHED
+        end = tuple(last_lines(came.log)) if failed else ()
+        done.append(RunFiles(came.record, place, cure=cure_of(came.record, came.log, came.refused), log_end=end))
     return replace(done[0], others=tuple(done[1:]))
 
 

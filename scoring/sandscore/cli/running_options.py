@@ -146,6 +146,12 @@ def report(done: "RunFiles") -> None:
         click.echo(f"sandscore: {warning}", err=True)
     if record.reason is not None:
         click.echo(f"sandscore: {record.outcome}: {record.reason}", err=True)
+    if record.reason is not None and done.log_end:
+        click.echo(f"sandscore: {done.log} ends:", err=True)
+        for line in done.log_end:
+            click.echo(f"    {line}", err=True)
+    if done.cure is not None:
+        click.echo(f"sandscore: hint: {done.cure}", err=True)
     if any(one.resumable for one in (done, *done.others)):
         click.echo("sandscore: what was answered is kept; --resume goes on with it", err=True)
 

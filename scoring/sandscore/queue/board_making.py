@@ -84,7 +84,7 @@ def rebuild(
             )
         except OrganiserFault as fault:
             warnings.append(_stays(group.slug, fault))
-    log.publish(_openings(log, workspace, submissions, accepted))
+    log.publish(dict.fromkeys(_openings(log, workspace, submissions, accepted)))
     _withdraw(workspace)
     boards = list(versions(workspace))
     if boards:
@@ -167,14 +167,14 @@ def _publish(workspace: Workspace, boards: Sequence[Path]) -> None:
 def _openings(
     log: PublicLog, workspace: Workspace, submissions: Sequence[ScoredSubmission], accepted: Sequence[HandedIn]
 ) -> Iterator[Opening]:
-    """Of what was scored, where exact values may leave the house; and of gold that will not be used again."""
+    """Of what was scored, where exact values may leave the house; and of data whose gold will not be used again."""
     by_id = {one.submission: one for one in accepted}
     for group in groups(workspace, submissions):
         policy = policy_in(workspace, group.task, group.phase)
         if policy.exact:
             yield from log.submission_openings(by_id[one.id] for one in group.members if one.id in by_id)
         if not policy.gold_hidden:
-            yield from log.gold_openings(group.task, group.phase)
+            yield from log.data_openings(group.task, group.phase, notes=policy.notes_public)
 
 
 def _log_board(workspace: Workspace, group: BoardGroup, board: Board, log: PublicLog, positions: Positions) -> None:

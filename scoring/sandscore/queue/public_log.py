@@ -259,13 +259,17 @@ class PublicLog:
             if position is not None:
                 yield SubmissionOpening(position, submission_salt(self._secret, given).hex(), given)
 
-    def gold_openings(self, task: str, phase: str | None) -> Iterator[Opening]:
-        """Of the gold in force, once it will never be used again."""
-        name = gold_name(task)
-        content, salt = _content(self._workspace.gold(task, phase)), data_salt(self._secret, phase, name)
-        position, hashed = self._known.data.get((phase, name), (0, ""))
-        if hashed == salted(salt, content.encode()):
-            yield DataOpening(position, name, salt.hex(), content)
+    def data_openings(self, task: str, phase: str | None, *, notes: bool) -> Iterator[Opening]:
+        """Of what is in force once this gold will never be used again: the gold, ``challenge.toml`` and practice notes,
+        and the notes where they are nobody's secret."""
+        with suppress(SandscoreError):
+            files = {gold_name(task): _content(self._workspace.gold(task, phase))}
+            files |= {name: content for name, content in self._files(phase).items() if notes or name != NOTES}
+            for name, content in files.items():
+                salt = data_salt(self._secret, phase, name)
+                position, hashed = self._known.data.get((phase, name), (0, ""))
+                if hashed == salted(salt, content.encode()):
+                    yield DataOpening(position, name, salt.hex(), content)
 
     def rotate(self) -> str:
         """A new key in place of the one that signed so far, which approves it; the new public key."""

@@ -56,6 +56,8 @@ def leading_sentence(board: Board) -> str | None:
     score = first.score if first.score is not None else measure.ranked if measure else None
     low, high = (f"{end:.3f}" for end in first.chosen_ci)
     said = f"{score_name(board)} {_three(score)}"
+    if first.chosen_ci[0] == first.chosen_ci[1]:
+        return f"{said}; no error seen: all draws of patients give the same score"
     if rivals == 1:
         return f"{said}; on new patients 95 %: {low}–{high}"
     expected = f"chosen as best of {rivals}, so expect about {_three(first.expected)} on new patients"

@@ -72,9 +72,9 @@ def _patients(table: ScoreTable, measure: int, order: Sequence[int]) -> dict[Pai
     """Scores are compared by cross-multiplication: whole numbers, never rounded."""
     counts = table.counts[:, :, measure]
     over, under = 2 * counts[..., 0], 2 * counts[..., 0] + counts[..., 1] + counts[..., 2]
+    whole = np.all(table.scored[:, :, measure], axis=1) & np.any(under, axis=1)
     empty = under == 0
     over, under = np.where(empty, 1, over), np.where(empty, 1, under)
-    whole: NDArray[np.bool_] = np.all(table.scored[:, :, measure], axis=1)
     found: dict[Pair, tuple[int, int, int]] = {}
     for at, a in enumerate(order):
         others = [b for b in order[at + 1 :] if whole[a] and whole[b]]

@@ -13,6 +13,8 @@ from sandscore import __version__
 from sandscore.site.page_text import FILTERS
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
+BOARD_SCRIPTS = ("draws", "recompute", "verify")
+"""What a board's page can do beside what every page can, in the order in which one needs the other."""
 
 
 def page(template: str, **values: Any) -> bytes:
@@ -38,17 +40,20 @@ def environment() -> jinja2.Environment:
 
 
 def _common() -> Mapping[str, Any]:
-    style = (TEMPLATES / "site.css").read_text(encoding="utf-8")
-    script = (TEMPLATES / "site.js").read_text(encoding="utf-8")
-    return {"version": __version__, "style": style, "script": script, "policy": policy(style, script)}
+    style, script = _text("site.css") + _text("reader/reader.css"), _text("site.js")
+    board_script = "\n".join(_text(f"reader/{name}.js") for name in BOARD_SCRIPTS)
+    scripts = {"script": script, "board_script": board_script}
+    return {"version": __version__, "style": style, "policy": policy(style, *scripts.values()), **scripts}
 
 
-def policy(style: str, script: str) -> str:
-    """Our style and our script by their hashes and nothing else: it holds for file:// and in any frame."""
-    return (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
+def _text(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def policy(style: str, *scripts: str) -> str:
+    """Our style and our scripts by their hashes and nothing else: it holds for file:// and in any frame."""
+    allowed = " ".join(f"'{_hash(script)}'" for script in scripts)
+    return f"default-src 'none'; style-src '{_hash(style)}'; script-src {allowed}; base-uri 'none'; form-action 'none'"
 
 
 def _hash(text: str) -> str:

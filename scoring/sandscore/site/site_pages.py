@@ -10,6 +10,7 @@ from sandscore.records.challenge import Challenge
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.site.board_columns import Column, columns_of
 from sandscore.site.board_files import ShownBoard, ShownCard
+from sandscore.site.board_proof import BoardProof, board_proof
 from sandscore.site.board_sentences import BoardSentences, sentences_of, site_sentence
 from sandscore.site.lead_strip import LeadStrip, lead_strip
 from sandscore.site.page_templates import page
@@ -62,6 +63,11 @@ class BoardPage(Struct, frozen=True):
         """Whether the site's cards have a count for each note, so that every number can be made again."""
         facts = [card.facts for cards in self.cards.values() for card in cards.values()]
         return bool(facts) and all(one.gold_annotations is not None for one in facts)
+
+    @property
+    def proof(self) -> BoardProof:
+        """What the page's script checks, and compares."""
+        return board_proof(self.board, self.cards, self.policy, whole=self.recomputed)
 
     @property
     def score(self) -> str:

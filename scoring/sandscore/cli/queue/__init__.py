@@ -11,6 +11,7 @@ VERBS = (
     "submit",
     "receipt",
     "list",
+    "status",
     "show",
     "work",
     "cancel",

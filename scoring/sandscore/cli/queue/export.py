@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandscore.cli.options import format_option
-from sandscore.cli.queue.queue_place import home_options, place_of
+from sandscore.cli.queue.queue_place import Place, home_options, place_of
 from sandscore.queue.homes.home_registry import our_homes
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def command(words: tuple[str, ...], output: Path, backup: bool, output_format: s
         place.row.back_up(place.workspace, output)
         written = 1
     else:
-        written = _export(output, *place.asking(_kept))
+        written = _export(place, output, *place.asking(_kept))
     said = {"written": written, "to": str(output)}
     click.echo(
         json.dumps(said) if output_format == "json" else f"{output}: {written} file{'' if written == 1 else 's'}"
@@ -61,12 +61,14 @@ async def _kept(home: "QueueHome") -> "tuple[Sequence[Submission], dict[str, Pat
     return found, cards
 
 
-def _export(output: Path, found: "Sequence[Submission]", cards: "Mapping[str, Path]") -> int:
+def _export(place: Place, output: Path, found: "Sequence[Submission]", cards: "Mapping[str, Path]") -> int:
     from sandscore.base.whole_files import write_synced
     from sandscore.cli.queue.submission_text import as_csv, as_json
+    from sandscore.queue.queue_status import ranking_scores
 
-    write_synced(output / "submissions.json", as_json(found).encode())
-    write_synced(output / "submissions.csv", as_csv(found).encode())
+    scores = ranking_scores(place.workspace, found)
+    write_synced(output / "submissions.json", as_json(found, scores).encode())
+    write_synced(output / "submissions.csv", as_csv(found, scores).encode())
     there = {name: card for name, card in cards.items() if card.exists()}
     for name, card in there.items():
         write_synced(output / "cards" / name, card.read_bytes())

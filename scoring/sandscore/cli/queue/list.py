@@ -21,9 +21,11 @@ def command(words: tuple[str, ...], statuses: tuple[str, ...], output_format: st
       sandscore queue list demo/queue --format json
     """
     from sandscore.cli.queue.submission_text import FORMATS
+    from sandscore.queue.queue_status import ranking_scores
 
     place, _ = place_of(words, where, 0)
     found = place.asking(lambda home: home.submissions())
     wanted = {status.upper() for status in statuses}
-    click.echo(FORMATS[output_format]([one for one in found if not wanted or one.status in wanted]))
+    shown = [one for one in found if not wanted or one.status in wanted]
+    click.echo(FORMATS[output_format](shown, ranking_scores(place.workspace, shown)))
     return 0

@@ -2,6 +2,8 @@
 
 import asyncio
 import signal
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,11 @@ from sandscore.cli.options import format_option
 from sandscore.cli.queue.queue_place import Place, home_options, place_of
 
 if TYPE_CHECKING:
+    from sandscore.queue.home_protocol import QueueHome
     from sandscore.queue.worker.queue_worker import WorkPlan
+    from sandscore.records.submission import Submission
+
+_PATIENCE_SECONDS = 10.0
 
 
 @click.command("work")
@@ -35,6 +41,7 @@ if TYPE_CHECKING:
     help="After SIGTERM: what is under way may take this long, then it is handed back.",
 )
 @click.option("--dask", metavar="ADDRESS", help="Do the work on a Dask cluster: tcp://scheduler:8786.")
+@click.option("--metrics", metavar="HOST:PORT", help="Serve the queue's numbers to Prometheus: 127.0.0.1:9464.")
 @home_options
 @format_option
 def command(
@@ -44,6 +51,7 @@ def command(
     board_every: float,
     grace: float,
     dask: str | None,
+    metrics: str | None,
     output_format: str,
     **where: Any,
 ) -> int:
@@ -60,6 +68,7 @@ def command(
     from sandscore.queue.layout_move import update_layout
     from sandscore.queue.queue_layout import owner_only
     from sandscore.queue.queue_setup import say_once
+    from sandscore.queue.worker.metrics_server import address_of
     from sandscore.queue.worker.queue_worker import WorkPlan
 
     place, _ = place_of(words, where, 0)
@@ -69,11 +78,13 @@ def command(
         require_cells(place.workspace.challenge)
     with owner_only():
         plan = WorkPlan(jobs, once, board_every, grace, place.row.makes_boards(place.workspace.root))
-        asyncio.run(_work(place, plan, dask, output_format))
+        asyncio.run(_work(place, plan, dask, output_format, None if metrics is None else address_of(metrics)))
     return 0
 
 
-async def _work(place: Place, plan: "WorkPlan", dask: str | None, output_format: str) -> None:
+async def _work(
+    place: Place, plan: "WorkPlan", dask: str | None, output_format: str, metrics: tuple[str, int] | None
+) -> None:
     from sandscore.cli.queue.worker_display import display
     from sandscore.queue.worker.queue_worker import Worker
 
@@ -81,7 +92,7 @@ async def _work(place: Place, plan: "WorkPlan", dask: str | None, output_format:
     hands, end = await _hands(place.workspace.root, dask)
     try:
         await home.open()
-        with display(output_format) as shown:
+        with display(output_format) as shown, _metrics(place, home, metrics):
             worker = Worker(home, place.workspace, plan, hands, shown.saw)
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGINT):
@@ -91,6 +102,23 @@ async def _work(place: Place, plan: "WorkPlan", dask: str | None, output_format:
     finally:
         await home.close()
         await end()
+
+
+def _metrics(place: Place, home: "QueueHome", address: tuple[str, int] | None) -> AbstractContextManager[object]:
+    """The numbers for whoever scrapes them, as they are then."""
+    from sandscore.queue.queue_status import prometheus, status_of
+    from sandscore.queue.worker.metrics_server import metrics_served
+
+    loop = asyncio.get_running_loop()
+
+    async def submissions() -> "Sequence[Submission]":
+        return await home.submissions()
+
+    def text() -> str:
+        found = asyncio.run_coroutine_threadsafe(submissions(), loop).result(_PATIENCE_SECONDS)
+        return prometheus(status_of(place.workspace, place.row, found))
+
+    return nullcontext() if address is None else metrics_served(address, text)
 
 
 async def _hands(root: Path, dask: str | None) -> Any:

@@ -15,6 +15,7 @@ from sandscore.base.whole_files import write_file
 from sandscore.containers.annotation_run import FinishedRun, RunJob, predictions, run, write_run
 from sandscore.containers.batch_protocol import notes_file
 from sandscore.containers.engines.engine_registry import connected
+from sandscore.containers.failure_cures import cure_of
 from sandscore.containers.practice_notes import REHEARSAL_SECONDS, rehearsal_notes
 from sandscore.containers.registries.image_pull import PullRules
 from sandscore.containers.run_context import Annotator
@@ -51,7 +52,7 @@ def work(job: RunnerRequest) -> RunnerAnswer:
 def _run(job: SubmissionRunRequest, task: Task, notes: list[SentNote], digest: str) -> RunAnswer:
     finished = _finished(job, task, notes, digest)
     write_run(Path(job.folder), task, notes, finished, {EARLY_LOG: finished.early.encode()})
-    return _answer(finished)
+    return _answer(finished, masked=job.masked)
 
 
 def _rehearse(job: SubmissionRunRequest, task: Task, notes: list[SentNote]) -> RunAnswer:
@@ -62,7 +63,7 @@ def _rehearse(job: SubmissionRunRequest, task: Task, notes: list[SentNote]) -> R
     found = _problems(task, notes, finished)
     told = {"problems": found.problems[:_LISTED], "counts": dict(sorted(found.counts.items()))}
     write_run(Path(job.folder), task, notes, finished, {NOTES: written, PROBLEMS: msgspec.json.encode(told)})
-    return _answer(finished)
+    return _answer(finished, masked=False)
 
 
 def _finished(job: SubmissionRunRequest, task: Task, notes: list[SentNote], digest: str) -> FinishedRun:
@@ -97,9 +98,12 @@ def _problems(task: Task, notes: list[SentNote], finished: FinishedRun) -> Probl
         return load_files(task, inputs, want_tokens=False, want_hashes=False).findings["predictions"]
 
 
-def _answer(finished: FinishedRun) -> RunAnswer:
+def _answer(finished: FinishedRun, *, masked: bool) -> RunAnswer:
+    """With the cure, which is made of the log, where whoever gets the log may see the notes."""
     record = finished.record
-    return RunAnswer(record.outcome, record.reason, record.stage, record.code)
+    cure = None if masked else cure_of(record, finished.log, finished.refused)
+    reason = f"{record.reason}; {cure}" if cure else record.reason
+    return RunAnswer(record.outcome, reason, record.stage, record.code)
 
 
 if __name__ == "__main__":

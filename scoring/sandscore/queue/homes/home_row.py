@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sandscore.queue.home_protocol import QueueHome, SubmissionDoor
     from sandscore.queue.new_submission import NewSubmission
     from sandscore.queue.queue_setup import NewQueue, QueueMade
+    from sandscore.queue.queue_status import AttemptFacts
     from sandscore.queue.workspace import Workspace
 
 Chosen = Mapping[str, Any]
@@ -126,6 +127,12 @@ class HomeRow(TableRow):
     def history(self, workspace: "Workspace", submission_id: str) -> dict[str, object]:
         """Attempts and versions of a submission, where the home keeps them."""
         return {}
+
+    def attempt_facts(self, workspace: "Workspace") -> "AttemptFacts":
+        """What the home knows of attempts that have ended."""
+        from sandscore.queue.queue_status import AttemptFacts
+
+        return AttemptFacts()
 
     def faults(self, workspace: "Workspace") -> list[str]:
         """What is wrong with what the home itself keeps, a sentence each; ``queue check`` asks."""

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sandscore.queue.home_protocol import QueueHome, SubmissionDoor
     from sandscore.queue.new_submission import NewSubmission
     from sandscore.queue.queue_setup import NewQueue, QueueMade
+    from sandscore.queue.queue_status import AttemptFacts
     from sandscore.queue.workspace import Workspace
 
 
@@ -83,6 +84,17 @@ The folder of a queue that an older version made is given these two."""
             admin = SqliteAdmin(database, SubmissionJournal(workspace.root))
             found = {"attempts": admin.attempts(submission_id), "versions": admin.versions(submission_id)}
             return {name: to_builtins(rows) for name, rows in found.items()}
+
+    def attempt_facts(self, workspace: "Workspace") -> "AttemptFacts":
+        from sandscore.queue.homes.sqlite.sqlite_database import opened_database
+        from sandscore.queue.queue_status import AttemptFacts
+
+        with opened_database(workspace.root) as database, database.reading() as connection:
+            rows = connection.execute(
+                "SELECT outcome, count(*), total(seconds) FROM attempt GROUP BY outcome"
+            ).fetchall()
+        ended = {str(outcome): count for outcome, count, _ in rows if outcome is not None}
+        return AttemptFacts(ended, sum(seconds for _, _, seconds in rows))
 
     def faults(self, workspace: "Workspace") -> list[str]:
         from sandscore.base.errors import SandscoreError

@@ -1,0 +1,276 @@
+"""The proof that a board's page carries: what its script needs to make the numbers again, and to compare two rows.
+
+Cards stand in it to the byte, so that their hashes can be made again. What a board withholds is not there at all.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from markupsafe import Markup
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
+
+from sandscore.ranking.pair_tests import adjustment_of, chosen_test, draws_of
+from sandscore.records.board import AnyMeasure, Board, FormulaMeasure, Pair, Row
+from sandscore.records.counts import counts_of
+from sandscore.records.disclosure_policy import DisclosurePolicy
+from sandscore.records.formula import COUNTS, F1, parse_formula
+from sandscore.site.board_files import ShownCard, references
+from sandscore.site.plots.heat_map import pairs_by_name
+from sandscore.site.site_folder import file_name
+
+MOST_ROWS = 60
+"""So many rows are compared with each other on a page; board.json has every pair."""
+MOST_BYTES = 3_000_000
+"""So much of cards stands in a page; beyond that the command line reads the files."""
+DIGITS = 10_000
+"""Differences are embedded to four digits."""
+WITHHELD = {
+    "/rows/*/card": "the score cards",
+    "/rows/*/sites/*/card": "the score cards",
+    "/rows/*/image": "images",
+    "/rows/*/created": "dates",
+    "/rows/*/run": "what the runs cost",
+    "/pairwise/*/patients": "on how many patients one row beats another",
+    "/pairwise": "the comparisons of pairs",
+    "/rows/*/rank": "ranks",
+    "/rows/*/measures": "scores",
+    "/stability": "how stable the order is",
+}
+Cards = Mapping[str, Mapping[str, ShownCard]]
+
+
+class EmbeddedRules(Struct, frozen=True):
+    """The rules that the script follows."""
+
+    headline: str
+    interval: str
+    tie_rule: str
+    numbering: str
+    resamples: int
+    draws: int
+    adjustment: str
+
+
+class EmbeddedFormula(Struct, frozen=True):
+    """What each component of a measure weighs in its quotient; nothing is below a sum."""
+
+    components: Sequence[str]
+    above: Sequence[int]
+    below: Sequence[int] | None
+    lower: bool
+
+
+class EmbeddedMeasure(Struct, frozen=True, omit_defaults=True):
+    """What a row says of one measure."""
+
+    counts: tuple[int, ...] | None
+    score: float | None
+    precision: float | None = None
+    recall: float | None = None
+    reason: str | None = None
+    ci: tuple[float, float] | None = None
+
+
+class EmbeddedRow(Struct, frozen=True, omit_defaults=True):
+    """What a row says that can be made again; ``page`` is its name in the table, ``cards`` are paths and hashes."""
+
+    name: str
+    page: str
+    rank: float | None
+    rank_set: tuple[int, int] | None
+    group: int | None
+    measures: dict[str, EmbeddedMeasure]
+    chosen_ci: tuple[float, float] | None = None
+    expected: float | None = None
+    k: float | None = None
+    p_vs_leader: float | None = None
+    p_first: float | None = None
+    cards: Sequence[tuple[str, str]] = ()
+
+
+class Embedded(Struct, frozen=True):
+    """All that stands in the page for its script; ``cards`` by row and data set, to the byte."""
+
+    level: str
+    task: str
+    version: str
+    challenge: str | None
+    phase: str | None
+    gold: Sequence[tuple[str, str | None]]
+    log_root: str | None
+    seed: str
+    seed_follows: bool
+    rules: EmbeddedRules
+    orders: bool
+    units: int
+    effective: float | None
+    formulas: dict[str, EmbeddedFormula]
+    rows: Sequence[EmbeddedRow]
+    pairs: Sequence[int | None]
+    cards: Sequence[Sequence[str]]
+
+
+class BoardProof(Struct, frozen=True):
+    """``level`` is what the page's script can reach: ``recomputed``, ``totals``, or ``shown`` while scores are hidden.
+
+    ``because`` says what keeps it from recomputing everything where the cards are there.
+    """
+
+    level: str
+    because: str | None
+    embedded: Markup
+    compared: bool
+    withheld: Sequence[str]
+
+
+def board_proof(board: Board, cards: Cards, policy: DisclosurePolicy, *, whole: bool) -> BoardProof:
+    """``whole``: the cards have a count for each note."""
+    because = _obstacle(board, cards) if whole else None
+    level = "shown" if not policy.exact else "recomputed" if whole and because is None else "totals"
+    compared = bool(board.pairwise) and len(board.rows) <= MOST_ROWS
+    return BoardProof(level, because, _embedded(_told(board, cards, level)), compared, kept_back(board))
+
+
+def kept_back(board: Board) -> list[str]:
+    """What the board withholds, in words where there are some."""
+    return sorted({WITHHELD.get(pointer, f"`{pointer}`") for pointer in board.withheld})
+
+
+def _obstacle(board: Board, cards: Cards) -> str | None:
+    """What the script leaves to the command line."""
+    rules = board.config
+    if rules.aggregation != "headline" or rules.sites != "pooled" or chosen_test(rules) != "randomisation":
+        return "its score is made of several scores, or its test is another one"
+    if rules.tie_rule != "stepdown" or rules.interval == "bca" or rules.tie_break:
+        return "it follows rules that are not the usual ones"
+    sites = {tuple(references(row)) for row in board.rows}
+    if len(sites) != 1 or (any(row.sites for row in board.rows) and any(row.missing for row in board.rows)):
+        return "not every row was scored on everything"
+    if sum(len(card.content) for of in cards.values() for card in of.values()) > MOST_BYTES:
+        return "its score cards are too large for a page"
+    return None
+
+
+def _told(board: Board, cards: Cards, level: str) -> Embedded:
+    rules, whole = board.config, level == "recomputed"
+    pairs = board.pairwise if len(board.rows) <= MOST_ROWS or whole else ()
+    tested = sum(pair.p is not None for pair in board.pairwise)
+    draws = rules.resamples if chosen_test(rules) == "paired_bootstrap" else draws_of(rules, tested)
+    plain = rules.aggregation == "headline" and rules.sites == "pooled" and not rules.tie_break
+    return Embedded(
+        level=level,
+        task=board.task,
+        version=board.sandscore,
+        challenge=rules.challenge,
+        phase=board.phase,
+        gold=sorted(board.gold.items()),
+        log_root=board.log_root,
+        seed=board.seed,
+        seed_follows=rules.seed_rule == "names" or board.log_root is not None,
+        rules=EmbeddedRules(
+            headline=board.headline,
+            interval=rules.interval,
+            tie_rule=rules.tie_rule,
+            numbering=rules.numbering,
+            resamples=rules.resamples,
+            draws=draws,
+            adjustment=adjustment_of(rules),
+        ),
+        orders=bool(pairs) and plain,
+        units=board.units,
+        effective=board.effective_patients,
+        formulas={name: _weights(measure) for row in board.rows for name, measure in row.measures.items()},
+        rows=[_row(row, whole=whole) for row in board.rows],
+        pairs=_pairs(board, pairs, draws),
+        cards=[_texts(row, cards) for row in board.rows] if whole else [],
+    )
+
+
+def _texts(row: Row, cards: Cards) -> list[str]:
+    return [cards[row.submission][dataset].content.decode() for dataset in sorted(references(row))]
+
+
+def _weights(measure: AnyMeasure) -> EmbeddedFormula:
+    formula = parse_formula(measure.formula or F1)
+    above, below = dict(formula.above), dict(formula.below)
+    named = formula.components if isinstance(measure, FormulaMeasure) else COUNTS
+    return EmbeddedFormula(
+        components=named,
+        above=[above.get(name, 0) for name in named],
+        below=[below.get(name, 0) for name in named] if below else None,
+        lower=measure.direction == "lower",
+    )
+
+
+def _row(row: Row, *, whole: bool) -> EmbeddedRow:
+    told = EmbeddedRow(
+        name=row.submission,
+        page=file_name(row.submission),
+        rank=row.rank,
+        rank_set=row.rank_set,
+        group=row.group,
+        measures={name: _measure(measure, whole=whole) for name, measure in row.measures.items()},
+    )
+    if not whole:
+        return told
+    drawn = {name: getattr(row, name) for name in ("chosen_ci", "expected", "k", "p_vs_leader", "p_first")}
+    return replace(told, **drawn, cards=[(one.path, one.sha256) for _, one in sorted(references(row).items())])
+
+
+def _measure(measure: AnyMeasure, *, whole: bool) -> EmbeddedMeasure:
+    if isinstance(measure, FormulaMeasure):
+        counts = tuple(measure.components.values()) if measure.components is not None else None
+    else:
+        known = counts_of(measure.tp, measure.fp, measure.fn)
+        counts = (known.tp, known.fp, known.fn) if known else None
+    return EmbeddedMeasure(
+        counts=counts,
+        score=measure.ranked,
+        precision=measure.precision,
+        recall=measure.recall,
+        reason=measure.reason,
+        ci=measure.ranked_ci if whole else None,
+    )
+
+
+def _pairs(board: Board, pairs: Sequence[Pair], draws: int) -> list[int | None]:
+    """Every two rows in the board's order, as whole numbers: differences in ten-thousandths, p in draws."""
+    if not pairs:
+        return []
+    known, names = pairs_by_name(board), [row.submission for row in board.rows]
+    out: list[int | None] = []
+    for at, a in enumerate(names):
+        for b in names[at + 1 :]:
+            out += _numbers(known, a, b, draws + 1)
+    return out
+
+
+def _numbers(known: Mapping[tuple[str, str], Pair], a: str, b: str, scale: int) -> list[int | None]:
+    pair, turned = known.get((a, b)), False
+    if pair is None:
+        pair, turned = known.get((b, a)), True
+    if pair is None:
+        return [None] * 8
+    sign = -1 if turned else 1
+    ends = sorted(sign * end for end in pair.delta_ci) if pair.delta_ci else (None, None)
+    wins = None if pair.wins is None else 1 - pair.wins if turned else pair.wins
+    won, _, lost = (pair.patients[::sign] if pair.patients else None) or (None, None, None)
+    return [
+        _whole(None if pair.delta is None else sign * pair.delta, DIGITS),
+        *(_whole(end, DIGITS) for end in ends),
+        *(_whole(p, scale) for p in (pair.p, pair.adjusted)),
+        _whole(wins, DIGITS),
+        won,
+        lost,
+    ]
+
+
+def _whole(value: float | None, scale: int) -> int | None:
+    return None if value is None else round(value * scale)
+
+
+def _embedded(told: Embedded) -> Markup:
+    """JSON that no name can end, and that holds nothing invisible."""
+    text = json.dumps(to_builtins(told), ensure_ascii=True, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))  # noqa: S704
