@@ -182,7 +182,7 @@ class EntityLeak(UnitLeakMeasure):
         return Grouped(group, entity, mentions.leaking).once().counted(groups)
 
 
-class PatientLeak(UnitLeakMeasure):
+class LeakingPatients(UnitLeakMeasure):
     """Patients of whom anything leaks, or at least ``quasi`` different quasi-identifiers."""
 
     name = "patient_leak"
@@ -217,7 +217,7 @@ class PatientLeak(UnitLeakMeasure):
         return np.bincount(owner[leaks], minlength=groups), np.bincount(owner[has], minlength=groups)
 
 
-class MaskPrecision(NoteLeakMeasure):
+class CharacterPrecision(NoteLeakMeasure):
     """Masked characters that are gold's."""
 
     name = "char_precision"

@@ -1,7 +1,6 @@
 """Leaks as score cards say them: shares with their bounds, by class and label, and their means."""
 
 import math
-from typing import Any
 
 from sandscore.annotations.columns import Ints
 from sandscore.measures.identifier_classes import CLASSES
@@ -9,7 +8,7 @@ from sandscore.measures.leak_bounds import BOUNDED, LEVEL, bounds_of, exact_uppe
 from sandscore.measures.leak_measures import ALL, CharacterF
 from sandscore.measures.leak_totals import LeakQuestion, LeakTable
 from sandscore.records.counts import Counts, ratio
-from sandscore.records.formula import COUNTS, F1
+from sandscore.records.formula import F1
 from sandscore.records.scorecard import AnyScore, GroupRatio, Macro, MeanRatios, MeasureScore, RatioScore
 
 
@@ -19,27 +18,30 @@ def leak_score(table: LeakTable, question: LeakQuestion, macro: Macro | None) ->
         return _f_score(table, table.plan.row, macro)
     n, of = (int(number) for number in table.rows.sum(axis=0))
     wrong, patients = _against(table.patients[ALL], table.plan.row.direction)
-    shown: dict[str, Any] = {}
-    if table.plan.row.name not in BOUNDED:
-        shown["means"] = _means(table)
-    return RatioScore(
+    bounds = bounds_of(table.plan.shown, wrong, patients)
+    told = RatioScore(
         n=n,
         of=of,
         value=ratio(n, of),
         direction=table.plan.row.direction,
         ci=None,
-        **shown | bounds_of(table.plan.shown, wrong, patients),
+        bound=bounds["bound"],
+        bound_level=bounds["bound_level"],
         by_class=_classes(table) if question.grouped and table.plan.only == ALL else {},
     )
+    if table.plan.row.name not in BOUNDED:
+        return told.model_copy(update={"means": _means(table)})
+    clustered = bounds.get("bound_clustered")
+    return told if clustered is None else told.model_copy(update={"bound_clustered": clustered})
 
 
-def label_rows(table: LeakTable, names: list[str]) -> dict[str, dict[str, Any]]:
+def label_rows(table: LeakTable, names: list[str]) -> dict[str, dict[str, int | float | None]]:
     """By label: what of it, and of how much; bounds hold for all labels together."""
     if table.labels is None:
         return {}
     there = [code for code in range(len(names)) if table.labels[code, 1]]
     level = _shared(len(there))
-    rows: dict[str, dict[str, Any]] = {}
+    rows: dict[str, dict[str, int | float | None]] = {}
     for code in there:
         n, of = (int(number) for number in table.labels[code])
         rows[names[code]] = {"n": n, "of": of}
@@ -60,12 +62,23 @@ def unit_rows(tables: list[LeakTable], question: LeakQuestion) -> dict[str, dict
 
 
 def _f_score(table: LeakTable, row: type[CharacterF], macro: Macro | None) -> MeasureScore:
-    sums: dict[str, Any] = dict(zip(COUNTS, map(int, table.rows.sum(axis=0)), strict=True))
-    counts, formula = Counts(**sums), row.formula_for(table.plan.settings)
-    value: dict[str, Any] = {} if formula == F1 else {"value": row.value(sums, table.weighed, table.plan.settings)}
-    ranked = {} if formula in {F1, None} else {"formula": formula, "direction": "higher"}
-    ratios = {name: getattr(counts, name) for name in ("precision", "recall", "f1")}
-    return MeasureScore(**sums | ratios | value | ranked, f1_ci=None, macro=macro)
+    tp, fp, fn = (int(number) for number in table.rows.sum(axis=0))
+    counts, formula = Counts(tp, fp, fn), row.formula_for(table.plan.settings)
+    told = MeasureScore(
+        tp=tp,
+        fp=fp,
+        fn=fn,
+        precision=counts.precision,
+        recall=counts.recall,
+        f1=counts.f1,
+        f1_ci=None,
+        macro=macro,
+    )
+    if formula == F1:
+        return told
+    value = row.value({"tp": tp, "fp": fp, "fn": fn}, table.weighed, table.plan.settings)
+    ranked = {} if formula is None else {"formula": formula, "direction": "higher"}
+    return told.model_copy(update={"value": value, **ranked})
 
 
 def _against(rows: Ints, direction: str) -> tuple[list[int], list[int]]:
