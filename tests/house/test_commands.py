@@ -65,7 +65,7 @@ def test_every_verb_has_help_with_an_example() -> None:
         assert f"sandscore {' '.join(path)}" in (found.help or ""), path
 
 
-ELSEWHERE = {"run", "evaluate", "attack", "doctor", "queue"}
+ELSEWHERE = {"run", "evaluate", "attack", "doctor", "queue", "serve", "submit", "status"}
 """Verbs whose examples need an engine or a queue; tests of their own run them."""
 
 

@@ -30,6 +30,8 @@ VERBS = {
     "power": "power",
     "queue": "queue",
     "serve": "serve",
+    "submit": "submit",
+    "status": "status",
     "demo": "demo",
 }
 """Verb on the command line: the module of ``sandscore.cli`` that holds its ``command``."""

@@ -59,18 +59,27 @@ class PunctualProtocol(H11Protocol):
 
 def serve(root: Path, listen: str, public_url: str | None, proxies: Sequence[str]) -> None:
     """Until it is told to stop."""
-    host, port = _address(listen)
-    secure = _is_https(public_url)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < _FILES:
-        resource.setrlimit(
-            resource.RLIMIT_NOFILE, (min(_FILES, hard) if hard != resource.RLIM_INFINITY else _FILES, hard)
-        )
+        wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     with owner_only():
-        QueueSide(root).close()  # what is wrong with the queue is said now
-        config = uvicorn.Config(
-            application(root, networks([*LOOPBACK, *proxies]), secure=secure),
+        server = server_of(root, listen, public_url, proxies)
+        try:
+            server.run()
+        except SystemExit:
+            raise InfrastructureFault(f"the server cannot listen on {one_line(listen)}") from None
+
+
+def server_of(root: Path, listen: str, public_url: str | None, proxies: Sequence[str]) -> uvicorn.Server:
+    """Ready to run; what is wrong with the queue or the options is said now."""
+    host, port = _address(listen)
+    secure, trusted = _is_https(public_url), networks([*LOOPBACK, *proxies])
+    QueueSide(root).close()
+    return uvicorn.Server(
+        uvicorn.Config(
+            application(root, trusted, secure=secure),
             host,
             port,
             http=PunctualProtocol,
@@ -85,11 +94,7 @@ def serve(root: Path, listen: str, public_url: str | None, proxies: Sequence[str
             timeout_keep_alive=IDLE_SECONDS,
             timeout_graceful_shutdown=STOP_SECONDS,
         )
-        server = uvicorn.Server(config)
-        try:
-            server.run()
-        except SystemExit:
-            raise InfrastructureFault(f"the server cannot listen on {one_line(listen)}") from None
+    )
 
 
 def _address(listen: str) -> tuple[str, int]:
