@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sandscore.measures.leak_bounds import bounds_of, too_few
+from sandscore.measures.leak_bounds import bounds_of
 from sandscore.ranking.aggregation import leader_by_site_rule, missing_cells
 from sandscore.ranking.analysis import Standing, ranked_measure_names, stand
 from sandscore.ranking.card_reading import RankedCard
@@ -45,7 +45,7 @@ def row_of(table: ScoreTable, rules: BoardRules, standing: Standing, system: int
     several = len(table.datasets) > 1
     plain = rules.aggregation == "headline" and rules.sites == "pooled"
     apart = system != leader and scored
-    few = _has_few(table, first, rules, system)
+    few = table.has_few(system, table.measures.index(rules.headline))
     return Row(
         rank=standing.ranks[system],
         rank_set=standing.sets.get(system),
@@ -70,13 +70,6 @@ def row_of(table: ScoreTable, rules: BoardRules, standing: Standing, system: int
         card=None if several else _reference(first),
         sites={name or "default": _site(table, rules, entry) for name, entry in entries} if several else {},
     )
-
-
-def _has_few(table: ScoreTable, entry: RankedCard, rules: BoardRules, system: int) -> bool:
-    """Whether the board ranks by a share that too few patients count against for any interval of resamples."""
-    if not isinstance(entry.card.measures.get(rules.headline), RatioScore):
-        return False
-    return too_few(table.wrong(system, table.measures.index(rules.headline))[0])
 
 
 def _measures(table: ScoreTable, rules: BoardRules, standing: Standing, system: int) -> dict[str, AnyMeasure]:
@@ -164,7 +157,7 @@ def _ratio_measure(
         of=of,
         value=n / of if of and reason is None else None,
         direction=scores[0].direction,
-        ci=None if too_few(by_patient[0]) else interval,
+        ci=interval,
         **bounds_of(name, *by_patient),
         reason=reason,
     )

@@ -9,6 +9,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from sandscore.base.errors import ParticipantFault
+from sandscore.measures.leak_bounds import too_few
 
 if TYPE_CHECKING:
     from sandscore.ranking.card_reading import RankedCard
@@ -67,6 +68,14 @@ class ScoreTable(Struct, frozen=True, eq=False):
         """By unit, of a measure that is a share: what counts against the system, and of how much."""
         right, against = np.moveaxis(self.counts[system, units, measure, :2], -1, 0)
         return against.tolist(), (right + against).tolist()
+
+    def has_few(self, system: int, measure: int) -> bool:
+        """Whether the measure is a share that too few patients count against for any interval of resamples."""
+        from sandscore.records.scorecard import RatioScore
+
+        name = self.measures[measure]
+        scores = (entry.card.measures.get(name) for _, entry in self.entries(self.systems[system]))
+        return any(isinstance(score, RatioScore) for score in scores) and too_few(self.wrong(system, measure)[0])
 
     def pooled_scores(self, measure: int) -> NDArray[np.float64]:
         """The score of every system's counts on all data sets together; NaN where there is none."""
