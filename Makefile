@@ -57,7 +57,7 @@ test: needs check images browser peers shells  ## everything that must hold
 mutate: environment  ## small faults planted in every room, and which of them its tests do not notice
 	@$(PYTHON) tools/mutate.py
 
-schemas: environment  ## what follows from the task table: JSON Schemas, the list of tasks
+schemas: environment  ## what follows from the task table: JSON Schemas, the list of tasks, docs/predictions.md
 	@$(PYTHON) tools/make_schemas.py
 
 lock: environment  ## constraints.txt for what is installed, each file by its hash
