@@ -41,9 +41,12 @@ style:
 arrows:
 	@.venv/bin/lint-imports --no-cache > .venv/arrows.txt || (cat .venv/arrows.txt; exit 1)
 
+unexport PYTHONDONTWRITEBYTECODE  # tests are compiled once, not by each process of every run
+
 quick: check  ## lint, types and the unit tests, without engine, browser or original scorers
 	@$(PYTHON) -m pytest -n 2 --dist worksteal --hypothesis-profile quick -m "not engine and not browser and not peer and not slow" \
-		--ignore tests/fuzz --ignore tests/submission_queue --ignore tests/board_site --ignore tests/peers
+		--ignore tests/fuzz --ignore tests/submission_queue --ignore tests/board_site --ignore tests/peers \
+		--ignore tests/attestation/test_public_log.py --ignore tests/attestation/test_verification_levels.py
 
 needs: environment
 	@tools/needs.sh
@@ -54,7 +57,7 @@ test: needs check images browser peers shells  ## everything that must hold
 mutate: environment  ## small faults planted in every room, and which of them its tests do not notice
 	@$(PYTHON) tools/mutate.py
 
-schemas: environment  ## what follows from the task table: JSON Schemas, the list of tasks
+schemas: environment  ## what follows from the task table: JSON Schemas, the list of tasks, docs/predictions.md
 	@$(PYTHON) tools/make_schemas.py
 
 lock: environment  ## constraints.txt for what is installed, each file by its hash
