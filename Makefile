@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help environment needs engine images browser shells peers check types style arrows quick test mutate schemas lock sbom demo fuzz soak bench clean
+.PHONY: help environment needs engine images models browser shells peers check types style arrows quick test mutate schemas lock sbom demo fuzz soak bench clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -17,6 +17,9 @@ engine: environment
 images: engine
 	@tools/base_image.sh
 	@$(PYTHON) tools/example_images.py >/dev/null
+
+models: images peers
+	@tools/models_image.sh
 
 browser: environment
 	@tools/browser.sh
@@ -51,7 +54,7 @@ quick: check  ## lint, types and the unit tests, without engine, browser or orig
 needs: environment
 	@tools/needs.sh
 
-test: needs check images browser peers shells  ## everything that must hold
+test: needs check images browser peers shells models  ## everything that must hold
 	@$(PYTHON) -m pytest -n 2 --dist worksteal
 
 mutate: environment  ## small faults planted in every room, and which of them its tests do not notice

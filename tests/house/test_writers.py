@@ -13,6 +13,7 @@ APPENDING = {
     "public_log": "a line is added to what is there",
     "board_refresh": "a lock is held on the file",
     "team_registry": "a line is added to what is there",
+    "order_history": "a line is added to what is there",
 }
 STREAMED = {"synapse_files": "bytes from the network, into a part of the writer's"}
 IN_MEMORY = {"firing_range": "a lure in a temporary folder, gone with it"}
