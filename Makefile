@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help environment engine images browser peers check types style arrows quick test mutate schemas lock sbom demo fuzz soak bench clean
+.PHONY: help environment engine images browser proxy peers check types style arrows quick test mutate schemas lock sbom demo fuzz soak bench clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -23,6 +23,9 @@ browser: environment
 
 shells:
 	@tools/shells.sh
+
+proxy:
+	@tools/proxy.sh
 
 peers: environment
 	@$(PYTHON) tools/peer_env.py presidio nlpsandbox-client neleval cwltool groovy-parser compose
@@ -45,7 +48,7 @@ quick: check  ## lint, types and the unit tests, without engine, browser or orig
 	@$(PYTHON) -m pytest -n 2 --dist worksteal --hypothesis-profile quick -m "not engine and not browser and not peer and not slow" \
 		--ignore tests/fuzz --ignore tests/submission_queue --ignore tests/board_site --ignore tests/peers
 
-test: check images browser peers shells  ## everything that must hold
+test: check images browser peers shells proxy  ## everything that must hold
 	@$(PYTHON) -m pytest -n 2 --dist worksteal
 
 mutate: environment  ## small faults planted in every room, and which of them its tests do not notice
