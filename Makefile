@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help environment engine images browser proxy peers check types style arrows quick test mutate schemas lock sbom demo fuzz soak bench clean
+.PHONY: help environment needs engine images browser proxy shells peers check types style arrows quick test mutate schemas lock sbom demo fuzz soak bench clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -48,7 +48,10 @@ quick: check  ## lint, types and the unit tests, without engine, browser or orig
 	@$(PYTHON) -m pytest -n 2 --dist worksteal --hypothesis-profile quick -m "not engine and not browser and not peer and not slow" \
 		--ignore tests/fuzz --ignore tests/submission_queue --ignore tests/board_site --ignore tests/peers
 
-test: check images browser peers shells proxy  ## everything that must hold
+needs: environment
+	@tools/needs.sh
+
+test: needs check images browser peers shells proxy  ## everything that must hold
 	@$(PYTHON) -m pytest -n 2 --dist worksteal
 
 mutate: environment  ## small faults planted in every room, and which of them its tests do not notice
@@ -63,8 +66,8 @@ lock: environment  ## constraints.txt for what is installed, each file by its ha
 sbom: environment  ## what sandscore is made of, as CycloneDX: sbom.json
 	@$(PYTHON) -m tools.sbom > sbom.json
 
-demo: images  ## the whole flow on the bundled example challenge
-	@.venv/bin/sandscore demo --images -o $(OUT)
+demo: environment  ## the whole flow on the bundled example challenge; without an engine on prediction files
+	@tools/demo.sh $(OUT)
 
 fuzz: environment  ## hostile inputs, the kernel among sanitizers, and a guided search
 	@cd tests && PYTHONPATH=. ../$(PYTHON) -m fuzz.long

@@ -226,7 +226,7 @@ def test_a_bar_stands_where_its_interval_is() -> None:
 
 def test_looking_at_many_patients_computes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     many = drawn("many")
-    monkeypatch.setattr("sandscore.api.results._QUICK_UNITS", 11)
+    monkeypatch.setattr("sandscore.api.results.QUICK_UNITS", 11)
     assert "12 patients: intervals are computed when asked for" in repr(many)
     assert many._intervals == {}
     assert many.interval is not None

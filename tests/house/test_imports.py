@@ -9,7 +9,7 @@ import pytest
 from sandscore.cli.main import VERBS
 
 ROOT = Path(__file__).resolve().parents[2]
-HEAVY = {"pandas", "docker", "synapseclient", "plotly", "scipy", "matplotlib", "jinja2", "dask", "requests"}
+HEAVY = {"pandas", "docker", "synapseclient", "scipy", "matplotlib", "jinja2", "dask", "requests"}
 
 
 SLOW = {"numpy", "msgspec", "pydantic", "jsonschema"}

@@ -26,7 +26,7 @@ LOOSE = {
     "queue/homes/": "rows of databases, and what Synapse answers",
     "records/": "parts of cards that other profiles give a form",
     "scoring/card_building.py": "rows of a card",
-    "site/": "parts of cards, and figures for Plotly",
+    "site/": "parts of cards",
     "task_table/": "tables of tasks.toml, and JSON Schemas",
 }
 """Where it stands, and why its form is not ours."""

@@ -22,6 +22,16 @@ def test_the_page_prints_what_was_recorded() -> None:
     assert len(printed) > 15
 
 
+def test_the_words_on_the_page_are_those_of_the_cells() -> None:
+    """A point of F1 too high, and 87 boards of 100, are the leader's of ten ordinary equals on 118 patients."""
+    page = " ".join((ROOT / "docs/ranking.md").read_text(encoding="utf-8").split())
+    found = RECORDED["ordinary equal 10 118"]
+    assert f"held the truth on {100 * found['own']:.0f} of 100 such boards" in page
+    assert "by a point of F1 on the simulated boards" in page
+    assert 0.9 < 100 * found["optimism"] < 1.1
+    assert abs(found["chosen"] - 0.95) < 0.02, "95 of 100"
+
+
 @pytest.mark.parametrize("name", RECORDED)
 def test_what_was_recorded_keeps_the_promises(name: str) -> None:
     """At 100 patients and more .93 of leaders, and .95 of boards, as far as so many boards can tell: three errors,

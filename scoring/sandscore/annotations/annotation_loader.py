@@ -130,7 +130,7 @@ class AnnotationLoader:
         try:
             walk(data, decoder, ("annotationSource", self._task.array), self, progress, self.at_once)
         except JsonFault as fault:
-            self._findings.add("json", (-1, -1), "", None, str(fault))
+            self._findings.add("json", (-1, -1), "", None, _named(data, fault))
             missing = None
         if self._counted:
             missing = None  # nobody looked whom those records are about
@@ -190,7 +190,9 @@ class AnnotationLoader:
             value = loads(item.data)
         except JsonFault as fault:
             where = "" if len(item.data) == len(whole) else self._pointer(number)
-            self._findings.add("json", (number, -1), where, None, str(whole.within(fault, item.offset)))
+            within, last = whole.within(fault, item.offset), item.offset + len(item.data) >= len(whole) - 2
+            said = _named(whole.data, within) if last else str(within)
+            self._findings.add("json", (number, -1), where, None, said)
             return
         alone = len(item.data) == len(whole)
         self._one_note = alone and isinstance(value, dict) and "annotationSource" not in value
@@ -302,3 +304,10 @@ def _are_fractions(columns: Columns) -> bool:
             return False
         seen |= highest > 0
     return seen
+
+
+def _named(data: memoryview, fault: JsonFault) -> str:
+    """What a file is that is no JSON."""
+    from sandscore.base.foreign_bytes import named
+
+    return named(data, str(fault))

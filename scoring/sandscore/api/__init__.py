@@ -3,7 +3,9 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sandscore.annotations.input_files import ReadingWatch as ReadingWatch
+    from sandscore.api.comparison_calls import ComparisonInputs as ComparisonInputs
     from sandscore.api.comparison_calls import compare as compare
+    from sandscore.api.comparison_calls import compare_files as compare_files
     from sandscore.api.conversion_calls import Converted as Converted
     from sandscore.api.conversion_calls import LossyConversion as LossyConversion
     from sandscore.api.conversion_calls import convert as convert
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from sandscore.api.scoring_calls import ScoringPlan as ScoringPlan
     from sandscore.api.scoring_calls import score as score
     from sandscore.api.scoring_calls import score_to_files as score_to_files
+    from sandscore.api.scoring_calls import shown_intervals as shown_intervals
     from sandscore.api.validation_calls import validate as validate
     from sandscore.api.validation_calls import validate_file as validate_file
     from sandscore.api.verification_calls import Checked as Checked
@@ -59,7 +62,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "sandscore.annotations.input_files": ("ReadingWatch",),
-    "sandscore.api.comparison_calls": ("compare",),
+    "sandscore.api.comparison_calls": ("ComparisonInputs", "compare", "compare_files"),
     "sandscore.api.conversion_calls": ("Converted", "LossyConversion", "convert"),
     "sandscore.api.host_calls": ("attack", "built_image", "examine_host"),
     "sandscore.api.mending_calls": ("Mended", "mend_file"),
@@ -69,7 +72,7 @@ _HOMES = {
     ),
     "sandscore.api.results": ("Comparison", "MeasureResult", "Problems", "RankedBoard", "Result", "Run"),
     "sandscore.api.running_calls": ("RunFiles", "RunPlan", "run", "run_to_folder"),
-    "sandscore.api.scoring_calls": ("ScoreFiles", "ScoringPlan", "score", "score_to_files"),
+    "sandscore.api.scoring_calls": ("ScoreFiles", "ScoringPlan", "score", "score_to_files", "shown_intervals"),
     "sandscore.api.validation_calls": ("validate", "validate_file"),
     "sandscore.api.verification_calls": ("Checked", "Evidence", "Upheld", "check", "make_key", "witness"),
     "sandscore.base.errors": ("SandscoreError",),

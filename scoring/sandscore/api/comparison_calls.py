@@ -1,36 +1,145 @@
 """Comparing as a call: two cards on the same notes, to their difference and where it comes from."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
+from sandscore.annotations.input_files import UNWATCHED, ReadingWatch
 from sandscore.api.results import HEADLINE, Comparison, LabelDifference, Result
 from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import one_line
+from sandscore.formats.foreign_input import Labels, task_in
 from sandscore.ranking.card_comparison import card_difference, note_differences
 from sandscore.ranking.card_reading import read_card
 from sandscore.records.counts import Counts
 from sandscore.records.scorecard import Scorecard
+from sandscore.scoring.scoring_flow import Scored
+from sandscore.task_table.task import Task, find_task
 
 Comparable = Result | Scorecard | str | Path
+_CARD_KEYS = (b'"signature"', b'"sandscore"')
 
 
-def compare(a: Comparable, b: Comparable, measure: str | None = None) -> Comparison:
-    """How far ``a`` is ahead of ``b`` on the same notes: results, score cards, or paths of cards.
+class ComparisonInputs(Struct, frozen=True, kw_only=True):
+    """What predictions are compared over: gold and notes, and how the predictions are read.
+
+    ``task`` None: the one whose annotations gold holds. ``html``: a page of both sides' annotations, note by note;
+    ``challenge`` says whether it may show texts.
+    """
+
+    gold: str | Path | None = None
+    notes: str | Path | None = None
+    task: str | Task | None = None
+    source: str | None = None
+    labels: Labels = None
+    annotator: str | None = None
+    html: str | Path | None = None
+    challenge: str | Path | None = None
+
+
+CARDS_ALONE = ComparisonInputs()
+
+
+def compare(
+    a: Comparable,
+    b: Comparable,
+    measure: str | None = None,
+    *,
+    gold: str | Path | None = None,
+    notes: str | Path | None = None,
+    task: str | Task | None = None,
+    source: str | None = None,
+) -> Comparison:
+    """How far ``a`` is ahead of ``b`` on the same notes: results, score cards, paths of cards, or predictions.
 
     ``measure`` is ``instance_strict`` unless it is named. Cards that no board would put together are refused: another
-    task, profile, version or gold, other notes or patients.
+    task, profile, version or gold, other notes or patients. Paths of predictions are scored first, against ``gold``;
+    ``task`` is the one that gold holds, ``source`` the format of predictions where their content leaves a doubt.
 
     >>> comparison = ss.compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json", "token")
     >>> comparison.difference > 0, comparison.patients
     (True, 18)
     """
-    (one, first), (two, second) = _card_of(a, "the first card"), _card_of(b, "the second card")
-    cards = (one, two)
+    return compare_files(a, b, measure, ComparisonInputs(gold=gold, notes=notes, task=task, source=source))
+
+
+def compare_files(
+    a: Comparable,
+    b: Comparable,
+    measure: str | None = None,
+    inputs: ComparisonInputs = CARDS_ALONE,
+    watch: ReadingWatch = UNWATCHED,
+) -> Comparison:
+    """The same, for whoever watches files being read."""
     measure = measure or HEADLINE
-    differs = card_difference(cards, (first, second), measure)
-    return Comparison(measure, cards, differs, note_differences(cards, measure), label_differences(cards, measure))
+    scored = [_scored(one, measure, inputs, watch) for one in (a, b)]
+    sides = (("a", "the first card"), ("b", "the second card"))
+    held = [
+        (done.card, one_line(given) if isinstance(given, str | os.PathLike) else name)
+        if done is not None
+        else _card_of(given, name)
+        for done, given, (_, name) in zip(scored, (a, b), sides, strict=True)
+    ]
+    cards = (held[0][0], held[1][0])
+    differs = card_difference(cards, (held[0][1], held[1][1]), measure)
+    found = Comparison(measure, cards, differs, note_differences(cards, measure), label_differences(cards, measure))
+    if inputs.html is not None:
+        _write_page(found, scored, inputs)
+    return found
+
+
+def _scored(given: object, measure: str, inputs: ComparisonInputs, watch: ReadingWatch) -> Scored | None:
+    """Predictions, scored; None of what is a card already."""
+    if not isinstance(given, str | os.PathLike) or _is_card(str(given)):
+        return None
+    if inputs.gold is None:
+        raise UsageFault(
+            f"{one_line(given)}: is no score card; predictions are compared with --gold FILE (and --notes)"
+        )
+    from sandscore.api.scoring_calls import ScoreFiles, ScoringPlan, score_to_files
+
+    task = find_task(inputs.task) if inputs.task is not None else task_in(str(inputs.gold))
+    own = task.measures
+    plan = ScoringPlan(
+        task=task,
+        gold=str(inputs.gold),
+        predictions=str(given),
+        notes=None if inputs.notes is None else str(inputs.notes),
+        measures=() if measure in own else (measure,),
+        source=inputs.source,
+        labels=inputs.labels,
+        annotator=inputs.annotator,
+        submission=one_line(given),
+    )
+    return score_to_files(plan, ScoreFiles(), watch)
+
+
+def _is_card(path: str) -> bool:
+    """Whether a file begins as a score card does; what cannot be opened is not one."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            beginning = file.read(4096)
+    except (OSError, ValueError):
+        return False
+    return all(key in beginning for key in _CARD_KEYS)
+
+
+def _write_page(found: Comparison, scored: Sequence[Scored | None], inputs: ComparisonInputs) -> None:
+    """Both sides' annotations beside gold's, where both are predictions; texts where the licence allows them."""
+    from sandscore.measures.note_documents import documents_of
+    from sandscore.ranking.challenge_reading import read_challenge
+    from sandscore.site.annotation_diff import write_diff
+
+    first, second = scored
+    if first is None or second is None:
+        raise UsageFault("--html shows annotations, which score cards do not hold: compare predictions with --gold")
+    allowed = inputs.challenge is not None and read_challenge(Path(inputs.challenge)).publication.text
+    better = {note.note: note.better for note in found.notes}
+    documents = documents_of(first.loaded), documents_of(second.loaded)
+    write_diff(Path(str(inputs.html)), found, better, documents, allow_text=allowed)
 
 
 def label_differences(cards: tuple[Scorecard, Scorecard], measure: str) -> list[LabelDifference]:

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 HEADLINE = "instance_strict"
 Interval = tuple[float, float] | None
 _SHOWN_ROWS = 20
-_QUICK_UNITS = 5_000
+_SURE = 0.05
+"""The largest p of a difference that is no chance."""
+QUICK_UNITS = 5_000
 """Patients up to which looking at a result computes its intervals."""
 
 
@@ -279,7 +281,7 @@ class Result(_Value):
     def _view_of(self, measures: Sequence[str]) -> ValueView:
         """Some of its measures, for people."""
         card = self.card
-        quick = self.patients <= _QUICK_UNITS
+        quick = self.patients <= QUICK_UNITS
         intervals = {name: self[name].interval if quick else None for name in measures}
         rows = [
             (
@@ -364,6 +366,32 @@ class Comparison(_Value):
         return a, b
 
     @property
+    def lower(self) -> bool:
+        """Whether less is better by this measure."""
+        return getattr(self.cards[0].measures[self.measure], "direction", None) == "lower"
+
+    def b_is_worse(self, *, for_sure: bool = True) -> bool:
+        """Whether b's value is worse than a's, and ``for_sure``: p is .05 at most."""
+        if self.difference is None or self.difference == 0 or (self.difference < 0) != self.lower:
+            return False
+        return not for_sure or (self.p is not None and self.p <= _SURE)
+
+    @property
+    def better(self) -> int:
+        """On how many notes b is better than a."""
+        return sum(note.better == "b" for note in self.notes)
+
+    @property
+    def worse(self) -> int:
+        """On how many notes b is worse than a."""
+        return sum(note.better == "a" for note in self.notes)
+
+    @property
+    def sentences(self) -> list[str]:
+        """What there is to say of b, and on how many notes."""
+        return [_verdict(self), f"b is better on {self.better:,} notes, worse on {self.worse:,}"]
+
+    @property
     def gains(self) -> list[LabelDifference]:
         """Labels on which a makes fewer errors, the most first."""
         return sorted((c for c in self.labels if c.fewer_errors > 0), key=lambda change: -change.fewer_errors)
@@ -384,6 +412,9 @@ class Comparison(_Value):
             "interval": None if self.interval is None else list(self.interval),
             "p": self.p,
             "patients": self.patients,
+            "b_is": "worse" if self.b_is_worse(for_sure=False) else "better" if self.difference else "equal",
+            "b_better": self.better,
+            "b_worse": self.worse,
             "notes": msgspec.to_builtins(self.notes),
             "labels": msgspec.to_builtins(self.labels),
         }
@@ -398,6 +429,7 @@ class Comparison(_Value):
         p = UNDEFINED if self.p is None else f"{self.p:.2g}"
         row = (self.measure, *map(ratio_text, self.f1), ahead, interval_text(self.interval, "+"), p)
         said = [f"{len(self.notes):,} of {self.cards[0].notes:,} notes differ; {self.patients:,} patients"]
+        said += self.sentences
         for word, changes in (("gains", self.gains), ("losses", self.losses)):
             named = "; ".join(f"{c.label} {-c.fewer_errors:+,} errors" for c in changes[:_SHOWN_ROWS])
             said += [f"{word} by label: {named}"] if named else []
@@ -405,6 +437,19 @@ class Comparison(_Value):
         heads = ("measure", "F1 of a", "F1 of b", "a - b", "95 % interval", "p")
         bars = [IntervalBar(self.difference, self.interval, least=-1)]
         return ValueView(f"a: {names[0]}, b: {names[1]}", heads, [row], bars, said)
+
+
+def _verdict(found: Comparison) -> str:
+    if found.difference is None:
+        return f"one of the two has no {found.measure}: there is nothing to divide by"
+    if not found.difference:
+        return f"b is as good as a by {found.measure}"
+    word = "worse" if found.b_is_worse(for_sure=False) else "better"
+    sign = 1 if found.difference > 0 else -1
+    ends = sorted(sign * end for end in found.interval or ())
+    spread = f", 95 % {ends[0]:.3f} to {ends[1]:.3f}" if ends else ""
+    p = "" if found.p is None else f", p {found.p:.2g}"
+    return f"b is {word} than a by {abs(found.difference):.3f} ({found.measure}{spread}{p})"
 
 
 class RankedBoard(_Value):

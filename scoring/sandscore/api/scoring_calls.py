@@ -70,6 +70,13 @@ class ScoreFiles(Struct, frozen=True, kw_only=True):
     """A challenge.toml: its policy, and its licence, which may let the report show notes."""
 
 
+class ShownIntervals(Struct, frozen=True):
+    """Intervals by measure, and how many patients they rest on; None where that many take too long unasked."""
+
+    patients: int
+    by_measure: "Mapping[str, tuple[float, float] | None] | None"
+
+
 def score(  # noqa: PLR0913 (named, one for each option)
     task: str | Task,
     *,
@@ -194,6 +201,21 @@ def score_to_files(request: ScoringPlan, files: ScoreFiles, watch: ReadingWatch 
     if files.report:
         _write_report(scored, files, files.report)
     return scored
+
+
+def shown_intervals(scored: Scored, *, wanted: bool | None = None) -> "ShownIntervals | None":
+    """The 95 % intervals of a card's scores over its patients, as ``Result.interval`` has them.
+
+    ``wanted`` None: where they are a matter of a moment. None too where another scorer's rules were asked for.
+    """
+    if wanted is False or scored.table is not None or scored.totals is not None:
+        return None
+    from sandscore.api.results import QUICK_UNITS, Problems, Result
+
+    result = Result(scored.card, Problems((), {}))
+    if wanted is None and result.patients > QUICK_UNITS:
+        return ShownIntervals(result.patients, None)
+    return ShownIntervals(result.patients, {name: result[name].interval for name in result.measures})
 
 
 def _policy(scoring: _Scoring, files: ScoreFiles) -> "DisclosurePolicy":

@@ -11,6 +11,7 @@ from sandscore.scoring.card_building import pieces
 from sandscore.scoring.scoring_flow import Scored
 
 if TYPE_CHECKING:
+    from sandscore.api.scoring_calls import ShownIntervals
     from sandscore.records.totals_card import TotalsCard
 
 _NAME, _NARROW_NAME, _NUMBERS = 28, 22, 58
@@ -88,7 +89,18 @@ def as_json(card: Scorecard) -> Iterator[str]:
 FORMATS: dict[str, Callable[[Scorecard], Iterable[str]]] = {"text": as_text, "json": as_json}
 
 
-def print_scored(scored: Scored, output_format: str) -> None:
+def interval_lines(shown: "ShownIntervals") -> list[str]:
+    """Between which bounds scores would lie on other patients, a line or more."""
+    if shown.by_measure is None:
+        return [f"{shown.patients:,} patients: --intervals computes how sure these scores are\n"]
+    known = {name: ends for name, ends in shown.by_measure.items() if ends is not None}
+    if not known:
+        return []
+    said = ", ".join(f"{printable(name)} {low:.3f} to {high:.3f}" for name, (low, high) in known.items())
+    return [hanging(f"95 % over {shown.patients:,} patients: ", said, terminal_width()) + "\n"]
+
+
+def print_scored(scored: Scored, output_format: str, intervals: "ShownIntervals | None" = None) -> None:
     """The card, or for people what another scorer would have printed."""
     if scored.table is not None and output_format == "text":
         click.echo(scored.table)
@@ -96,6 +108,8 @@ def print_scored(scored: Scored, output_format: str) -> None:
     pieces_of = FORMATS[output_format](scored.card) if scored.totals is None else _TOTALS[output_format](scored.totals)
     for piece in pieces_of:
         click.echo(piece, nl=False)
+    for line in interval_lines(intervals) if intervals is not None else ():
+        click.echo(line, nl=False)
 
 
 def _totals_text(card: "TotalsCard") -> list[str]:

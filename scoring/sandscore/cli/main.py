@@ -21,6 +21,7 @@ VERBS = {
     "doctor": "doctor",
     "validate": "validate",
     "score": "score",
+    "compare": "compare",
     "convert": "convert",
     "rank": "rank",
     "publish": "publish",

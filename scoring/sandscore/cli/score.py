@@ -62,9 +62,14 @@ _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report
     kept=True,
 )
 @task_file_option
+@click.option(
+    "--intervals/--no-intervals",
+    default=None,
+    help="95 % intervals over patients; without a word where there are not too many patients for a moment's work.",
+)
 @click.option("-o", "--output", "card", metavar="CARD", help="Write the score card here.")
 @format_option
-def command(output_format: str, **asked: Any) -> int:
+def command(output_format: str, intervals: bool | None, **asked: Any) -> int:
     """Validate PREDICTIONS, compare them with GOLD and print a score card.
 
     Exits 65 if the predictions are not valid, 78 if gold or notes are not.
@@ -79,5 +84,7 @@ def command(output_format: str, **asked: Any) -> int:
 
     salt = os.environ.get("SANDSCORE_SALT", "").encode() or None
     files = api.ScoreFiles(salt=salt, **{name: asked.pop(name) for name in _WRITTEN})
-    print_scored(api.score_to_files(api.ScoringPlan(**asked), files, watch()), output_format)
+    scored = api.score_to_files(api.ScoringPlan(**asked), files, watch())
+    shown = api.shown_intervals(scored, wanted=intervals) if output_format == "text" else None
+    print_scored(scored, output_format, shown)
     return 0

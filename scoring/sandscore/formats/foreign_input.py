@@ -7,6 +7,7 @@ the file has them, so that validation lists them all as it does for a file of ou
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +108,18 @@ def recognised(path: str, task: Task) -> str | None:
         return None
     found = [row.name for row in FORMATS if row.recognises(glance)]
     return found[0] if len(found) == 1 else None
+
+
+def task_in(path: str) -> Task:
+    """The task whose annotations a file of ours holds."""
+    beginning = b""
+    with suppress(OSError, ValueError), open(path, "rb") as file:  # noqa: PTH123
+        beginning = file.read(_LOOK)
+    item = _first_item(beginning)
+    found = [task for task in TASKS.values() if isinstance(item, dict) and task.array in item]
+    if len(found) != 1:
+        raise UsageFault(f"{one_line(path)}: does not say of which task it is; name it with --task")
+    return found[0]
 
 
 def _glance(path: str) -> "Glance | None":

@@ -224,7 +224,7 @@ class TabFormat(FileFormat):
     """Documents of the benchmark."""
 
     name = NAME
-    description = "the Text Anonymization Benchmark's documents or, called …masks.json, its masks"
+    description = "the Text Anonymization Benchmark's documents or, called *masks.json, its masks"
     source = "text-anonymization-benchmark, commit c5246a2"
     reads = staticmethod(read)
     writes = staticmethod(write)

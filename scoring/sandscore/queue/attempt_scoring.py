@@ -153,7 +153,7 @@ class Scorer:
 
 def _keep(found: ProblemCollector, folder: Path, drafts: Drafts) -> None:
     """The problems beside their predictions, for the organiser."""
-    problems = ShownProblems(found.problems[:LISTED], dict(sorted(found.counts.items())))
+    problems = ShownProblems(found.problems[:LISTED], dict(sorted(found.counts.items())), list(found.diagnosis))
     drafts.write(folder / PROBLEMS, json.dumps(msgspec.to_builtins(problems), indent=1).encode())
 
 

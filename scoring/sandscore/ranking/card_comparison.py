@@ -9,16 +9,15 @@ from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import one_line
 from sandscore.ranking.analysis import all_intervals
 from sandscore.ranking.board_building import board_seed, gold_of
-from sandscore.ranking.card_reading import RankedCard, ranked_measures
+from sandscore.ranking.card_reading import RankedCard, formula_of, ranked_measures
 from sandscore.ranking.confidence_intervals import TAILS, Interval, quantile_interval
 from sandscore.ranking.resampling import f1_replicates
 from sandscore.ranking.score_table import ScoreTable, tabulate
 from sandscore.ranking.stepdown import stepdown
 from sandscore.records.board import BoardRules
 from sandscore.records.counts import Counts
-from sandscore.records.scorecard import FormulaScore, Scorecard
-
-NO_COUNTS = (0, 0, 0)
+from sandscore.records.formula import COUNTS, F1, Formula, parse_formula
+from sandscore.records.scorecard import MeasureScore, Scorecard
 
 
 class CardDifference(Struct, frozen=True):
@@ -31,11 +30,12 @@ class CardDifference(Struct, frozen=True):
 
 
 class NoteDifference(Struct, frozen=True):
-    """A note on which two cards differ, and what each counts there."""
+    """A note on which two cards differ, what each counts there, and which of them is better there, ``a`` or ``b``."""
 
     note: str
-    a: Counts
-    b: Counts
+    a: Counts | dict[str, int]
+    b: Counts | dict[str, int]
+    better: str | None = None
 
 
 def card_intervals(card: Scorecard, headline: str) -> dict[str, Interval]:
@@ -68,19 +68,38 @@ def card_difference(cards: tuple[Scorecard, Scorecard], names: tuple[str, str], 
 
 def note_differences(cards: tuple[Scorecard, Scorecard], measure: str) -> list[NoteDifference]:
     """The notes of two comparable cards whose counts differ, in their order."""
-    if isinstance(cards[0].measures.get(measure), FormulaScore):
-        raise UsageFault(f"notes are compared by tp, fp and fn, which {measure} does not have")
+    score = cards[0].measures.get(measure)
+    formula = formula_of(score) or parse_formula(F1)
+    named = not isinstance(score, MeasureScore)
+    lower = getattr(score, "direction", None) == "lower"
     found = []
     for note, counts in cards[0].per_note.items():
-        a, b = _row(counts, measure), _row(cards[1].per_note[note], measure)
-        if a != b:
-            found.append(NoteDifference(note, Counts(*a), Counts(*b)))
+        one, two = (_row(rows, measure, formula) for rows in (counts, cards[1].per_note[note]))
+        if one != two:
+            better = _better(one, two, formula, lower=lower)
+            first, second = (one, two) if named else (_counts(one), _counts(two))
+            found.append(NoteDifference(note, first, second, better))
     return found
 
 
-def _row(counts: Mapping[str, tuple[int, ...]], measure: str) -> tuple[int, int, int]:
-    tp, fp, fn = counts.get(measure, NO_COUNTS)
-    return tp, fp, fn
+def _row(counts: Mapping[str, tuple[int, ...]], measure: str, formula: Formula) -> dict[str, int]:
+    names = COUNTS if formula.kind == "f_beta" else formula.components
+    return dict(zip(names, counts.get(measure, (0,) * len(names)), strict=True))
+
+
+def _counts(row: Mapping[str, int]) -> Counts:
+    return Counts(*(row[name] for name in COUNTS))
+
+
+def _better(one: Mapping[str, int], two: Mapping[str, int], formula: Formula, *, lower: bool) -> str | None:
+    """Who has the better score of one note; where nothing is to be found, whoever finds nothing."""
+    (above, below), (over, under) = formula.quotient(one), formula.quotient(two)
+    if formula.kind == "f_beta":
+        (above, below), (over, under) = ((1, 1) if not row[1] else row for row in ((above, below), (over, under)))
+    ahead = above * under - over * below
+    if not ahead:
+        return None
+    return "a" if (ahead > 0) != lower else "b"
 
 
 def _entry(card: Scorecard, key: str, name: str) -> RankedCard:

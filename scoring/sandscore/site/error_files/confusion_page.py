@@ -1,82 +1,85 @@
-"""The confusion matrix as a page of its own: an interactive heat map, and the same numbers as a table."""
+"""The confusion matrix as a page of its own, in the look of the site: a heat map that is a table, and what it says."""
 
 from collections.abc import Sequence
-from html import escape
-from typing import Any
 
-from sandscore.base.errors import UsageFault
+from msgspec import Struct
 
-TITLE = "PII Detection Confusion Matrix"
-_COLOURS = [[0, "#f2f6fc"], [0.5, "#4d86c4"], [1, "#0b2f63"]]
-_STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem}"
-    "table{border-collapse:collapse;margin-top:2rem}caption{text-align:left;margin-bottom:.5rem}"
-    "td,th{border:1px solid #767676;padding:.25rem .6rem;text-align:right}"
-)
+from sandscore.site import page_templates
+
+MOST_LABELS = 60
+"""Labels with a row of their own; the others, which are rarer, share one."""
+_LONGEST, _LONGEST_ODD = 40, 12
+_SHADES = 5
+_NAMED = 5
+
+
+class Confused(Struct, frozen=True):
+    """One cell off the diagonal: so many of ``gold`` were taken for ``predicted``."""
+
+    gold: str
+    predicted: str
+    count: int
+
+
+class HeatTable(Struct, frozen=True):
+    """Rows gold, columns predicted, ``O`` (nothing there) last."""
+
+    labels: Sequence[str]
+    matrix: Sequence[Sequence[int]]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Cut where they are too long to read; what does not print takes more room."""
+        return [_cut(label) for label in self.labels]
+
+    @property
+    def shades(self) -> Sequence[Sequence[int]]:
+        """From 0, nothing, to 5, as many as in the fullest cell."""
+        most = max((count for row in self.matrix for count in row), default=0)
+        return [[-(-_SHADES * count // most) if count else 0 for count in row] for row in self.matrix]
+
+    @property
+    def total(self) -> int:
+        """Annotations in gold."""
+        return sum(map(sum, self.matrix[:-1]))
+
+    @property
+    def right(self) -> int:
+        return sum(self.matrix[at][at] for at in range(len(self.labels) - 1))
+
+    @property
+    def missed(self) -> int:
+        return sum(row[-1] for row in self.matrix[:-1])
+
+    @property
+    def spurious(self) -> int:
+        return sum(self.matrix[-1][:-1])
+
+    @property
+    def confused(self) -> Sequence[Confused]:
+        """The labels that are taken for another most often."""
+        named = range(len(self.labels) - 1)
+        found = [Confused(self.names[i], self.names[j], self.matrix[i][j]) for i in named for j in named if i != j]
+        return sorted((one for one in found if one.count), key=lambda one: -one.count)[:_NAMED]
 
 
 def page(labels: Sequence[str], matrix: Sequence[Sequence[int]]) -> str:
     """A self-contained HTML page; nothing in it is fetched from elsewhere."""
-    chart = _chart(labels, matrix)
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{TITLE}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
-        f"{chart}\n{_table(labels, matrix)}\n</main>\n</body>\n</html>\n"
-    )
+    return page_templates.page("errors.html", heat=heat_table(labels, matrix)).decode()
 
 
-def figure(labels: Sequence[str], matrix: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """The heat map as Plotly's plain data: rows gold from the top, columns predicted."""
-    shown = [escape(label, quote=False) for label in labels]
-    most = max((n for counts in matrix for n in counts), default=0)
-    notes = [
-        {"x": column, "y": row, "text": str(n), "showarrow": False, "font": {"color": _ink(n, most)}}
-        for row, counts in enumerate(matrix)
-        for column, n in enumerate(counts)
-    ]
-    axis = {"type": "category", "automargin": True}
-    heat = {
-        "type": "heatmap",
-        "x": shown,
-        "y": shown,
-        "z": [list(counts) for counts in matrix],
-        "zmin": 0,
-        "colorscale": _COLOURS,
-    }
-    layout = {
-        "height": 260 + 34 * len(labels),
-        "title": {"text": TITLE},
-        "xaxis": {"title": {"text": "Predicted", "standoff": 16}, **axis},
-        "yaxis": {"title": {"text": "Actual", "standoff": 16}, "autorange": "reversed", **axis},
-        "annotations": notes,
-    }
-    return {"data": [heat], "layout": layout}
+def heat_table(labels: Sequence[str], matrix: Sequence[Sequence[int]]) -> HeatTable:
+    """All of it, or the most frequent labels and one row for the others; the last label is nobody's."""
+    named = range(len(labels) - 1)
+    if len(named) <= MOST_LABELS:
+        return HeatTable(labels, matrix)
+    often = sorted(named, key=lambda at: -sum(matrix[at]) - sum(row[at] for row in matrix))
+    kept, others = sorted(often[:MOST_LABELS]), sorted(often[MOST_LABELS:])
+    groups = [*([at] for at in kept), others, [len(named)]]
+    summed = [[sum(matrix[i][j] for i in rows for j in columns) for columns in groups] for rows in groups]
+    return HeatTable([*(labels[at] for at in kept), f"{len(others)} other labels", labels[-1]], summed)
 
 
-def _ink(n: int, most: int) -> str:
-    """White on the dark half of the colour scale."""
-    return "#ffffff" if 2 * n > most else "#202020"
-
-
-def _chart(labels: Sequence[str], matrix: Sequence[Sequence[int]]) -> str:
-    try:
-        from plotly.io import to_html
-    except ImportError:
-        raise UsageFault("confusion_matrix.html needs plotly: pip install 'sandscore[reports]'") from None
-    drawn: str = to_html(
-        figure(labels, matrix), full_html=False, include_plotlyjs=True, div_id="confusion-matrix", validate=False
-    )
-    return drawn
-
-
-def _table(labels: Sequence[str], matrix: Sequence[Sequence[int]]) -> str:
-    head = "".join(f'<th scope="col">{escape(label)}</th>' for label in labels)
-    rows = "\n".join(
-        f'<tr><th scope="row">{escape(label)}</th>{"".join(f"<td>{n}</td>" for n in counts)}</tr>'
-        for label, counts in zip(labels, matrix, strict=True)
-    )
-    return (
-        "<table>\n<caption>Rows: gold. Columns: predicted. O: no annotation.</caption>\n"
-        f"<thead><tr><th></th>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
-    )
+def _cut(label: str) -> str:
+    longest = _LONGEST if label.isprintable() else _LONGEST_ODD
+    return label if len(label) <= longest else f"{label[: longest - 1]}…"
