@@ -100,6 +100,8 @@ def test_every_example_in_help_runs(workplace: Path, capsys: pytest.CaptureFixtu
         "work",
         "rescore",
         "export",
+        "backup",
+        "restore",
         "disclosed",
         "rekey",
     ):

@@ -18,6 +18,8 @@ VERBS = (
     "requeue",
     "rescore",
     "export",
+    "backup",
+    "restore",
     "release-log",
     "rekey",
     "disclosed",
