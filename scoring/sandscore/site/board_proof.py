@@ -104,6 +104,7 @@ class Embedded(Struct, frozen=True):
     rules: EmbeddedRules
     orders: bool
     units: int
+    unit: str
     effective: float | None
     formulas: dict[str, EmbeddedFormula]
     rows: Sequence[EmbeddedRow]
@@ -179,6 +180,7 @@ def _told(board: Board, cards: Cards, level: str) -> Embedded:
         ),
         orders=bool(pairs) and plain,
         units=board.units,
+        unit="notes" if any("notes were resampled" in said for said in board.warnings) else "patients",
         effective=board.effective_patients,
         formulas={name: _weights(measure) for row in board.rows for name, measure in row.measures.items()},
         rows=[_row(row, whole=whole) for row in board.rows],
