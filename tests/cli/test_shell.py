@@ -208,7 +208,8 @@ def leaves(command: click.Command) -> Iterator[click.Command]:
 
 NOBODY_KNOWS = {
     "annotator", "cause", "created", "dask", "dataset", "evaluation", "gpus", "home", "home_options", "image",
-    "image_size", "lines", "local", "name",
+    "image_size", "lines", "local", "key", "listen", "mail", "metrics", "name", "person",
+    "proxies", "public_url", "revoke", "who", "why",
     "memory", "notify", "only", "phase", "submission", "synapse", "synapse_options", "team", "types", "url",
 }  # fmt: skip
 
