@@ -1,7 +1,7 @@
-"""How often the bounds of leaks hold, in simulations: ``python -m benchmarks.leak_coverage`` writes leak_coverage.json.
+"""How often the bounds of leaks hold, in simulations: ``python benchmarks/leak_coverage.py`` writes leak_coverage.json.
 
-Patients have one to six notes. So many of them leak, at least in their first note and in each other one as often as not;
-the share of leaking notes follows. A bound holds where it is not below the truth. Exact bounds must hold in 95 % of
+Patients have one to six notes. So many of them leak, in their first note and in each other one as often as not; the
+share of leaking notes follows. A bound holds where it is not below the truth. Exact bounds must hold in 95 % of
 samples, the others hold as often as they do.
 """
 
