@@ -104,6 +104,7 @@ def test_every_example_in_help_runs(workplace: Path, capsys: pytest.CaptureFixtu
         "restore",
         "disclosed",
         "rekey",
+        "history",
     ):
         command = commands.pop(name)
         assert command is not None

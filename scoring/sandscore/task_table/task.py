@@ -69,6 +69,7 @@ class Task(Struct, frozen=True, omit_defaults=True):
     identifiers: str | None = None
     identifier_types: Pairs = ()
     starter: Starter | None = None
+    sample: str | None = None
     own: bool = False
 
     @property

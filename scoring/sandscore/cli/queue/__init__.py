@@ -13,6 +13,7 @@ VERBS = (
     "list",
     "status",
     "show",
+    "history",
     "work",
     "cancel",
     "requeue",
