@@ -99,7 +99,8 @@ def _safety(said: BoardSentences) -> list[Column]:
 
     def notes(row: Row) -> Cell:
         leak = said.leaks.get(row.submission)
-        return Cell(page_text.percent(leak.share), f"{leak.share:.9g}") if leak else Cell(UNDEFINED)
+        share = leak.share if leak else None
+        return Cell(page_text.percent(share), None if share is None else f"{share:.9g}")
 
     hint = "Patients of whom something slips through, and the upper 95 % bound for patients like these; lower is better"
     return [
