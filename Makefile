@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help environment engine images browser peers check types style arrows quick test mutate schemas lock sbom demo fuzz soak bench clean
+.PHONY: help environment needs engine images models browser shells peers check types style arrows quick test mutate schemas lock sbom demo fuzz soak bench clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -17,6 +17,9 @@ engine: environment
 images: engine
 	@tools/base_image.sh
 	@$(PYTHON) tools/example_images.py >/dev/null
+
+models: images peers
+	@tools/models_image.sh
 
 browser: environment
 	@tools/browser.sh
@@ -41,17 +44,23 @@ style:
 arrows:
 	@.venv/bin/lint-imports --no-cache > .venv/arrows.txt || (cat .venv/arrows.txt; exit 1)
 
+unexport PYTHONDONTWRITEBYTECODE  # tests are compiled once, not by each process of every run
+
 quick: check  ## lint, types and the unit tests, without engine, browser or original scorers
 	@$(PYTHON) -m pytest -n 2 --dist worksteal --hypothesis-profile quick -m "not engine and not browser and not peer and not slow" \
-		--ignore tests/fuzz --ignore tests/submission_queue --ignore tests/board_site --ignore tests/peers
+		--ignore tests/fuzz --ignore tests/submission_queue --ignore tests/board_site --ignore tests/peers \
+		--ignore tests/attestation/test_public_log.py --ignore tests/attestation/test_verification_levels.py
 
-test: check images browser peers shells  ## everything that must hold
+needs: environment
+	@tools/needs.sh
+
+test: needs check images browser peers shells models  ## everything that must hold
 	@$(PYTHON) -m pytest -n 2 --dist worksteal
 
 mutate: environment  ## small faults planted in every room, and which of them its tests do not notice
 	@$(PYTHON) tools/mutate.py
 
-schemas: environment  ## what follows from the task table: JSON Schemas, the list of tasks
+schemas: environment  ## what follows from the task table: JSON Schemas, the list of tasks, docs/predictions.md
 	@$(PYTHON) tools/make_schemas.py
 
 lock: environment  ## constraints.txt for what is installed, each file by its hash
@@ -60,8 +69,8 @@ lock: environment  ## constraints.txt for what is installed, each file by its ha
 sbom: environment  ## what sandscore is made of, as CycloneDX: sbom.json
 	@$(PYTHON) -m tools.sbom > sbom.json
 
-demo: images  ## the whole flow on the bundled example challenge
-	@.venv/bin/sandscore demo --images -o $(OUT)
+demo: environment  ## the whole flow on the bundled example challenge; without an engine on prediction files
+	@tools/demo.sh $(OUT)
 
 fuzz: environment  ## hostile inputs, the kernel among sanitizers, and a guided search
 	@cd tests && PYTHONPATH=. ../$(PYTHON) -m fuzz.long

@@ -185,7 +185,7 @@ def luck_cell(of: dict[str, float]) -> str:
 
 
 def places_cell(of: dict[str, float]) -> str:
-    return share(of["places"])
+    return share(of["places"]) if of["boards_places"] else ""
 
 
 def share(value: float) -> str:

@@ -3,23 +3,15 @@
 # On Debian as root it installs what is missing and starts an engine with its own data folder.
 set -euo pipefail
 
+here=$(cd "$(dirname "$0")/.." && pwd)
 socket=${SANDSCORE_SOCKET:-/var/run/docker.sock}
 data=${SANDSCORE_ENGINE_DATA:-/var/lib/sandscore-engine}
 engine_packages=(docker.io iptables)
 test_packages=(busybox-static debootstrap docker-registry)
 
-answers() {
-    python3 - "$socket" <<'PY' 2>/dev/null
-import socket
-import sys
-
-with socket.socket(socket.AF_UNIX) as line:
-    line.settimeout(5)
-    line.connect(sys.argv[1])
-    line.sendall(b"GET /_ping HTTP/1.0\r\nHost: engine\r\n\r\n")
-    sys.exit(b" 200 " not in line.recv(64))
-PY
-}
+# Says where an engine answers, by DOCKER_HOST, the docker command's context or a usual socket; or why none does.
+reached() { "$here/.venv/bin/python" "$here/tools/base_image.py" reach; }
+answers() { reached >/dev/null 2>&1; }
 
 missing_packages() {
     for package in "$@"; do
@@ -56,10 +48,9 @@ if may_install; then
     [ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
 fi
 if answers; then
-    echo "engine: one answers at $socket"
+    echo "engine: one answers at $(reached)"
 elif [ "$(id -u)" = 0 ] && command -v dockerd >/dev/null; then
     start_engine
 else
-    echo "engine: none answers at $socket; start one, or on Debian: sudo apt-get install docker.io iptables" >&2
-    exit 75
+    reached
 fi

@@ -82,7 +82,7 @@ def test_required_enum_and_range_as_released(task_id: str) -> None:
     required, labels = RELEASED[task_id]
     rule = annotation_rule(task_id)
     assert sorted(rule["required"]) == sorted(required)
-    assert set(rule["properties"]) == {*BASE, "confidence", *labels}
+    assert set(rule["properties"]) == {*BASE, "confidence", "entityId", *labels}
     for name, values in labels.items():
         assert allowed(TASKS[task_id], name) == (tuple(values) if values else None)
         assert rule["properties"][name]["type"] == "string"
@@ -123,4 +123,4 @@ def test_schemas_are_schemas_and_agree_with_the_table(task_id: str) -> None:
     assert ("confidence" in rule["required"]) == task.confidence_required
     if task.label:
         assert (task.label in rule["required"]) == task.label_required
-    assert {task.label, task.second_label} - {None} == set(rule["properties"]) - {*BASE, "confidence"}
+    assert {task.label, task.second_label} - {None} == set(rule["properties"]) - {*BASE, "confidence", "entityId"}

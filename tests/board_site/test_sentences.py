@@ -137,6 +137,15 @@ class Reading:
         self.lead = [row for row in self.ranked if row["rank_set"][0] == 1]
         self.pairs = {frozenset((pair["a"], pair["b"])): pair for pair in board["pairwise"]}
 
+    @property
+    def tau(self) -> dict[str, float]:
+        found = self.board["stability"]["kendall_tau"]
+        return {"mean": found["mean"], "low": found["q"][0], "high": found["q"][2]}
+
+    def measure(self, row: Json) -> Json:
+        found: Json = row["measures"].get(self.board["headline"], {})
+        return found
+
     def row(self, said: str) -> Json:
         named = re.findall(r"s\d+", said)
         if named:
@@ -380,6 +389,27 @@ RULES: list[Rule] = [
         lambda r, m: int(m["all"]) == len(r.ranked),
     ),
     (
+        r"The dot is the score that is shown\.",
+        lambda r, _: not any(row["chosen_ci"] or r.measure(row).get("f1_ci") for row in r.rows),
+    ),
+    (
+        r"The dot is the score, the line the 95 % interval that allows for the choice, the pale band that of the first "
+        r"row\. Whether two rows differ is what the test of the two says, not whether their lines overlap\.",
+        lambda r, _: any(row["chosen_ci"] or r.measure(row).get("f1_ci") for row in r.rows),
+    ),
+    (
+        r"Rankings of (?P<draws>\d+) resamples agree with this one by Kendall’s tau-b of (?P<mean>[-\d.]+) on average "
+        r"\(95 %: (?P<low>[-\d.]+) to (?P<high>[-\d.]+); 1 is the same order\)\.",
+        lambda r, m: (
+            int(m["draws"]) == DRAWS
+            and [m["mean"], m["low"], m["high"]] == [f"{r.tau[part]:.2f}" for part in ("mean", "low", "high")]
+        ),
+    ),
+    (
+        r"The bar spans the places a row may really hold, the dot is its place today\.",
+        lambda r, _: bool(r.ranked),
+    ),
+    (
         r"A change of tint is a change of tie group\. A new tie group begins where (?P<rule>.*?); of any other two "
         r"rows it says nothing\.",
         lambda r, m: (
@@ -451,6 +481,9 @@ def test_no_page_says_what_its_board_does_not() -> None:
         first = page("board.html", **values)
         blocks = [text for kind in ("lead", "plainly", "closed-box", "behind-said") for text in texts(first, kind)]
         blocks += texts(first, "said")
+        for text in blocks:
+            met.update(hold(reading, text))
+        blocks = [shown.said.drawn, *([shown.said.repeated] if board["stability"] and reading.ranked else [])]
         for text in blocks:
             met.update(hold(reading, text))
         counted(reading, texts(first, "count"))

@@ -211,18 +211,21 @@ class Home:
         return one == "good"
 
 
-def ordered(ids: tuple[str, ...], output_format: str = "text") -> int:
-    place: Any = SimpleNamespace(asking=lambda work: asyncio.run(work(Home())))
-    return tell(place, ids, lambda home, one: home.requeue(one), ("done", "not done"), output_format)
+def ordered(root: Path, ids: tuple[str, ...], output_format: str = "text") -> int:
+    workspace = SimpleNamespace(root=root)
+    place: Any = SimpleNamespace(asking=lambda work: asyncio.run(work(Home())), workspace=workspace)
+    given = ("order", "Ada", None)
+    return tell(place, ids, lambda home, one: home.requeue(one), ("done", "not done"), output_format, given)
 
 
-def test_orders_and_what_became_of_them(capsys: pytest.CaptureFixture[str]) -> None:
-    assert (ordered(("good",)), ordered(("good", "bad")), ordered(("good", "bad"), "json")) == (0, 2, 2)
+def test_orders_and_what_became_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    both = ("good", "bad")
+    assert (ordered(tmp_path, ("good",)), ordered(tmp_path, both), ordered(tmp_path, both, "json")) == (0, 2, 2)
     told = capsys.readouterr()
     assert told.out.splitlines() == ["good done", "good done", '{"good": true, "bad": false}']
     assert told.err == "sandscore: bad not done\n" * 2
     with pytest.raises(UsageFault, match="name at least one"):
-        ordered(())
+        ordered(tmp_path, ())
 
 
 def test_words_that_name_a_queue(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,7 +254,7 @@ def test_the_numbers_of_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         seen.append(given)
 
     monkeypatch.setattr(work, "_work", worked)
-    there = SimpleNamespace(workspace=queue(tmp_path), row=None)
+    there = SimpleNamespace(workspace=queue(tmp_path), row=SimpleNamespace(makes_boards=lambda root: True))
     monkeypatch.setattr(work, "place_of", lambda words, where, after: (there, words[1 - after :]))
     monkeypatch.setattr("sandscore.queue.layout_move.update_layout", lambda root, row: None)
     work.command.main(["q"], standalone_mode=False)

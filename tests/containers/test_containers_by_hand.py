@@ -1,5 +1,6 @@
 """What stands around a container, one part at a time, with stand-ins for the engine; numbers are counted by hand."""
 
+import hashlib
 import io
 import json
 import socket
@@ -153,15 +154,59 @@ def test_limits_that_an_engine_ignores() -> None:
         docker_engine.require_limits(lame)
 
 
-def test_a_socket_nobody_listens_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("DOCKER_HOST", "tcp://elsewhere:2375")
-    assert docker_engine._socket_answers()
-    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/s")
-    assert not docker_engine._socket_answers()
+def test_a_socket_nobody_listens_on_or_that_is_not_ours(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    docker_engine._require_listening("tcp://elsewhere:2375")
+    with pytest.raises(InfrastructureFault, match=f"no Docker engine answers at unix://{tmp_path}/s; start one"):
+        docker_engine._require_listening(f"unix://{tmp_path}/s")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(f"{tmp_path}/s")
         server.listen()
-        assert docker_engine._socket_answers()
+        docker_engine._require_listening(f"unix://{tmp_path}/s")
+
+    class Refused(socket.socket):
+        def connect(self, _address: Any) -> None:
+            raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("sandscore.containers.engines.docker.docker_engine.socket.socket", Refused)
+    with pytest.raises(InfrastructureFault, match=f"permission denied on the socket {tmp_path}/s: .* join the group"):
+        docker_engine._require_listening(f"unix://{tmp_path}/s")
+
+
+def test_the_engine_that_the_docker_command_would_take(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In the order of the docker command: DOCKER_HOST, DOCKER_CONTEXT, the context in use; then sockets that are there.
+
+    A context is kept as the command keeps it: ``contexts/meta/<SHA-256 of its name>/meta.json``.
+    """
+    for name in ("DOCKER_HOST", "DOCKER_CONTEXT", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path / ".docker"))
+    for name in ("mine", "other"):
+        folder = tmp_path / ".docker" / "contexts" / "meta" / hashlib.sha256(name.encode()).hexdigest()
+        folder.mkdir(parents=True)
+        meta = {"Name": name, "Metadata": {}, "Endpoints": {"docker": {"Host": f"unix:///run/{name}.sock"}}}
+        (folder / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
+    (tmp_path / ".docker" / "config.json").write_text('{"currentContext": "mine"}', encoding="utf-8")
+    told = [docker_engine.engine_address().url]
+    monkeypatch.setenv("DOCKER_CONTEXT", "other")
+    told.append(docker_engine.engine_address().url)
+    monkeypatch.setenv("DOCKER_HOST", "tcp://elsewhere:2375")
+    told.append(docker_engine.engine_address().url)
+    assert told == ["unix:///run/mine.sock", "unix:///run/other.sock", "tcp://elsewhere:2375"]
+    monkeypatch.delenv("DOCKER_HOST")
+    monkeypatch.setenv("DOCKER_CONTEXT", "none")
+    with pytest.raises(InfrastructureFault, match="context"):
+        docker_engine.engine_address()
+    monkeypatch.delenv("DOCKER_CONTEXT")
+    (tmp_path / ".docker" / "config.json").write_text("{}", encoding="utf-8")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    with socket.socket(socket.AF_UNIX) as rootless:
+        rootless.bind(str(tmp_path / "docker.sock"))
+        usual = Path("/var/run/docker.sock")
+        expected = usual if usual.is_socket() else tmp_path / "docker.sock"
+        assert docker_engine.engine_address().url == f"unix://{expected}"
+        monkeypatch.setattr(docker_engine, "USUAL_SOCKET", tmp_path / "none.sock")
+        assert docker_engine.engine_address().url == f"unix://{tmp_path}/docker.sock"
 
 
 def test_the_smallest_program() -> None:

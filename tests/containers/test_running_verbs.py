@@ -49,6 +49,11 @@ def test_an_answer_that_is_refused_is_kept(tmp_path: Path) -> None:
     explained = sandscore("validate", "date", folder / "refused.json")
     assert explained.code == 65
     assert "text-mismatch" in explained.out
+    judged = sandscore("validate", "date", folder / "refused.json", "--notes", NOTES, "--format", "json")
+    note = json.loads((folder / "run.json").read_text())["note"]
+    found = json.loads(judged.out)
+    assert {one["note"] for one in found["problems"]} == {note.rpartition("/")[2]}
+    assert found["counts"] == {"text-mismatch": 1}
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,7 @@ SHIFTED = {"QzNOTEIDone7": [(AT - 1, "31/12/Xw8GOLDdate")], "QzNOTEIDtwo9": [(5,
 FILES = {
     "scored": handed_in(GOLD),
     "text-mismatch": handed_in(SHIFTED),
+    "shift": handed_in({note: [(at - 1, text) for at, text in spans] for note, spans in GOLD.items()}),
     "unknown-note": handed_in(GOLD | {"Vk3Wendelgard-Note": []}),
     "schema": handed_in(GOLD, tool="Lm4TOOLwords"),
     "json": b'{"Lm4TOOLwords": Vk3Wendelgard-Note',
@@ -331,6 +332,8 @@ def test_no_canary_is_found_outside(home: str, policy: str, tmp_path: Path, sent
         leaks = [(canary, content[:200]) for content in contents for canary in found(content) if canary not in allowed]
         assert leaks == []
     told = {canary for content in shown.teams for canary in found(content)}
+    named = any(b'"shift"' in content or b"stand where you say" in content for content in shown.teams)
+    assert named == (READ[0] in case.teams), "where texts stand says what the notes hold"
     assert (READ[0] in told) == (READ[0] in case.teams), "what teams hold under an agreement is no secret to them"
 
 

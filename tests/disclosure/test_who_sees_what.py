@@ -14,6 +14,7 @@ from sandscore.disclosure.released import Item
 from sandscore.disclosure.run_views import IdentifierItem, LogItem, TimingItem, ToolItem
 from sandscore.ranking.challenge_reading import parse_challenge
 from sandscore.records.board import BoardRules
+from sandscore.records.diagnosis import Diagnosis
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.problem import Problem
 from sandscore.records.released_view import Audience
@@ -94,3 +95,24 @@ def test_the_table_tells_cases_apart() -> None:
     """By hand, from the defaults: what is hidden is hidden, and public data hide nothing."""
     assert [log(case) for case in CASES] == ["nothing", "nothing", "all of it", "all of it"]
     assert [score(case) for case in CASES] == ["rounded", "exact totals", "rounded", "exact"]
+
+
+def test_of_causes_on_hidden_notes_those_of_the_file_alone_are_told() -> None:
+    """What stands where if offsets are moved says what hidden notes hold; that confidences are fractions does not."""
+    diagnosis = [
+        Diagnosis("shift", "file", 412, 412, True, -1),
+        Diagnosis("bom", "file", 7, 7, True),
+        Diagnosis("confidence-scale", "file", 412, 413, True),
+        Diagnosis("labels", "file", 3, 412, False),
+    ]
+    item = ProblemsItem(problems=PROBLEMS, counts={"text-mismatch": 412}, diagnosis=diagnosis)
+    assert release(item, Audience.TEAM, policy("all public")).view.diagnosis == diagnosis
+    assert release(item, Audience.TEAM, policy("notes with the teams")).view.diagnosis == diagnosis
+    hidden = release(item, Audience.TEAM, policy("notes and gold hidden"))
+    assert hidden.view.diagnosis == [
+        Diagnosis("confidence-scale", "file", 500, 500, True), Diagnosis("labels", "file", 2, 500, False)
+    ]  # fmt: skip
+    silent = release(
+        ProblemsItem(problems=PROBLEMS, counts={"text-mismatch": 412}), Audience.TEAM, policy("notes and gold hidden")
+    )
+    assert hidden.line.bits > silent.line.bits

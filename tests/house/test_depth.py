@@ -2,16 +2,14 @@
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
+from functools import cache
 
-ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "scoring" / "sandscore"
+from source_trees import MODULES, PACKAGE, tree_of
+
 SMALL = 40
-PATHS = {
-    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
-    for path in sorted(PACKAGE.rglob("*.py"))
+PLACES = {
+    f"sandscore.{module.removesuffix('.py').replace('/', '.')}".removesuffix(".__init__"): module for module in MODULES
 }
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in PATHS.items()}
 
 
 def imported(tree: ast.Module) -> set[str]:
@@ -22,15 +20,17 @@ def imported(tree: ast.Module) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
-    return found & PATHS.keys()
+    return found & PLACES.keys()
 
 
-IMPORTED = {name: imported(tree) for name, tree in TREES.items()}
-IMPORTERS = {name: {other for other, found in IMPORTED.items() if name in found} for name in TREES}
+@cache
+def importers() -> dict[str, set[str]]:
+    brought = {name: imported(tree_of(module)) for name, module in PLACES.items()}
+    return {name: {other for other, found in brought.items() if name in found} for name in PLACES}
 
 
 def lines(name: str) -> int:
-    return len(PATHS[name].read_text(encoding="utf-8").splitlines())
+    return len((PACKAGE / PLACES[name]).read_text(encoding="utf-8").splitlines())
 
 
 def forwarding(tree: ast.Module) -> Iterator[str]:
@@ -55,18 +55,18 @@ def is_one_call(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def test_a_small_module_has_more_than_one_importer() -> None:
     """Verbs and what other processes start have no importer: nobody could take them in."""
-    named = {name: others for name, others in IMPORTERS.items() if PATHS[name].name != "__init__.py"}
+    named = {name: others for name, others in importers().items() if not PLACES[name].endswith("__init__.py")}
     lonely = {name: next(iter(others)) for name, others in named.items() if len(others) == 1 and lines(name) < SMALL}
     assert lonely == {}, "each of these lives in its one importer"
 
 
 def test_importers_are_found() -> None:
-    assert len(IMPORTERS["sandscore.base.errors"]) > 20
-    assert "sandscore.cli.main" not in IMPORTERS["sandscore.cli.main"]
+    assert len(importers()["sandscore.base.errors"]) > 20
+    assert "sandscore.cli.main" not in importers()["sandscore.cli.main"]
 
 
 def test_no_class_only_hands_on() -> None:
-    assert {name: found for name, tree in TREES.items() if (found := list(forwarding(tree)))} == {}
+    assert {module: found for module in MODULES if (found := list(forwarding(tree_of(module))))} == {}
 
 
 def test_a_class_that_only_hands_on_is_found() -> None:

@@ -5,21 +5,14 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from source_trees import MODULES, tree_of
 
-ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "scoring" / "sandscore"
 QUESTIONS = {"what", "which", "who", "whom", "whose", "how", "where", "when", "whether", "why"}
-MODULES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
-
-
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def public_classes() -> Iterator[str]:
-    for path in MODULES.values():
-        found = (node.name for node in parsed(path).body if isinstance(node, ast.ClassDef))
+    for module in MODULES:
+        found = (node.name for node in tree_of(module).body if isinstance(node, ast.ClassDef))
         yield from (name for name in found if not name.startswith("_"))
 
 
@@ -46,8 +39,8 @@ def test_public_classes_have_names_of_their_own() -> None:
     assert repeated(public_classes()) == []
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_a_docstring_begins_with_the_thing_itself(module: str) -> None:
-    words = (ast.get_docstring(parsed(MODULES[module])) or "").split()
-    assert words, "it has no docstring"
-    assert words[0].strip(",.:").lower() not in QUESTIONS, f"begin with the noun, not with {words[0]!r}"
+def test_a_docstring_begins_with_the_thing_itself() -> None:
+    for module in MODULES:
+        words = (ast.get_docstring(tree_of(module)) or "").split()
+        assert words, f"{module} has no docstring"
+        assert words[0].strip(",.:").lower() not in QUESTIONS, f"{module}: begin with the noun, not with {words[0]!r}"

@@ -5,11 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parents[2] / "scoring" / "sandscore"
-TREES = {
-    path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-    for path in sorted(PACKAGE.rglob("*.py"))
-}
+from source_trees import PACKAGE, tree_of, trees
+
 TEMPLATES = sorted(path for path in PACKAGE.rglob("templates/**/*") if path.is_file())
 SUITES = "conformance/"
 """What it holds is called by pytest, by name."""
@@ -82,13 +79,13 @@ def unused(trees: dict[str, ast.Module]) -> Iterator[str]:
 
 
 def test_everything_public_has_a_user_in_the_package() -> None:
-    assert set(unused(TREES)) - set(ALLOWED) == set(), "take it away, or into the tests that need it"
+    assert set(unused(trees())) - set(ALLOWED) == set(), "take it away, or into the tests that need it"
 
 
 def test_what_is_allowed_is_still_there() -> None:
     for name in ALLOWED:
         module, _, wanted = name.partition(":")
-        assert wanted in {*methods(TREES[module]), *(node.name for node in functions_and_classes(TREES[module]))}
+        assert wanted in {*methods(tree_of(module)), *(node.name for node in functions_and_classes(tree_of(module)))}
 
 
 def test_what_nobody_uses_is_found() -> None:

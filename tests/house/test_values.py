@@ -5,14 +5,9 @@
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
+from source_trees import MODULES, tree_of, trees
 
-PACKAGE = Path(__file__).resolve().parents[2] / "scoring" / "sandscore"
-TREES = {
-    path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")
-}
 LOOSE = {
     "annotations/": "records of participants that are looked at one by one",
     "api/": "what callers hold in memory, and plain copies of what we hand them",
@@ -66,33 +61,32 @@ def imported(tree: ast.AST) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("module", sorted(TREES))
-def test_values_are_structs_or_pydantic_models(module: str) -> None:
-    kinds = {base for _, base in bases(TREES[module])}
-    assert not kinds & {"NamedTuple", "TypedDict"}
-    assert not {name for name in imported(TREES[module]) if name.startswith(("dataclasses", "attr"))}
+def test_values_are_structs_or_pydantic_models() -> None:
+    for module, tree in trees().items():
+        assert not {base for _, base in bases(tree)} & {"NamedTuple", "TypedDict"}, module
+        assert not {name for name in imported(tree) if name.startswith(("dataclasses", "attr"))}, module
 
 
-@pytest.mark.parametrize("module", sorted(TREES))
-def test_dictionaries_of_anything_stand_where_the_form_is_not_ours(module: str) -> None:
-    assert not loose(TREES[module]) or module.startswith(tuple(LOOSE)), "say the form: a msgspec.Struct"
+def test_dictionaries_of_anything_stand_where_the_form_is_not_ours() -> None:
+    ours = [module for module in MODULES if not module.startswith(tuple(LOOSE))]
+    assert [module for module in ours if loose(tree_of(module))] == [], "say the form: a msgspec.Struct"
 
 
 def test_they_do_not_become_more() -> None:
-    assert sum(map(loose, TREES.values())) <= MOST_LOOSE
+    assert sum(map(loose, trees().values())) <= MOST_LOOSE
 
 
 def test_no_room_is_named_for_nothing() -> None:
-    held = [module for module, tree in TREES.items() if loose(tree)]
+    held = [module for module, tree in trees().items() if loose(tree)]
     assert {room for room in LOOSE if not any(module.startswith(room) for module in held)} == set()
 
 
-@pytest.mark.parametrize("module", sorted(TREES))
-def test_complaints_of_pydantic_become_sentences_in_one_place(module: str) -> None:
-    catches = "pydantic.ValidationError" in imported(TREES[module])
-    assert not catches or module in WHO_COMPLAINS, "records.record_reading says it"
-    if catches and module != "records/record_reading.py":
-        assert "sandscore.records.record_reading.complaints" in imported(TREES[module])
+def test_complaints_of_pydantic_become_sentences_in_one_place() -> None:
+    brought = {module: imported(tree) for module, tree in trees().items()}
+    catching = {module for module, names in brought.items() if "pydantic.ValidationError" in names}
+    assert catching <= WHO_COMPLAINS, "records.record_reading says it"
+    for module in catching - {"records/record_reading.py"}:
+        assert "sandscore.records.record_reading.complaints" in brought[module], module
 
 
 def test_what_is_loose_is_found() -> None:

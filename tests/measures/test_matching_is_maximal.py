@@ -1,9 +1,9 @@
 """Pairs of overlapping spans, counted by sweeping, against augmenting paths that try everything."""
 
 import random
+from functools import partial
 
 import numpy as np
-import pytest
 import slow_scorer as slow
 
 from sandscore.measures.error_kinds import overlapping_pairs
@@ -15,26 +15,29 @@ def spans(r: random.Random, most: int, room: int, long: int) -> list[tuple[int, 
     return sorted((start, start + r.randint(1, long)) for start in starts)
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_overlapping_pairs(seed: int) -> None:
-    r = random.Random(seed)
-    room, long = r.choice([(30, 8), (100, 5), (12, 12), (200, 60)])
-    gold, predicted = spans(r, 25, room, long), spans(r, 25, room, long)
-    expected = slow.maximum_matching(gold, predicted, lambda g, p: g[0] < p[1] and p[0] < g[1])
-    assert overlapping_pairs(gold, predicted) == overlapping_pairs(predicted, gold) == expected
+def test_overlapping_pairs() -> None:
+    for seed in range(300):
+        r = random.Random(seed)
+        room, long = r.choice([(30, 8), (100, 5), (12, 12), (200, 60)])
+        gold, predicted = spans(r, 25, room, long), spans(r, 25, room, long)
+        expected = slow.maximum_matching(gold, predicted, lambda g, p: g[0] < p[1] and p[0] < g[1])
+        assert overlapping_pairs(gold, predicted) == overlapping_pairs(predicted, gold) == expected, seed
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_both_boundaries_near(seed: int) -> None:
-    r = random.Random(seed)
-    tolerance = r.randrange(4)
-    gold, predicted = spans(r, 14, 10, 6), spans(r, 14, 10, 6)
-    expected = slow.maximum_matching(
-        gold, predicted, lambda g, p: abs(g[0] - p[0]) <= tolerance and abs(g[1] - p[1]) <= tolerance
-    )
-    both = np.array(gold + predicted, np.int64).reshape(-1, 2)
-    found = near_boundaries(np.zeros(len(both), np.int64), len(gold), both[:, 0], both[:, 1], 1, tolerance)
-    assert found.tolist() == [expected]
+def test_both_boundaries_near() -> None:
+    for seed in range(200):
+        r = random.Random(seed)
+        tolerance = r.randrange(4)
+        gold, predicted = spans(r, 14, 10, 6), spans(r, 14, 10, 6)
+        near = partial(boundaries_near, tolerance=tolerance)
+        expected = slow.maximum_matching(gold, predicted, near)
+        both = np.array(gold + predicted, np.int64).reshape(-1, 2)
+        found = near_boundaries(np.zeros(len(both), np.int64), len(gold), both[:, 0], both[:, 1], 1, tolerance)
+        assert found.tolist() == [expected], seed
+
+
+def boundaries_near(one: tuple[int, int], other: tuple[int, int], tolerance: int) -> bool:
+    return abs(one[0] - other[0]) <= tolerance and abs(one[1] - other[1]) <= tolerance
 
 
 def test_matching_identical_spans_first_would_lose_a_pair() -> None:

@@ -14,6 +14,9 @@ from sandscore.formats import FORMATS
 from sandscore.measures.measure_registry import MEASURES
 from sandscore.profiles.profile_registry import PROFILES
 
+pytestmark = pytest.mark.slow
+"""Each starts pytest anew."""
+
 LOWER = """
 from sandscore.measures.measure import DocumentMeasure
 def places(annotations):
@@ -47,7 +50,6 @@ def suites(*words: str, beside: tuple[Path, ...] = ()) -> subprocess.CompletedPr
     )  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("registry", [MEASURES, FORMATS, PROFILES], ids=["measure", "format", "profile"])
 def test_every_row_of_ours_passes(registry: Registry[Any]) -> None:
     ran = suites("--kind", registry.kind, "-rA")

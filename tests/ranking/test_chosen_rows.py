@@ -9,7 +9,7 @@ import pytest
 import slow_board
 from scipy import stats
 
-from sandscore.ranking.beta_distribution import beta_quantile, beta_share, t_quantile
+from sandscore.base.beta_distribution import beta_quantile, beta_share, t_quantile
 from sandscore.ranking.chosen_rows import (
     chosen_intervals,
     effective_patients,

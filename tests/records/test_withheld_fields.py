@@ -5,7 +5,7 @@ from pydantic import BaseModel
 from ranking_cards import drawn_rows, entry
 
 from sandscore.ranking.board_building import rank
-from sandscore.records.board import Board, BoardRules, FormulaMeasure, RankedMeasure, Row
+from sandscore.records.board import Board, BoardRules, FormulaMeasure, RankedMeasure, RatioMeasure, Row
 from sandscore.records.challenge import FeedbackMode
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.withheld_fields import covering, permitted_fields, running_fields, without_running_fields
@@ -29,7 +29,7 @@ def test_what_is_kept_back_is_a_board_still(mode: FeedbackMode) -> None:
     assert all(row["submission"] for row in said["rows"])
 
 
-@pytest.mark.parametrize("model", [Board, Row, RankedMeasure, FormulaMeasure])
+@pytest.mark.parametrize("model", [Board, Row, RankedMeasure, FormulaMeasure, RatioMeasure])
 def test_every_field_is_let_out_or_kept_back(model: type[BaseModel]) -> None:
     """By hand: what is let out of a running board. Everything else is in the list."""
     kept = {pointer.rpartition("/")[2] for pointer in running_fields("rounded")}
@@ -39,6 +39,7 @@ def test_every_field_is_let_out_or_kept_back(model: type[BaseModel]) -> None:
         Row: "rank team name submission image created measures",
         RankedMeasure: "f1 value formula direction",
         FormulaMeasure: "score formula direction plugin",
+        RatioMeasure: "value direction",
     }
     assert model.model_fields.keys() - kept <= set(let_out[model].split())
 

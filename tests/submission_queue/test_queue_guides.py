@@ -100,8 +100,11 @@ def test_every_example_in_help_runs(workplace: Path, capsys: pytest.CaptureFixtu
         "work",
         "rescore",
         "export",
+        "backup",
+        "restore",
         "disclosed",
         "rekey",
+        "history",
     ):
         command = commands.pop(name)
         assert command is not None

@@ -37,7 +37,9 @@ def made(tmp_path: Path) -> tuple[str, str]:
 def test_from_nothing_to_a_score(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, given = made(tmp_path)
     assert json.loads(said(capsys, "list", folder, "--format", "json")) == []
-    submission_id = said(capsys, "submit", folder, "--task", "date", "--team", "A", "--predictions", given).strip()
+    name = ("--name", "Hawk 2")
+    said_back = said(capsys, "submit", folder, "--task", "date", "--team", "A", *name, "--predictions", given)
+    submission_id = said_back.strip()
     [one] = json.loads(said(capsys, "list", folder, "--format", "json"))
     assert set(one) >= FIELDS
     assert (one["id"], one["status"], one["attempt"], one["finished"]) == (submission_id, "RECEIVED", 0, None)
@@ -45,9 +47,19 @@ def test_from_nothing_to_a_score(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert json.loads(line)["status"] == "SCORED"
     [one] = json.loads(said(capsys, "list", folder, "--format", "json"))
     assert (one["status"], one["attempt"], one["scores"]["instance_strict"]) == ("SCORED", 1, 1.0)
-    assert (Path(folder) / "site" / "index.html").exists()
+    site = (Path(folder) / "site" / "index.html").read_text(encoding="utf-8")
+    assert "<bdi>Hawk 2 (A)</bdi> " in site
     assert "1 SCORED" in said(capsys, "list", folder)
     assert said(capsys, "list", folder, "--status", "invalid", "--format", "json").strip() == "[]"
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\x1b[2J", "n" * 201])
+def test_a_name_that_cannot_be_shown_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    folder, given = made(tmp_path)
+    capsys.readouterr()
+    words = ["queue", "submit", folder, "--task", "date", "--team", "A", "--name", name, "--predictions", given]
+    assert run(words) == 2
+    assert "a submission's name has 1 to 200 printable characters" in capsys.readouterr().err
 
 
 def test_a_packed_file_is_scored_as_what_is_in_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,9 +26,11 @@ from sandscore.queue.cell import cell_need, reading_cell, system_call_filter
 from sandscore.queue.cell.cell_report import DoubtfulReport, believed, read_report, report_of, write_report
 from sandscore.queue.cell.reading_cell import ReadingCells, TooCostly
 from sandscore.records.challenge import Challenge
+from sandscore.records.diagnosis import Diagnosis
 from sandscore.task_table.task import find_task
 
 DATE = find_task("date")
+CAUSE = {"cause": "shift", "scope": "file", "explains": 3, "of": 3, "fixable": True}
 
 
 @pytest.fixture
@@ -195,6 +197,15 @@ def test_a_cell_finds_what_the_library_finds(tmp_path: Path, cells: ReadingCells
         assert {problem.message for problem in found.problems} <= {problem.message for problem in wanted.problems}
 
 
+def test_a_cell_names_the_cause(tmp_path: Path, cells: ReadingCells) -> None:
+    """Every start one too large, by hand; the gate decides who is told."""
+    reference, given = sample(tmp_path), tmp_path / "predictions.json"
+    given.write_bytes(annotations({note: [(at + 1, text) for at, text in spans] for note, spans in RIGHT.items()}))
+    read = cells.read(reference, given, complete=False)
+    assert read is not None
+    assert read.findings.diagnosis == (Diagnosis("shift", "file", 3, 3, True, -1),)
+
+
 def loaded(tmp_path: Path, given: bytes) -> Loaded:
     reference = sample(tmp_path)
     (tmp_path / "given.json").write_bytes(given)
@@ -259,6 +270,9 @@ def test_a_right_report_is_believed(tmp_path: Path) -> None:
         pytest.param(saying(errors=1), "another number of errors", id="error without a code"),
         pytest.param(saying(counts={"schema": 1}), "another number of errors", id="code without an error"),
         pytest.param(saying(counts={"schema": 1}, errors=1), "of a file that is not valid", id="rows of a bad file"),
+        pytest.param(saying(diagnosis=[CAUSE | {"cause": "gold"}]), "causes of no known kind", id="unknown cause"),
+        pytest.param(saying(diagnosis=[CAUSE | {"explains": 4}]), "causes of no known kind", id="explains too much"),
+        pytest.param(saying(diagnosis=[CAUSE] * 99), "causes of no known kind", id="many causes"),
         pytest.param(saying(rows=1 << 40), "more rows than it wrote", id="too many rows"),
         pytest.param(saying(rows=-1), "fewer rows than none", id="negative rows"),
         pytest.param(saying(tokens=0), "fewer rows than it wrote", id="fewer tokens than written"),

@@ -8,6 +8,7 @@ from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from sandscore.annotations.column_builder import Gathered
 from sandscore.annotations.columns import Columns, Floats, Small, floats_of, small_of
@@ -90,6 +91,29 @@ class NoteJoin:
         self._names, self._found = NoteNames(whole=self._dataset.whole_names), set()
 
 
+class EntityNumbers:
+    """The entities that a file's annotations name, where they name any: equal ids are equal numbers."""
+
+    def __init__(self, numbers: dict[str | None, int]) -> None:
+        self._numbers = numbers
+        self._runs: list[tuple[int, Small]] = []
+
+    def add(self, first: int, ids: list[str | None]) -> None:
+        """Those of annotations that are numbered from ``first`` on."""
+        if ids.count(None) < len(ids):
+            numbers = [self._numbers.setdefault(one, len(self._numbers) - 1) for one in ids]
+            self._runs.append((first, small_of(numbers)))
+
+    def on(self, columns: Columns) -> Columns:
+        """The columns, with a column of entities where there are some."""
+        if not self._runs:
+            return columns
+        entity = np.full(len(columns), ABSENT, np.int32)
+        for first, numbers in self._runs:
+            entity[first : first + len(numbers)] = numbers
+        return replace(columns, entity=entity)
+
+
 _SHORTEST = '{"annotationSource":{"resourceSource":{"name":""}},"":[]}'
 _RECORD_STRINGS = 5
 _ANNOTATION_STRINGS = 4
@@ -119,6 +143,7 @@ class AnnotationLoader:
         self._unknown: Counter[str] = Counter()
         self._first_unknown: dict[str, str] = {}
         self._entries = NoteJoin(dataset, findings, self._pointer)
+        self._entities = EntityNumbers(dataset.entities)
         self.shortest = len(_SHORTEST) + len(task.array)
         self._counted = 0
         library = kernel()
@@ -130,11 +155,11 @@ class AnnotationLoader:
         try:
             walk(data, decoder, ("annotationSource", self._task.array), self, progress, self.at_once)
         except JsonFault as fault:
-            self._findings.add("json", (-1, -1), "", None, str(fault))
+            self._findings.add("json", (-1, -1), "", None, _named(data, fault))
             missing = None
         if self._counted:
             missing = None  # nobody looked whom those records are about
-        columns = self._gathered.columns()
+        columns = self._entities.on(self._gathered.columns())
         self._report_unknown()
         self._report_clashes(columns)
         self._entries.close(len(columns), missing)
@@ -176,6 +201,7 @@ class AnnotationLoader:
         strings = _RECORD_STRINGS * len(records) + _ANNOTATION_STRINGS * len(annotations)
         strings += len(confidence) - int(np.count_nonzero(np.isnan(confidence)))
         strings += 2 * self._labelled(annotations, codes) + (2 * len(annotations) if self._task.second_label else 0)
+        strings += 2 * sum(a.entity is not None for a in annotations)
         if quotes(data) != 2 * strings:
             return False
         numbers = self._entries.numbers([record.source.resource.name for record in records], number)
@@ -190,7 +216,9 @@ class AnnotationLoader:
             value = loads(item.data)
         except JsonFault as fault:
             where = "" if len(item.data) == len(whole) else self._pointer(number)
-            self._findings.add("json", (number, -1), where, None, str(whole.within(fault, item.offset)))
+            within, last = whole.within(fault, item.offset), item.offset + len(item.data) >= len(whole) - 2
+            said = _named(whole.data, within) if last else str(within)
+            self._findings.add("json", (number, -1), where, None, said)
             return
         alone = len(item.data) == len(whole)
         self._one_note = alone and isinstance(value, dict) and "annotationSource" not in value
@@ -242,6 +270,7 @@ class AnnotationLoader:
         self, annotations: list[Any], numbers: list[int], ends: list[int], codes: Small, confidence: Floats
     ) -> None:
         texts = [a.text for a in annotations]
+        self._entities.add(self._gathered.size, [a.entity for a in annotations])
         starts = [a.start for a in annotations]
         length = small_of([a.length for a in annotations])
         sizes = small_of(list(map(len, texts)))
@@ -302,3 +331,10 @@ def _are_fractions(columns: Columns) -> bool:
             return False
         seen |= highest > 0
     return seen
+
+
+def _named(data: memoryview, fault: JsonFault) -> str:
+    """What a file is that is no JSON."""
+    from sandscore.base.foreign_bytes import named
+
+    return named(data, str(fault))

@@ -60,16 +60,17 @@ class OtherUnits(Cause):
         view, units = views.of(spot.note), self._units
         if view.borders(units) is None:
             return spot
-        best = None
-        for start in view.places(units, spot.start):
-            for end in view.places(units, spot.start + spot.length)[:1]:
-                piece = view.text[start:end]
-                if end > start and as_counted(piece, units) == spot.text:
-                    return spot.moved(start, end - start, piece)
-                best = best or (start, end - start)
-            if view.text.startswith(spot.text, start) and spot.length == len(spot.text):
-                return spot.moved(start, spot.length)
-        return spot.moved(*best) if best else None
+        starts, ends = view.places(units, spot.start), view.places(units, spot.start + spot.length)[:1]
+        pieces = [(start, end) for start in starts for end in ends if end > start]
+        if spot.length == len(spot.text):
+            pieces += [(start, start + spot.length) for start in starts]
+        if units == "bom":  # which no text begins with
+            pieces.sort(reverse=True)
+        for start, end in pieces:
+            piece = view.text[start:end]
+            if as_counted(piece, units) == spot.text:
+                return spot.moved(start, end - start, piece)
+        return spot.moved(pieces[0][0], pieces[0][1] - pieces[0][0]) if pieces else None
 
 
 class EndForLength(Cause):

@@ -32,7 +32,8 @@ class Columns(Struct, frozen=True):
     """``note`` numbers the data set's notes; ``label`` -1 is absent; ``confidence`` NaN is absent.
 
     ``text`` numbers equal texts equally where there are no notes to look texts up in, else it is None:
-    the span says it all. ``tokens`` are there where they were asked for.
+    the span says it all. ``tokens`` are there where they were asked for. ``entity`` numbers equal ids of entities
+    equally, -1 is absent; it is None where no annotation has one.
     Columns are kept small: widen them before sums that 31 bits do not hold.
     """
 
@@ -43,12 +44,13 @@ class Columns(Struct, frozen=True):
     confidence: Floats
     text: Small | None = None
     tokens: Tokens | None = None
+    entity: Small | None = None
 
     def __len__(self) -> int:
         return len(self.note)
 
     def __getitem__(self, rows: slice) -> "Columns":
-        """Some rows, without their tokens."""
+        """Some rows, without their tokens and entities."""
         text = None if self.text is None else self.text[rows]
         return Columns(
             self.note[rows], self.start[rows], self.length[rows], self.label[rows], self.confidence[rows], text

@@ -26,6 +26,7 @@ class DataSet(Struct):
     texts: NoteTexts | None = None
     numbers: dict[str | None, int] = field(default_factory=dict)
     interned: dict[str, int] = field(default_factory=dict)
+    entities: dict[str | None, int] = field(default_factory=lambda: {None: -1})
     room: Room = field(default_factory=lambda: Room(Rows(), ROWS))
 
     def add(self, key: str | None, patient: str | None = None) -> int:

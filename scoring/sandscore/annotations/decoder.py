@@ -15,6 +15,7 @@ import numpy as np
 
 from sandscore.annotations.label_codes import allowed
 from sandscore.task_table.task import Task
+from sandscore.task_table.task_schema import ENTITY
 
 LAST = 2147483647
 _ESCAPED_QUOTE = rb'(?<!\\)(?:\\\\)*\\"'
@@ -36,7 +37,7 @@ class _Source(msgspec.Struct, gc=False, forbid_unknown_fields=True):
 
 @cache
 def annotation_type(task: Task, *, open_ended: bool = False, exact: bool = False) -> type[Any]:
-    """What one annotation decodes to: start, length, text, confidence (NaN: absent), label (None: absent).
+    """What one annotation decodes to: start, length, text, confidence (NaN: absent), label, entity (None: absent).
 
     ``exact`` takes labels of an enum only as the schema spells them, which decodes to one object a label.
     """
@@ -54,9 +55,10 @@ def annotation_type(task: Task, *, open_ended: bool = False, exact: bool = False
             spelt = allowed(task, name) if exact else None
             kind: Any = Literal[spelt] if spelt else str
             (fields if task.label_required else optional).append((attribute, kind))
-    defaults = {"confidence": math.nan, "label": None, "second": None}
+    optional.append(("entity", str))
+    defaults = {"confidence": math.nan, "label": None, "second": None, "entity": None}
     fields += [(attribute, kind, defaults[attribute]) for attribute, kind in optional]
-    renamed = {a: n for a, n in zip(("label", "second"), names, strict=True) if n}
+    renamed = {a: n for a, n in zip(("label", "second"), names, strict=True) if n} | {"entity": ENTITY}
     return msgspec.defstruct(
         "Annotation", fields, gc=False, rename=renamed, forbid_unknown_fields=not open_ended, kw_only=True
     )

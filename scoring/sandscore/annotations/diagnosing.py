@@ -6,14 +6,26 @@ cause leaves is tried again with the cause applied, so that two that came togeth
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 
 import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
-from sandscore.annotations.causes import ENDS, REWRITTEN, SWAPPED, UNITS, Cause, NotesShifted, OtherNotes, ShiftedStarts
-from sandscore.annotations.spots import FileSpots, NoteViews, Spot
+from sandscore.annotations.causes import (
+    ENDS,
+    REWRITTEN,
+    SWAPPED,
+    UNITS,
+    Cause,
+    NotesShifted,
+    OtherNotes,
+    RewrittenText,
+    ShiftedStarts,
+    folded,
+)
+from sandscore.annotations.spots import FileSpots, NoteView, NoteViews, Spot
 from sandscore.records.diagnosis import CAUSES, Diagnosis, Scope
 
 _SHARE = 0.9
@@ -23,6 +35,7 @@ _ROUNDS = 3
 _LOOKED_AT = 4_000_000
 """Comparisons that looking for other notes may cost."""
 _NEARER = 10
+_NEAR = (-1, 1, -2, 2, -3, 3)
 Mask = NDArray[np.bool_]
 
 
@@ -51,6 +64,11 @@ class Layer(Struct, frozen=True):
     sure: bool = True
     """Whether no other constant would do as well."""
 
+    @property
+    def again(self) -> bool:
+        """Whether undoing it twice does no harm."""
+        return isinstance(self.cause, RewrittenText)
+
     def concerns(self, spot: Spot) -> bool:
         """Whether the cause is one where this spot is, so that what stands there may do so by chance."""
         if self.notes is not None and spot.note not in self.notes:
@@ -67,7 +85,7 @@ class Treatment(Struct, frozen=True):
         """The spot as it was meant, where its text then stands; else as it is."""
         for first, last in self._runs(views.stands(spot)):
             made = applied(spot, self.layers[first:last], views)
-            if made is not None and views.stands(made):
+            if views.stands(made):
                 return made
         return spot
 
@@ -80,12 +98,12 @@ class Treatment(Struct, frozen=True):
             yield from ((first, first + 1) for first in range(1, size))
 
 
-def applied(spot: Spot, layers: Sequence[Layer], views: NoteViews) -> Spot | None:
-    """The spot with these causes undone, wherever it then is."""
-    made: Spot | None = spot
+def applied(spot: Spot, layers: Sequence[Layer], views: NoteViews) -> Spot:
+    """The spot with these causes undone where they have something to say, wherever it then is."""
+    made = spot
     for layer in layers:
-        if made is not None and layer.concerns(spot):
-            made = layer.cause.meant(made, views)
+        if layer.concerns(spot):
+            made = layer.cause.meant(made, views) or made
     return made
 
 
@@ -110,14 +128,20 @@ def diagnosed(found: FileSpots, views: NoteViews) -> tuple[list[Diagnosis], Trea
         layers = _Round(wrong, right, views).layers() if wrong else []
         if not layers:
             break
-        told += [(one, count) for one, count in layers]
-        treatment.layers.extend(one for one, _ in layers)
+        told += layers
+        treatment.layers.extend(
+            one for one, _ in layers if one.again or not any(one.cause is o.cause for o in treatment.layers)
+        )
         left = [spot for spot in found.wrong if not views.stands(treatment.meant(spot, views))]
-        wrong = [applied(spot, treatment.layers, views) or spot for spot in left]
+        wrong = [applied(spot, treatment.layers, views) for spot in left]
         right = [treatment.meant(spot, views) for spot in found.right]
     sure = all(layer.sure and _is_exchange(layer.cause, found.records) for layer in treatment.layers)
     fixable = bool(told) and not wrong and sure
-    return [_told(layer, count, total, fixable) for layer, count in told], treatment
+    explains: Counter[tuple[str, Scope, int | None]] = Counter()
+    for layer, count in told:
+        explains[layer.cause.code, layer.scope, layer.cause.by] += count
+    causes = [Diagnosis(code, scope, count, total, fixable, by) for (code, scope, by), count in explains.items()]
+    return causes, treatment
 
 
 def _is_exchange(cause: Cause, records: Sequence[int]) -> bool:
@@ -128,8 +152,15 @@ def _is_exchange(cause: Cause, records: Sequence[int]) -> bool:
     return len(set(notes)) == len(notes)
 
 
-def _told(layer: Layer, count: int, total: int, fixable: bool) -> Diagnosis:
-    return Diagnosis(layer.cause.code, layer.scope, count, total, fixable, layer.cause.by)
+def _alike(text: str) -> str:
+    """A text of as many characters in which case, blanks, quotation marks and dashes are the same."""
+    return "".join(map(_letter, text))
+
+
+@cache
+def _letter(character: str) -> str:
+    alike = " " if character.isspace() else folded("quotes", character.lower())
+    return alike if len(alike) == 1 else character
 
 
 class _Round:
@@ -145,12 +176,9 @@ class _Round:
         """What is named, and how many each explains."""
         singles = self._singles()
         named = self._named(singles)
-        if named:
+        if named and named[0][1] == len(self._wrong):
             return named
-        composed = self._composed(singles)
-        if composed:
-            return composed
-        return self._of_notes(singles)
+        return self._composed(singles) or named or self._of_notes(singles)
 
     def _explained(self, cause: Cause, spots: Sequence[Spot]) -> Mask:
         stands, meant, views = self._views.stands, cause.meant, self._views
@@ -166,19 +194,22 @@ class _Round:
             if explained.any():
                 yield _Tried(cause, explained)
 
-    def _constants(self) -> Counter[int]:
+    def _constants(self, fold: Callable[[str], str] = str) -> Counter[int]:
         """How often texts of the sample stand so many characters from where they are said to stand."""
         votes: Counter[int] = Counter()
         for spot in self._sample:
-            places = self._views.of(spot.note).occurrences(spot.text, spot.start)
+            view = self._views.of(spot.note)
+            view = view if fold is str else NoteView(fold(view.text))
+            places = view.occurrences(fold(spot.text), spot.start)
             votes.update(place - spot.start for place in places)
         return votes
 
-    def _shifts(self) -> list[int]:
+    def _shifts(self, fold: Callable[[str], str] = str) -> list[int]:
         """Constants that more than one spot speaks for, the most frequent first."""
+        votes = self._votes if fold is str else self._constants(fold)
         least = 1 if len(self._wrong) == 1 else max(2, len(self._sample) // 50)
-        often = [by for by, count in self._votes.items() if count >= least]
-        return sorted(often, key=lambda by: (-self._votes[by], abs(by)))[:_CONSTANTS]
+        often = [by for by, count in votes.items() if count >= least]
+        return sorted(often, key=lambda by: (-votes[by], abs(by)))[:_CONSTANTS]
 
     def _singles(self) -> list[_Tried]:
         """Every cause by itself, in the order of the codes."""
@@ -193,9 +224,8 @@ class _Round:
         if other := self._other_notes():
             causes.append(other)
         tried = [*shifts, *self._tried([*causes, SWAPPED])]
-        if len(tried) > 1 and len(self._wrong) == 1 and abs(tried[0].cause.by or 0) > 1:
-            tried = [*tried[len(shifts) :], *shifts]  # one place alone shows no constant
-        if apart := self._apart():
+        whole = any(one.count == len(self._wrong) for one in tried)
+        if not whole and (apart := self._apart()):
             tried.append(apart)
         return tried
 
@@ -208,16 +238,19 @@ class _Round:
         for last_resort in (False, True):
             able = [one for one in tried if one.last_resort == last_resort and one.count >= least]
             able.sort(key=lambda one: -one.count)
-            for best in able:
-                if layer := self._layer(best):
-                    return [(self._cautious(layer, best, tried), best.count)]
+            fitting = [(one, layer) for one in able if (layer := self._layer(one))]
+            if fitting:
+                most = fitting[0][0].count
+                level = [(one, layer) for one, layer in fitting if one.count == most]
+                best, layer = next((pair for pair in level if pair[1].scope == "file"), level[0])
+                return [(self._cautious(layer, best, tried), best.count)]
         return []
 
     def _cautious(self, layer: Layer, best: _Tried, tried: list[_Tried]) -> Layer:
         """One place that several causes explain says nothing of the whole file."""
         notes = frozenset(spot.note for spot, so in zip(self._wrong, best.explained, strict=True) if so)
         rivals = [one for one in tried if one.cause.code != best.cause.code and one.count == best.count]
-        if layer.scope == "file" and best.count == 1 and best.cause.code == "shift" and rivals:
+        if layer.scope == "file" and best.count == 1 and rivals:
             return Layer(layer.cause, "note", notes, sure=layer.sure)
         return layer
 
@@ -317,30 +350,45 @@ class _Round:
         return found
 
     def _composed(self, singles: list[_Tried]) -> list[tuple[Layer, int]]:
-        """Two causes that came together, so that neither explains much by itself."""
+        """Two causes that came together, where they explain clearly more than any by itself."""
+        pairs, sample = self._pairs(), self._sample[: _SAMPLE // 2]
+        counts = [int(np.count_nonzero(self._explained(pair, sample))) for pair in pairs]
+        most = max(counts)
+        single = max((int(np.count_nonzero(self._explained(one.cause, sample))) for one in singles), default=0)
+        if most < single + max(2, len(sample) // 50):
+            return []
+        best = [
+            _Tried(pair, self._explained(pair, self._wrong))
+            for pair, count in zip(pairs, counts, strict=True)
+            if count == most
+        ][:4]
+        together = np.logical_or.reduce([one.explained for one in (*singles, best[0])])
+        able = [one for one in best if one.count >= _SHARE * np.count_nonzero(together)]
+        fitting = [(one, layer) for one in able if (layer := self._layer(one))]
+        if not fitting:
+            return []
+        tried, layer = next((pair for pair in fitting if pair[1].scope == "file"), fitting[0])
+        return self._parts(tried, layer)
+
+    def _pairs(self) -> list[_Composed]:
+        shifts: list[Cause] = list(map(ShiftedStarts, dict.fromkeys([*self._shifts(), *self._shifts(_alike), *_NEAR])))
         before: list[Cause] = [*ENDS, SWAPPED]
-        near = [by for by in (-1, 1, -2, 2, -3, 3) if by not in self._shifts()]
-        shifts: list[Cause] = [ShiftedStarts(by) for by in (*self._shifts(), *near)]
         places = [*shifts, *UNITS]
         pairs = [_Composed(first, second) for first in before for second in places]
         pairs += [_Composed(first, second) for first in shifts for second in (*ENDS, *UNITS)]
-        pairs += [_Composed(first, second) for first in (*places, *before) for second in REWRITTEN]
-        sample = self._sample[: _SAMPLE // 2]
-        counted = [(int(np.count_nonzero(self._explained(pair, sample))), -at) for at, pair in enumerate(pairs)]
-        most, at = max(counted)
-        single = max((int(np.count_nonzero(self._explained(one.cause, sample))) for one in singles), default=0)
-        if most < 2 or most <= single:
-            return []
-        pair = pairs[-at]
-        tried = _Tried(pair, self._explained(pair, self._wrong))
-        together = [*(one.explained for one in singles), tried.explained]
-        if tried.count < _SHARE * np.count_nonzero(np.logical_or.reduce(together)):
-            return []
-        layer = self._layer(tried)
-        if layer is None:
-            return []
-        made = [Layer(cause, layer.scope, layer.notes, layer.since) for cause in pair.causes]
-        return [(one, tried.count) for one in made]
+        return pairs + [_Composed(first, second) for first in (*places, *before) for second in REWRITTEN]
+
+    def _parts(self, tried: _Tried, layer: Layer) -> list[tuple[Layer, int]]:
+        """The two causes, and how many spots each moved."""
+        first, second = tried.cause.causes if isinstance(tried.cause, _Composed) else ()
+        counts = [0, 0]
+        for spot, so in zip(self._wrong, tried.explained, strict=True):
+            if so:
+                made = first.meant(spot, self._views)
+                counts[0] += made != spot
+                counts[1] += made is not None and second.meant(made, self._views) != made
+        made_of = [Layer(cause, layer.scope, layer.notes, layer.since) for cause in (first, second)]
+        return list(zip(made_of, counts, strict=True))
 
     def _of_notes(self, tried: list[_Tried]) -> list[tuple[Layer, int]]:
         """Causes of single notes, each of which explains nearly all that any does in its note."""

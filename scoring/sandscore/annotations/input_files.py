@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from sandscore.annotations.annotation_loader import AnnotationLoader
 from sandscore.annotations.column_builder import Gathered
-from sandscore.annotations.columns import Columns
+from sandscore.annotations.columns import Columns, Small
 from sandscore.annotations.data_set import DataSet, WholeNamesNeededError
 from sandscore.annotations.label_codes import LabelCodes, renumber, vocabulary
 from sandscore.annotations.note_loader import NotesLoader
@@ -190,20 +190,21 @@ class _Reader(Struct):
 
         gathered = Gathered(shared=True)
 
-        def read_gold() -> tuple[Columns | tuple[str, ...], ProblemCollector, list[str]]:
+        def read_gold() -> tuple[Columns | tuple[str, ...], Small | None, ProblemCollector, list[str]]:
             columns = self._load("gold", gold, quiet, gathered)
             self.findings["gold"].settle()
             self.findings["gold"].describe = None
-            return gathered.kept or columns, self.findings["gold"], self.dataset.vocabulary.names
+            return gathered.kept or columns, columns.entity, self.findings["gold"], self.dataset.vocabulary.names
 
         with beside(read_gold) as result:
             predicted = self._load("predictions", predictions, progress)
-            found, self.findings["gold"], names = result()
+            found, entity, self.findings["gold"], names = result()
         labels = vocabulary(self.task, self.task.label)
         labels.learn(names)
         renumber(predicted, self.dataset.vocabulary, labels)
         self.dataset.vocabulary = labels
-        return {"gold": found if isinstance(found, Columns) else gathered.spilled(found), "predictions": predicted}
+        gold_columns = found if isinstance(found, Columns) else replace(gathered.spilled(found), entity=entity)
+        return {"gold": gold_columns, "predictions": predicted}
 
     def _missing(self, role: str) -> Severity | None:
         """How a note without an entry is taken: not at all in gold, which need not speak of every note."""

@@ -36,7 +36,9 @@ class NotesLoader:
         try:
             walk(data, Decoder(lambda: ClosedNote), first_keys, self, progress, self.at_once)
         except JsonFault as fault:
-            self._findings.add("json", (-1, -1), "", None, str(fault))
+            from sandscore.base.foreign_bytes import named
+
+            self._findings.add("json", (-1, -1), "", None, named(data, str(fault)))
         self._dataset.texts = self._texts.all()
         self._dataset.growing = False
 
@@ -44,6 +46,8 @@ class NotesLoader:
         """Take a block whose notes the kernel reads, none of which came before; how many there were, or 0."""
         found = self._quick.read(data, lines=lines) if self._quick else None
         if found is None or self._quick is None:
+            return 0
+        if "/" in "\n".join(found[0]):
             return 0
         keys = self._names.fresh(found[0], found[0])
         if keys is None:
@@ -57,7 +61,8 @@ class NotesLoader:
         if quotes(data) != 2 * _strings(records):
             return False
         names = [note.identifier if note.note_name is msgspec.UNSET else note.note_name for note in records]
-        keys = self._names.fresh(names, [note.identifier for note in records])
+        identifiers = [note.identifier for note in records]
+        keys = None if "/" in "\n".join(identifiers) else self._names.fresh(names, identifiers)
         if keys is None:
             for i, note in enumerate(records):
                 self._add(note, number + i)
@@ -89,6 +94,9 @@ class NotesLoader:
         self._findings.add_counted(self._findings.crowded() or "schema", refused)
 
     def _add(self, note: NoteRecord, number: int) -> None:
+        if "/" in note.identifier:
+            self._findings.add("schema", (number, -1), pointer([number, "identifier"]), None, slashed(note.identifier))
+            return
         name = note.identifier if note.note_name is msgspec.UNSET else str(note.note_name)
         key, repeated = self._names.key(name, note.identifier)
         if repeated:
@@ -97,6 +105,11 @@ class NotesLoader:
             return
         self._dataset.add(key, None if note.patient is msgspec.UNSET else str(note.patient))
         self._texts.add([note.text])
+
+
+def slashed(identifier: str) -> str:
+    """Why such an identifier is refused."""
+    return f"the identifier {shortened(identifier)} has a '/': only what follows the last one would be compared"
 
 
 def _strings(notes: list[ClosedNote]) -> int:

@@ -49,6 +49,7 @@ class Runs(Struct, frozen=True):
             whole.confidence[rows],
             None if whole.text is None else whole.text[rows],
             self._tokens(whole.tokens, rows, runs) if whole.tokens else None,
+            None if whole.entity is None else whole.entity[rows],
         )
 
     def _runs(self, note: int, last: int) -> slice:

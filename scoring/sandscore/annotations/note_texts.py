@@ -3,7 +3,7 @@
 import mmap
 import os
 from collections.abc import Sequence
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +88,16 @@ class NoteTexts(Sequence[str]):
         first, last = self._begin[number : number + 2].tolist()
         self._passed(last - first)
         return str(self._texts[first:last].data, "utf-8", "surrogatepass")
+
+    def code_points(self, first: int, last: int) -> NDArray[Any]:
+        """The characters of texts that follow one another, as numbers."""
+        begin, end = int(self._begin[first]), int(self._begin[last])
+        self._passed(end - begin)
+        written = self._texts[begin:end]
+        if end - begin == int(self.sizes[first:last].sum()):
+            return written
+        whole = str(written.data, "utf-8", "surrogatepass")
+        return np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), np.uint32)
 
     @property
     def sizes(self) -> Ints:

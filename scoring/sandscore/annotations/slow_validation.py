@@ -14,7 +14,7 @@ import msgspec
 from sandscore.annotations.decoder import annotation_type
 from sandscore.annotations.label_codes import vocabulary
 from sandscore.task_table.task import TASKS, Task
-from sandscore.task_table.task_schema import schema_of
+from sandscore.task_table.task_schema import ENTITY, schema_of
 
 _CLOSE = 0.75
 _ALL = 1 << 62
@@ -45,7 +45,7 @@ class Judge:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._labels = [(name, vocabulary(task, name)) for name in task.label_fields]
-        self._known = {"start", "length", "text", "confidence", *task.label_fields}
+        self._known = {"start", "length", "text", "confidence", ENTITY, *task.label_fields}
         self._known_in_record = {"annotationSource", "name", task.array, *(row.array for row in TASKS.values())}
 
     def record(self, value: Any, *, named: bool, explained: int = _ALL) -> JudgedRecord:
@@ -181,7 +181,7 @@ def did_you_mean(known: str, written: Any) -> str:
 def meant(written: str, task: Task) -> str:
     """A hint where an unknown property looks like a known one."""
     known = [name for name in (task.array, task.label, task.second_label) if name]
-    known += ["start", "length", "text", "confidence", "annotationSource", "resourceSource", "name"]
+    known += ["start", "length", "text", "confidence", ENTITY, "annotationSource", "resourceSource", "name"]
     same = [name for name in known if name.lower() == written.lower()]
     close = same or _nearest(written, known)
     return f"; did you mean '{close[0]}'?" if close else ""

@@ -22,6 +22,8 @@ from sandscore.task_table.task import Task
 KEPT = 200_000
 """So many spots that stand, and as many that do not, are kept."""
 _UNREAD = 1000
+_LONGEST = 10_000
+"""Characters of a text that is looked for."""
 _HELD = 2_000_000
 """Characters of notes at hand."""
 _FARTHEST = 20_000
@@ -282,5 +284,6 @@ class SpotReader:
 def _spots(annotations: list[Any], record: int, note: int) -> Iterator[Spot]:
     for annotation in annotations:
         start, length = whole_number(annotation.start), whole_number(annotation.length)
-        if start is not None and length is not None and isinstance(annotation.text, str):
-            yield Spot(record, note, start, length, annotation.text)
+        text = annotation.text
+        if start is not None and length is not None and isinstance(text, str) and len(text) <= _LONGEST:
+            yield Spot(record, note, start, length, text)

@@ -21,11 +21,13 @@ def publish(
     challenge: Challenge | str | Path | None = None,
     cards: CardRule | None = None,
     sign: str | Path | None = None,
+    url: str | None = None,
 ) -> Written:
     """Boards to a leaderboard: pages that need no server and no network, CSV, JSON and Markdown.
 
     Boards that differ in their age alone are versions of one board, oldest first. ``cards`` publishes score cards
     even though they name notes. ``sign`` is the file of a secret key: beside each board lies what it signed.
+    ``url`` is where the site will lie: with it come preview images, a feed, badges and citations.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -37,7 +39,7 @@ def publish(
     signer = None if sign is None else read_key(Path(sign))
     with ExitStack() as stack:
         places = [_place(board, stack) for board in given]
-        return publication.publish(places, Path(folder), PublicationSettings(configured, cards, signer))
+        return publication.publish(places, Path(folder), PublicationSettings(configured, cards, signer, url=url))
 
 
 def _place(board: RankedBoard | str | Path, stack: ExitStack) -> Path:

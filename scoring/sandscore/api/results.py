@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sandscore.records.counts import Counts
     from sandscore.records.diagnosis import Diagnosis
     from sandscore.records.run_record import RunRecord
-    from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
+    from sandscore.records.scorecard import AnyScore, Scorecard
 
 HEADLINE = "instance_strict"
 Interval = tuple[float, float] | None
@@ -152,7 +152,7 @@ class MeasureResult(_Value):
     (1077, 32, 75)
     """
 
-    def __init__(self, name: str, score: "FormulaScore | MeasureScore", result: "Result") -> None:
+    def __init__(self, name: str, score: "AnyScore", result: "Result") -> None:
         self.name, self.score, self._result = name, score, result
 
     @property

@@ -13,11 +13,12 @@ from sandscore.base.byte_sources import InputFile
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.formats.foreign_input import ForeignReading, Labels
 from sandscore.measures.hipaa_map import load_hipaa_map
+from sandscore.measures.identifier_classes import load_class_map
 from sandscore.measures.measure_registry import measures_for
 from sandscore.profiles.profile_registry import Profile, find_profile
 from sandscore.scoring.card_building import Identity, Question, pieces
 from sandscore.scoring.scoring_flow import InvalidPredictions, Scored, score_files
-from sandscore.task_table.task import Task, find_task
+from sandscore.task_table.task import ALL_TASKS, Task, find_task
 
 if TYPE_CHECKING:
     from sandscore.api.results import Problems, Result, Run
@@ -44,6 +45,7 @@ class ScoringPlan(Struct, frozen=True, kw_only=True):
     profile: str = "challenge"
     measures: tuple[str, ...] = ()
     hipaa_map: str | Path | None = None
+    class_map: str | Path | None = None
     team: str | None = None
     submission: str | None = None
     image: str | None = None
@@ -91,6 +93,7 @@ def score(  # noqa: PLR0913 (named, one for each option)
     labels: Labels = None,
     annotator: str | None = None,
     hipaa_map: str | Path | None = None,
+    class_map: str | Path | None = None,
     jobs: int = 1,
     strict: bool = True,
     team: str | None = None,
@@ -131,6 +134,7 @@ def score(  # noqa: PLR0913 (named, one for each option)
         profile=profile,
         measures=tuple(measures),
         hipaa_map=hipaa_map,
+        class_map=class_map,
         team=team,
         submission=submission,
         image=image,
@@ -166,6 +170,8 @@ class _Scoring(Struct, frozen=True):
     profile: Profile | None
 
     def scored(self, watch: ReadingWatch, told: Callable[[str], object]) -> Scored:
+        if self.question.task is ALL_TASKS:
+            return _scored_all(self.request, self.question, watch)
         from sandscore.api.validation_calls import in_our_form
 
         asked, guess = self.request, self.profile is None
@@ -254,14 +260,27 @@ def _published(scored: Scored, policy: "DisclosurePolicy", files: ScoreFiles) ->
 
 
 def _understood(request: ScoringPlan) -> _Scoring:
-    task, profile = find_task(request.task), find_profile(request.profile)
+    everything = request.task in {ALL_TASKS, ALL_TASKS.id}
+    task, profile = ALL_TASKS if everything else find_task(request.task), find_profile(request.profile)
     measures_for(task, request.measures)
+    if everything and profile is not None:
+        raise UsageFault("'all' goes with our own profile: the card of all tasks holds measures of leaks")
     if profile is not None and request.measures:
         raise UsageFault("--measure goes with our own profile; another scorer has its own measures")
-    hipaa = load_hipaa_map(request.hipaa_map) if task.hipaa or request.hipaa_map else None
+    hipaa = load_hipaa_map(request.hipaa_map) if task.hipaa or request.hipaa_map or everything else None
+    classes = load_class_map(request.class_map) if request.class_map else None
     run = _run_facts(request.run) if request.run is not None else None
     identity = Identity(request.team, request.submission, request.image, request.dataset, request.created, run)
-    return _Scoring(request, Question(task, request.measures, hipaa, identity), profile)
+    return _Scoring(request, Question(task, request.measures, hipaa, identity, classes), profile)
+
+
+def _scored_all(asked: ScoringPlan, question: Question, watch: ReadingWatch) -> Scored:
+    """Folders of files, one for each task."""
+    from sandscore.scoring.all_tasks import score_all, task_files
+
+    gold, predictions = Path(str(asked.gold)), Path(str(asked.predictions))
+    notes = Path(str(asked.notes)) if asked.notes is not None else None
+    return score_all(question, task_files(gold, predictions, {}), notes, watch)
 
 
 def _run_facts(run: "Run | RunRecord | Mapping[str, Any] | str | Path") -> dict[str, Any]:

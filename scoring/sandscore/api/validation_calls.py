@@ -1,5 +1,6 @@
 """Validation as a call: everything that is wrong with one input of annotations."""
 
+import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -9,7 +10,7 @@ from msgspec.structs import replace
 
 from sandscore.annotations.input_files import UNWATCHED, Inputs, OpenInputs, ReadingWatch, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
-from sandscore.base.byte_sources import InputFile
+from sandscore.base.byte_sources import InputFile, NamedBytes
 from sandscore.base.errors import OrganiserFault
 from sandscore.formats.foreign_input import AS_IT_SEEMS, ForeignReading, Labels, taken
 from sandscore.task_table.task import Task, find_task
@@ -64,10 +65,26 @@ def validate_file(
     Notes that the ``challenge`` hides are not quoted.
     """
     kind = Inputs if challenge is not None and _hides_notes(challenge) else OpenInputs
-    inputs, remarks = in_our_form(find_task(task), kind(predictions=file, notes=notes), how)
+    inputs, remarks = in_our_form(find_task(task), kind(predictions=file, notes=_notes_of(file, notes)), how)
     for remark in remarks:
         watch.warning(remark)
     return _validated(task, inputs, complete, watch)
+
+
+def _notes_of(file: str, notes: str | None) -> InputFile | None:
+    """For the answer that ended a run, of all the notes the one that it is about."""
+    record = Path(file).with_name("run.json")
+    if notes is None or Path(file).name != "refused.json" or not record.is_file():
+        return notes
+    from sandscore.containers.batch_protocol import notes_file
+    from sandscore.containers.sent_notes import read_notes
+
+    try:
+        note = json.loads(record.read_bytes())["note"]
+        sent = [one for one in read_notes(notes)[0] if one.name == note]
+    except (ValueError, KeyError, TypeError):
+        return notes
+    return NamedBytes(notes, notes_file(sent)) if sent else notes
 
 
 def _hides_notes(challenge: str) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sandscore.base.terminal_text import UNDEFINED, hanging, padded, printable, terminal_width, width
-from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
+from sandscore.records.scorecard import AnyScore, FormulaScore, RatioScore, Scorecard
 from sandscore.scoring.card_building import pieces
 from sandscore.scoring.scoring_flow import Scored
 
@@ -41,18 +41,30 @@ def as_text(card: Scorecard) -> list[str]:
     return [f"{line}\n" for line in lines]
 
 
-def _row(name: str, score: FormulaScore | MeasureScore, limit: int | None) -> str:
+def _row(name: str, score: AnyScore, limit: int | None) -> str:
     counts = "".join(f"{UNDEFINED if c is None else c:>7}" for c in (score.tp, score.fp, score.fn))
     macro = score.macro.f1 if score.macro else None
     row = f"{name}{counts}{ratio(score.precision):>11}{ratio(score.recall):>8}{ratio(score.f1):>8}{ratio(macro):>10}"
     if isinstance(score, FormulaScore):
         parts = ", ".join(f"{part} {number}" for part, number in score.components.items())
-        return _beside(row, f"{score.formula} of {parts}; {printable(score.plugin)}", limit)
+        return _beside(
+            row, f"{score.formula} of {parts}{f'; {printable(score.plugin)}' if score.plugin else ''}", limit
+        )
+    if isinstance(score, RatioScore):
+        return _beside(row, _share(score), limit)
     if score.reason:
         return _beside(row, f"({printable(score.reason)})", limit)
     if score.conditional_accuracy is not None:
         return _beside(row, f"label right on {score.conditional_accuracy:.1%} of the matched spans", limit)
     return row
+
+
+def _share(score: RatioScore) -> str:
+    """What stands beside a share: what it is made of, and below what it lies."""
+    if score.reason:
+        return f"({printable(score.reason)})"
+    bound = f"; at most {score.bound:.3f} ({score.bound_level:.0%} one-sided)" if score.bound is not None else ""
+    return f"{score.n} of {score.of}{', lower is better' if score.direction == 'lower' else ''}{bound}"
 
 
 def _beside(row: str, remark: str, limit: int | None) -> str:

@@ -18,7 +18,7 @@ MARK = ".sandscore-demo"
 @click.option("-o", "--output", default="demo", show_default=True, metavar="DIR", help="Where everything is written.")
 @click.option("--images", is_flag=True, help="Run the example images (make images builds them), not their predictions.")
 def command(output: str, images: bool) -> None:
-    """Submit the six examples to a queue, work it off, and end in a leaderboard page; then the same with hidden notes.
+    """Score, rank, publish, verify; submit six examples to a queue, end in a leaderboard page; then with hidden notes.
 
     Every command is shown as you would type it. A DIR that an earlier demo made is made anew.
 
@@ -31,10 +31,15 @@ def command(output: str, images: bool) -> None:
     gold = example_gold()
     for name in ("date-good", "date-weak"):
         _say("validate", "date", submissions() / name / "predictions.json", "--notes", gold / "notes.json")
-    _say(
-        "score", "date", "--gold", gold / "date.json", "--notes", gold / "notes.json",
-        "--predictions", submissions() / "date-good" / "predictions.json", "-o", folder / "card.json",
-    )  # fmt: skip
+    for name in ("date-good", "date-weak"):
+        _say(
+            "score", "date", "--gold", gold / "date.json", "--notes", gold / "notes.json", "--team", name,
+            "--predictions", submissions() / name / "predictions.json", "-o", folder / f"{name}.card.json",
+        )  # fmt: skip
+    cards = [folder / f"{name}.card.json" for name in ("date-good", "date-weak")]
+    _say("rank", *cards, "-o", folder / "board.json")
+    _say("publish", folder / "board.json", "-o", folder / "site")
+    _say("verify", folder / "board.json")
     _say("queue", "init", queue, "--challenge", gold / "challenge.toml")
     for manifest in sorted(submissions().glob("*/submission.json")):
         _submit(queue, manifest, images)

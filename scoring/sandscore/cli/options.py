@@ -50,9 +50,14 @@ class TaskName(_AnyType):
 
     name = "task"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Task":
-        from sandscore.task_table.task import find_task
+    def __init__(self, *, with_all: bool = False) -> None:
+        self._with_all = with_all
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Task":
+        from sandscore.task_table.task import ALL_TASKS, find_task
+
+        if self._with_all and value == ALL_TASKS.id:
+            return ALL_TASKS
         return find_task(value, own_tasks(ctx))
 
 

@@ -96,7 +96,7 @@ def _group(findings: "ProblemCollector", group: "list[Problem]") -> Iterator[str
     if len(group) == 1:
         yield line(findings.name, first)
     else:
-        place = f"{printable(first.pointer)}{_note(first)}: {printable(first.message)}"
+        place = f"{printable(first.pointer)}{_note(first)}".lstrip() + f": {printable(first.message)}"
         head = f"{printable(findings.name)}: {_severity(first)}"
         yield f"{head}: {len(group):,} × {printable(_kind(first.message))}, first at {place}"
     if first.pointer in findings.quotes:

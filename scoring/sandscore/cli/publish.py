@@ -23,10 +23,19 @@ from sandscore.cli.options import NearChoice, format_option
     type=NearChoice(["none", "totals", "notes"]),
     help="Let out less of the score cards than the boards' policy does.",
 )
+@click.option(
+    "--url", metavar="URL", help="Where the site will lie: adds preview images, a feed, badges and citations."
+)
 @click.option("--sign", metavar="KEY", type=click.Path(path_type=Path), help="Sign each board with this secret key.")
 @format_option
 def command(
-    boards: tuple[Path, ...], site: Path, challenge: Path | None, cards: Any, sign: Path | None, output_format: str
+    boards: tuple[Path, ...],
+    site: Path,
+    challenge: Path | None,
+    cards: Any,
+    url: str | None,
+    sign: Path | None,
+    output_format: str,
 ) -> None:
     """Make a leaderboard of BOARDs: pages that need no server and no network, CSV, JSON and Markdown.
 
@@ -39,7 +48,7 @@ def command(
     Example:
       sandscore publish leaderboard/date-final/board.json leaderboard/address-final/board.json -o site
     """
-    written = api.publish(boards, site, challenge=challenge, cards=cards, sign=sign)
+    written = api.publish(boards, site, challenge=challenge, cards=cards, sign=sign, url=url)
     click.echo(FORMATS[output_format](site / "index.html", written))
 
 

@@ -9,10 +9,10 @@ from sandscore import api
 from sandscore.cli.options import (
     FORMAT_NAME,
     NearChoice,
+    TaskName,
     challenge_option,
     foreign_options,
     format_option,
-    task_argument,
     task_file_option,
 )
 
@@ -21,8 +21,8 @@ _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report
 
 
 @click.command("score")
-@task_argument
-@click.option("--gold", required=True, metavar="FILE", help="The reference annotations.")
+@click.argument("task", type=TaskName(with_all=True))
+@click.option("--gold", required=True, metavar="FILE", help="The reference annotations; of all tasks, their folder.")
 @click.option("--predictions", required=True, metavar="FILE", help="What is scored; - reads standard input.")
 @click.option("--notes", metavar="FILE", help="The notes; they define the data set and prove every text.")
 @foreign_options
@@ -39,6 +39,7 @@ _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report
 @click.option("--profile", default="challenge", show_default=True, metavar="X", help="Whose rules; see docs/profiles.")
 @click.option("--measure", "measures", multiple=True, metavar="M", help="A measure beside the task's own; repeatable.")
 @click.option("--hipaa-map", metavar="FILE", help="Which labels HIPAA protects, in place of the bundled map.")
+@click.option("--class-map", metavar="FILE", help="Which labels identify a patient, in place of the task table's.")
 @click.option("--team", metavar="NAME", help="Copied to the card.")
 @click.option("--submission", metavar="ID", help="Copied to the card.")
 @click.option("--image", metavar="DIGEST", help="Copied to the card.")
@@ -72,6 +73,7 @@ _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report
 def command(output_format: str, intervals: bool | None, **asked: Any) -> int:
     """Validate PREDICTIONS, compare them with GOLD and print a score card.
 
+    TASK may be 'all': GOLD and PREDICTIONS are folders then, and the card says what leaks of all tasks together.
     Exits 65 if the predictions are not valid, 78 if gold or notes are not.
 
     \b

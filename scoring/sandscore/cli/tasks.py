@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 @own_task_options
 @format_option
 def command(task: "Task | None", schema: bool, output_format: str) -> None:
-    """List what can be annotated, with each task's JSON array, label and measures; or TASK alone.
+    """List what can be annotated, with each task's JSON array, label and measures; or how a file for TASK is written.
 
     \b
     Example:
       sandscore tasks
+      sandscore tasks address
       sandscore tasks address --schema
     """
     from sandscore.task_table.task_list import listed_tasks
@@ -37,6 +38,9 @@ def command(task: "Task | None", schema: bool, output_format: str) -> None:
         from sandscore.task_table.task_schema import schema_text
 
         click.echo(schema_text(task), nl=False)
+        return
+    if task is not None and output_format == "text":
+        click.echo(_form(task))
         return
     click.echo(FORMATS[output_format]([task] if task else [*listed_tasks(), *own_tasks().values()]))
 
@@ -68,6 +72,25 @@ def _as_text(tasks: "Iterable[AnyTask]") -> str:
         lines += [head.rstrip(), hanging(" " * 15, measures, limit)] if narrow else [head + measures]
     lines.append("(a label with ? may be left out)")
     return "\n".join(lines)
+
+
+def _form(task: "Task") -> str:
+    """The smallest complete file, what may stand in it, and what to go on with."""
+    from sandscore.task_table.task_form import fields, next_commands, note_text, written
+
+    limit = terminal_width()
+    known = fields(task)
+    wide = max(len(one.name) for one in known)
+    lines = [
+        f"The smallest file for the task {task.id}, about a note n1 that reads {note_text(task)!r}:",
+        "",
+        written(task),
+    ]
+    for required, head in ((True, "Required of every annotation:"), (False, "Optional:")):
+        told = [hanging(f"  {one.name:{wide}}  ", one.told, limit) for one in known if one.required == required]
+        lines += ["", head, *told] if told else []
+    lines += ["", hanging("Measures: ", ", ".join(task.measures), limit), "", "Go on with:"]
+    return "\n".join([*lines, *(f"  {command}" for command in next_commands(task))])
 
 
 FORMATS = {"text": _as_text, "json": _as_json}

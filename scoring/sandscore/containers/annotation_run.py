@@ -168,7 +168,9 @@ def run(job: RunJob, progress: Progress = quiet) -> FinishedRun:
         record = _record(job, task, seen, setting.image, checks, fault).model_copy(update=measured | timed)
         one = FinishedRun(record, None if answers is None else answers[place], log, early=early)
         if isinstance(fault, RefusedAnswer) and seen.asking in (None, task.id):
-            one = replace(one, refused=fault.body, refused_note=fault.note)
+            about = {"note": fault.note.name} if fault.note is not None else {}
+            record = record.model_copy(update=about)
+            one = replace(one, record=record, refused=fault.body, refused_note=fault.note)
         done.append(one)
     return replace(done[0], others=tuple(done[1:]))
 

@@ -44,7 +44,7 @@ def examine() -> Iterator[Finding]:
     try:
         yield from ENGINES.find(DEFAULT)().examine()
     except SandscoreError as fault:
-        yield Finding("engine", "fault", "none answers", str(fault))
+        yield Finding("engine", "fault", "cannot be used", str(fault))
 
 
 def _reading() -> Finding:

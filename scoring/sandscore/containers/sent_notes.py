@@ -8,10 +8,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from sandscore.annotations.note_loader import slashed
 from sandscore.annotations.slow_validation import note_complaints
 from sandscore.base.byte_sources import InputFile, opened
 from sandscore.base.errors import OrganiserFault
-from sandscore.base.strict_json import JsonFault, loads
+from sandscore.base.strict_json import JsonFault, loads, pointer
 
 _ACCEPTED_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _DEFAULT_TYPE = "loinc:LP29684-5"
@@ -93,6 +94,8 @@ def _note(value: Any, place: int, path: InputFile) -> SentNote:
         where = "/".join(["", str(place), *map(str, complaints[0].path)])
         raise OrganiserFault(f"{path}: {where} is not as a note's must be (schemas/note.schema.json)")
     identifier = value["identifier"]
+    if "/" in identifier:
+        raise OrganiserFault(f"{path}: {pointer([place, 'identifier'])}: {slashed(identifier)}")
     return SentNote(
         name=value.get("note_name", identifier),
         identifier=identifier,

@@ -13,7 +13,7 @@ from sandscore.disclosure.feedback_view import as_public
 from sandscore.disclosure.released import Audience, Item, Released, choice_bits, passed
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.score_table import tabulate
-from sandscore.records.board import Board, BoardPolicy, CardReference, FormulaMeasure, RankedMeasure, Row, Site
+from sandscore.records.board import Board, BoardPolicy, CardReference, ComponentMeasure, RankedMeasure, Row, Site
 from sandscore.records.counts import counts_of
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.scorecard import Scorecard
@@ -126,7 +126,7 @@ def _bits(board: Board) -> float:
         bits += choice_bits(len(board.rows)) if row.rank is not None else 0.0
         for measure in row.measures.values():
             ratios = sum(value is not None for value in (measure.f1, measure.precision, measure.recall))
-            counts = (measure.components or {}).values() if isinstance(measure, FormulaMeasure) else _counts(measure)
+            counts = (measure.numbers or {}).values() if isinstance(measure, ComponentMeasure) else _counts(measure)
             bits += bits_of(counts) if counts else ratios * choice_bits(_ROUNDED)
             bits += 2 * _DOUBLE if measure.f1_ci is not None else 0.0
         doubles = (row.score, row.k, row.p_vs_leader, row.p_first, *(row.score_ci or ()))

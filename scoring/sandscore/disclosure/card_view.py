@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from sandscore.disclosure.released import Audience, Item, Released, passed
 from sandscore.records.disclosure_policy import DisclosurePolicy
-from sandscore.records.scorecard import FormulaScore, Scorecard
+from sandscore.records.scorecard import ComponentScore, Scorecard
 from sandscore.records.totals_card import TotalsCard, totals_of
 from sandscore.scoring.card_building import dumped, published
 
@@ -53,8 +53,8 @@ def _bits_of_totals(card: TotalsCard) -> float:
     """Ratios follow from counts; where a profile has ratios alone, a double each."""
     bits = 0.0
     for score in card.measures.values():
-        if isinstance(score, FormulaScore):
-            bits += bits_of(score.components.values())
+        if isinstance(score, ComponentScore):
+            bits += bits_of(score.numbers.values())
         elif score.counts is not None:
             bits += bits_of((score.counts.tp, score.counts.fp, score.counts.fn))
         else:
@@ -69,7 +69,8 @@ _DOUBLE = 64.0
 
 def _bits_of_notes(card: Scorecard) -> float:
     """Nothing else on the card is more than all of this, curve and errors aside: of these every number counts."""
-    bits = sum(bits_of(row) for rows in card.per_note.values() for row in rows.values())
+    tables = (*card.per_note.values(), *card.per_unit.values())
+    bits = sum(bits_of(row) for rows in tables for row in rows.values())
     curve = card.confidence.curve if card.confidence and card.confidence.curve else []
     errors = card.errors.model_dump().values() if card.errors else ()
     return bits + 3 * _DOUBLE * len(curve) + bits_of(errors) + _bits_of_totals(totals_of(card))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from sandscore.ranking.feedback import in_seen_order, refuse_sums, rounded_score, shown_score, summed
 from sandscore.ranking.ladder import replay
 from sandscore.ranking.score_table import ScoreTable
-from sandscore.records.board import AnyMeasure, Board, FormulaMeasure, RankedMeasure, Row
+from sandscore.records.board import AnyMeasure, Board, FormulaMeasure, RankedMeasure, RatioMeasure, Row
 from sandscore.records.challenge import FeedbackMode, RankingRules
 
 
@@ -46,6 +46,8 @@ def _bare(row: Row, measures: dict[str, float | None]) -> Row:
 def _bare_measure(measure: AnyMeasure | None, score: float | None) -> AnyMeasure:
     if isinstance(measure, FormulaMeasure):
         return measure.model_copy(update={"score": score, "score_ci": None, "components": None})
+    if isinstance(measure, RatioMeasure):
+        return RatioMeasure(n=None, of=None, value=score, direction=measure.direction)
     formula = measure.formula if measure else None
     bare = RankedMeasure(tp=None, fp=None, fn=None, precision=None, recall=None, f1=None if formula else score)
     return bare.model_copy(update={"value": score, "formula": formula, "direction": "higher"}) if formula else bare

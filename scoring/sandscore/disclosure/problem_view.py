@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.disclosure.released import Audience, Item, Released, byte_bits, choice_bits, passed
+from sandscore.records.diagnosis import OF_THE_FILE, Diagnosis
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.problem import CODES, Problem
 
@@ -24,6 +25,8 @@ class ShownProblems(Struct, frozen=True):
 
     problems: list[Problem]
     counts: dict[str, int | None]
+    diagnosis: list[Diagnosis] = []
+    """What explains many of them at once; where they may not be told, what is seen in the file alone."""
 
 
 class ProblemsItem(Item[ShownProblems], frozen=True, kw_only=True):
@@ -31,6 +34,7 @@ class ProblemsItem(Item[ShownProblems], frozen=True, kw_only=True):
 
     problems: Sequence[Problem]
     counts: Mapping[str, int]
+    diagnosis: Sequence[Diagnosis] = ()
     rehearsal: bool = False
     """Found on practice notes."""
 
@@ -40,10 +44,20 @@ def problems_view(item: ProblemsItem, audience: Audience, policy: DisclosurePoli
     full = item.rehearsal or policy.problems == "full"
     if audience is Audience.TEAM and full:
         errors_first = sorted(item.problems, key=lambda problem: problem.severity)[:LISTED]
-        shown = ShownProblems(errors_first, dict(sorted(item.counts.items())))
+        shown = ShownProblems(errors_first, dict(sorted(item.counts.items())), list(item.diagnosis))
         return passed(item, shown, "problems", byte_bits(shown) if policy.notes_hidden and not item.rehearsal else 0.0)
-    bits = count_bits() if policy.notes_hidden else 0.0
-    return passed(item, ShownProblems([], code_counts(item.counts)), "problems", bits)
+    causes = file_causes(item.diagnosis)
+    bits = count_bits() + 2 * len(causes) * choice_bits(_GRID_ANSWERS) if policy.notes_hidden else 0.0
+    return passed(item, ShownProblems([], code_counts(item.counts), causes), "problems", bits)
+
+
+def file_causes(diagnosis: Sequence[Diagnosis]) -> list[Diagnosis]:
+    """The causes that show in the file alone, with rough counts: any other says what stands where in the notes."""
+    return [
+        Diagnosis(one.cause, one.scope, on_grid(one.explains), on_grid(one.of), one.fixable)
+        for one in diagnosis
+        if one.cause in OF_THE_FILE
+    ]
 
 
 def code_counts(counts: Mapping[str, int]) -> dict[str, int | None]:
@@ -77,8 +91,9 @@ def on_grid(count: int) -> int:
 
 
 def reason_of(found: ProblemCollector) -> str:
-    """One sentence: what, how often, and the first error."""
+    """One sentence: what, how often, what explains most of it, and the first error."""
     counts = ", ".join(f"{code} {count:,}" for code, count in sorted(found.counts.items()))
     first = next((problem for problem in found.problems if problem.severity == "error"), None)
     said = f"; first: {first.pointer or '/'}: {first.message}" if first else ""
-    return f"the predictions are not valid: {counts}{said}"
+    cause = "".join(f"; {one.sentence}" for one in found.diagnosis[:1])
+    return f"the predictions are not valid: {counts}{cause}{said}"

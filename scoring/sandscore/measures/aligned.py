@@ -22,6 +22,7 @@ class Side(Struct, frozen=True):
     text: Ints | None
     row: Ints
     tokens: TokenTable | None
+    entity: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.note)
@@ -30,7 +31,8 @@ class Side(Struct, frozen=True):
         """Some of the annotations."""
         note, start, length, label = (column[which] for column in (self.note, self.start, self.length, self.label))
         text = None if self.text is None else self.text[which]
-        return Side(note, start, length, label, self.confidence[which], text, self.row[which], self.tokens)
+        entity = None if self.entity is None else self.entity[which]
+        return Side(note, start, length, label, self.confidence[which], text, self.row[which], self.tokens, entity)
 
 
 def side_of(columns: Columns, first: int) -> Side:
@@ -41,7 +43,8 @@ def side_of(columns: Columns, first: int) -> Side:
     length, label = (column[row].astype(np.int64) for column in (columns.length, columns.label))
     text = None if columns.text is None else columns.text[row].astype(np.int64)
     tokens = table_of(columns.tokens)
-    return Side(note[row], start[row], length, label, columns.confidence[row], text, row, tokens)
+    entity = None if columns.entity is None else columns.entity[row].astype(np.int64)
+    return Side(note[row], start[row], length, label, columns.confidence[row], text, row, tokens, entity)
 
 
 class Plain(Struct, frozen=True, dict=True):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
@@ -29,6 +30,9 @@ from sandscore.measures.confidence import (
 from sandscore.measures.hipaa_map import HipaaMap
 from sandscore.measures.measure_syntax import Named
 from sandscore.task_table.task import Task
+
+if TYPE_CHECKING:
+    from sandscore.measures.leak_totals import LeakQuestion, LeakTable, PartLeaks
 
 PART = 1 << 16
 
@@ -64,6 +68,7 @@ class CountedPart(Struct, frozen=True):
     boundary: int
     leaking: int
     with_gold: int
+    leaks: "PartLeaks | None" = None
 
 
 Work = Callable[[int], tuple[CountedPart, Levels]]
@@ -76,9 +81,17 @@ class DataSetCounts(Struct, frozen=True):
     errors: dict[str, int]
     note_leak: float | None
     confidence: WeighedConfidence
+    leaks: "list[LeakTable]" = []
 
 
-def measured(task: Task, loaded: Loaded, measures: list[Named], hipaa: HipaaMap | None, jobs: int = 1) -> DataSetCounts:
+def measured(
+    task: Task,
+    loaded: Loaded,
+    measures: list[Named],
+    hipaa: HipaaMap | None,
+    jobs: int = 1,
+    leaks: "LeakQuestion | None" = None,
+) -> DataSetCounts:
     """Every measure, and what else is told of gold and predictions."""
     names = loaded.dataset.vocabulary.names
     gold = loaded.columns["gold"]
@@ -87,7 +100,7 @@ def measured(task: Task, loaded: Loaded, measures: list[Named], hipaa: HipaaMap 
 
     def count(number: int) -> tuple[CountedPart, Levels]:
         sides = parts[number]
-        part = _part(task, sides, names, measures, hipaa), levels_of(sides)
+        part = _part(task, sides, names, measures, hipaa, leaks), levels_of(sides)
         parts.forget()
         return part
 
@@ -99,7 +112,23 @@ def measured(task: Task, loaded: Loaded, measures: list[Named], hipaa: HipaaMap 
         _errors(task, counted, sum(part.boundary for part in found)),
         sum(part.leaking for part in found) / with_gold if with_gold else None,
         confidence_curve(ledgers, len(gold)),
+        _leak_tables(leaks, found, loaded) if leaks else [],
     )
+
+
+def _leak_tables(question: "LeakQuestion", found: list[CountedPart], loaded: Loaded) -> "list[LeakTable]":
+    from sandscore.measures.leak_totals import leak_tables
+
+    return leak_tables(question, [part.leaks for part in found if part.leaks is not None], loaded.dataset)
+
+
+def _leaks(question: "LeakQuestion | None", sides: Sides) -> "PartLeaks | None":
+    """The measures of leaks, whose modules are imported only where one was asked for."""
+    if question is None:
+        return None
+    from sandscore.measures.leak_totals import count_leaks
+
+    return count_leaks(question, sides)
 
 
 def _shared_out(work: Work, parts: int, jobs: int) -> tuple[list[CountedPart], list[ConfidenceLedger]]:
@@ -125,17 +154,27 @@ def _each(work: Work, numbers: range, ledger: ConfidenceLedger) -> tuple[list[Co
     return found, ledger.handed_over()
 
 
-def _part(task: Task, sides: Sides, names: list[str], measures: list[Named], hipaa: HipaaMap | None) -> CountedPart:
+def _part(
+    task: Task,
+    sides: Sides,
+    names: list[str],
+    measures: list[Named],
+    hipaa: HipaaMap | None,
+    leaks: "LeakQuestion | None",
+) -> CountedPart:
     return CountedPart(
         count_all(task, sides, names, measures, hipaa),
         error_kinds.boundary_errors(sides),
         error_kinds.leaking_notes(sides),
         int(np.count_nonzero(sides.per_note[0])),
+        _leaks(leaks, sides),
     )
 
 
 def _errors(task: Task, counted: list[Counted], boundary: int) -> dict[str, int]:
     by_name = {str(one.measure): one for one in counted}
+    if "instance_strict" not in by_name:
+        return {}
     strict: Tally = by_name["instance_strict"].per_note
     label = by_name.get(task.label_measure or "")
     wrong = label.conditional[1] if label and label.conditional else 0

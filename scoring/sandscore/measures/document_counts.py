@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from sandscore.annotations.input_files import Loaded
 from sandscore.base.errors import UsageFault
-from sandscore.measures.measure import DocumentMeasure, add_up
+from sandscore.measures.measure import Components, DocumentMeasure, Settings, add_up
 from sandscore.measures.measure_registry import MEASURES, document_measure
 from sandscore.measures.measure_syntax import Named
 from sandscore.measures.note_documents import documents_of
@@ -39,6 +39,8 @@ def _counted(measure: Named, documents: list[Document]) -> CountedGeneral:
     settings = row.settle(measure)
     notes = [row.count(document, settings) for document in documents]
     shown = row.score(add_up(notes), settings)
+    if (written := _formula_of_its_own(row, settings)) is not None:
+        return _by_formula(measure, row, written, notes, row.warn(documents, settings))
     whole = all(name in shown for name in COUNTS)
     ranked = [tuple(row.score(note, settings)[name] for name in COUNTS) for note in notes] if whole else None
     return CountedGeneral(measure, shown, ranked, row.warn(documents, settings))
@@ -59,19 +61,42 @@ def _plugged(measure: Named, documents: list[Document]) -> CountedGeneral | None
         raise UsageFault(f"the measure '{measure}' of {plugin} fails with {type(fault).__name__}") from None
     if row.formula is None:
         return CountedGeneral(measure, {**score, "plugin": plugin}, None, warnings)
-    formula = parse_formula(row.formula)
-    rows = [tuple(note.get(name, 0) for name in formula.components) for note in notes]
+    counted = _by_formula(measure, row, row.formula, notes, warnings, plugin)
+    rows = counted.per_note or []
     if wrong := next((value for counts in rows for value in counts if type(value) is not int or value < 0), None):
         kind = "a negative number" if type(wrong) is int else f"of type {type(wrong).__name__}"
         raise UsageFault(f"the measure '{measure}' of {plugin} counts something that is {kind}, not a whole number")
+    return counted
+
+
+def _formula_of_its_own(row: type[DocumentMeasure], settings: Settings) -> str | None:
+    """The formula of a row that its counts alone do not rank: of other components, or less of it is better."""
+    written = row.formula_for(settings)
+    if written is None:
+        return None
+    return written if row.direction == "lower" or not written.startswith("f_beta") else None
+
+
+def _by_formula(
+    measure: Named,
+    row: type[DocumentMeasure],
+    written: str,
+    notes: list[Components],
+    warnings: tuple[str, ...],
+    plugin: str | None = None,
+) -> CountedGeneral:
+    """Components, formula and direction, from which anybody can rank without the measure."""
+    formula = parse_formula(written)
+    total = add_up(notes)
+    components = {name: total.get(name, 0) for name in formula.components}
     shown = {
-        "score": formula.score({name: total.get(name, 0) for name in formula.components}),
-        "components": {name: total.get(name, 0) for name in formula.components},
-        "formula": row.formula,
+        "score": formula.score(components),
+        "components": components,
+        "formula": written,
         "direction": row.direction,
-        "plugin": plugin,
+        **({"plugin": plugin} if plugin else {}),
     }
-    return CountedGeneral(measure, shown, rows, warnings)
+    return CountedGeneral(measure, shown, [tuple(n.get(c, 0) for c in formula.components) for n in notes], warnings)
 
 
 def _row(measure: Named) -> type[DocumentMeasure]:

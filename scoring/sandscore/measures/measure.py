@@ -22,6 +22,8 @@ class Measure(ParameterisedRow):
     """Of integer components; None where ratios are made otherwise, and then the measure is shown and not ranked."""
     direction: ClassVar[Direction] = "higher"
     """Which scores are better."""
+    of_positions: ClassVar[bool] = False
+    """Whether it counts what is masked of the notes' positions, and not annotations."""
     plain: ClassVar[str] = ""
     """What it compares, in words for people who know no measures; {label} stands for the label's name."""
     finding: ClassVar[str] = ""

@@ -67,12 +67,20 @@ def document_measure(name: str) -> type[DocumentMeasure] | None:
     return row if issubclass(row, DocumentMeasure) else None
 
 
+def is_general(name: str) -> bool:
+    """Whether the measure serves every task."""
+    from sandscore.measures.challenge_measures import ChallengeMeasure
+
+    row = MEASURES.find(name)
+    return not issubclass(row, ChallengeMeasure) and (MEASURES.plugin(name) is None or issubclass(row, DocumentMeasure))
+
+
 def _asked(task: Task, written: str) -> Named:
     measure = parse(written, MEASURES.find)
-    if measure.name not in task.measures and document_measure(measure.name) is None:
+    if measure.name not in task.measures and not is_general(measure.name):
         if plugin := MEASURES.plugin(measure.name):
             raise UsageFault(f"the measure '{measure.name}' of {plugin} does not extend DocumentMeasure")
-        general = [name for name in MEASURES.names if document_measure(name) is not None]
+        general = [name for name in MEASURES.names if is_general(name)]
         allowed = ", ".join((*task.measures, *general))
         raise UsageFault(f"the task {task.id} has no measure {measure.name}; it has {allowed}")
     return measure

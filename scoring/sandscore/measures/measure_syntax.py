@@ -28,6 +28,8 @@ class Parameter(Struct, frozen=True):
     most: float | None = None
     file: bool = False
     """Whether it names a file; cards show the file's hash in place of its name."""
+    sample: str = ""
+    """What such a file may hold, where nothing can be measured without one."""
 
     def read(self, written: str) -> Scalar:
         """The value behind its written form, or a usage error that says what is allowed."""

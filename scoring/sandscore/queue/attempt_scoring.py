@@ -21,6 +21,7 @@ from sandscore.disclosure.outcome_views import ScoreItem
 from sandscore.disclosure.problem_view import LISTED, ShownProblems, reason_of
 from sandscore.disclosure.released import pack
 from sandscore.measures.hipaa_map import HipaaMap, load_hipaa_map
+from sandscore.measures.identifier_classes import ClassMap, load_class_map
 from sandscore.queue.attempt_files import PREDICTIONS, PROBLEMS, RUN, card_name
 from sandscore.queue.cell.cell_need import require_cell
 from sandscore.queue.cell.file_marks import Marks, marks_of, settled
@@ -98,6 +99,7 @@ class Scorer:
         self._references = References()
         self._rules: dict[tuple[str, str | None], BoardRules] = {}
         self._hipaa: HipaaMap | None = None
+        self._classes: ClassMap | None = None
 
     def score(self, job: SubmissionScoreRequest, drafts: Drafts) -> ScoreAnswer | FaultAnswer:
         """F1 by measure and what the team may be told. Files go to ``drafts``."""
@@ -106,7 +108,7 @@ class Scorer:
         reference, read = self.read(task, job.phase, folder)
         extra = extra_measures(self._rules_for(task.id, job.phase), task)
         identity = _identity(job, folder, notes.parent.name)
-        question = Question(task, extra, self._map() if task.hipaa else None, identity)
+        question = Question(task, extra, self._map() if task.hipaa else None, identity, self._class_map())
         try:
             scored = score_beside(question, reference, read)
         except InvalidPredictions as fault:
@@ -141,6 +143,12 @@ class Scorer:
             self._rules[task, phase], _ = rules_for(self._workspace.challenge, task, phase)
         return self._rules[task, phase]
 
+    def _class_map(self) -> ClassMap | None:
+        given = self._workspace.settings.class_map
+        if given is not None and self._classes is None:
+            self._classes = load_class_map(given)
+        return self._classes
+
     def _map(self) -> HipaaMap:
         self._hipaa = self._hipaa or load_hipaa_map(self._workspace.settings.hipaa_map)
         return self._hipaa
@@ -153,7 +161,7 @@ class Scorer:
 
 def _keep(found: ProblemCollector, folder: Path, drafts: Drafts) -> None:
     """The problems beside their predictions, for the organiser."""
-    problems = ShownProblems(found.problems[:LISTED], dict(sorted(found.counts.items())))
+    problems = ShownProblems(found.problems[:LISTED], dict(sorted(found.counts.items())), list(found.diagnosis))
     drafts.write(folder / PROBLEMS, json.dumps(msgspec.to_builtins(problems), indent=1).encode())
 
 

@@ -292,6 +292,12 @@ class PublicLog:
         return self._salt
 
     @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Nobody writes to it meanwhile."""
+        with self._locked():
+            yield
+
+    @contextmanager
     def _alone(self) -> Iterator[None]:
         """Nobody else writes to the log meanwhile, and all that others wrote has been read."""
         with self._locked():

@@ -47,6 +47,7 @@ class QueueSettings(_Part):
         description="Folders of practice notes, by phase as data is; where there is none, the bundled example's.",
     )
     hipaa_map: str | None = None
+    class_map: str | None = Field(default=None, description="Which labels identify a patient, for measures of leaks.")
     protocol: Literal["service", "batch"] = "service"
     concurrency: Annotated[int, Field(ge=1, le=64)] = 4
     complete: bool = Field(default=False, description="A note without an entry makes predictions invalid.")
@@ -72,8 +73,9 @@ class QueueSettings(_Part):
 def chosen_settings(folders: dict[str, str], chosen: Mapping[str, Any]) -> QueueSettings:
     """Settings from the folders of the data and what was chosen, those left out (None) at their defaults."""
     given = {name: value for name, value in chosen.items() if value is not None}
-    if given.get("hipaa_map"):
-        given["hipaa_map"] = str(Path(given["hipaa_map"]).resolve())
+    for name in ("hipaa_map", "class_map"):
+        if given.get(name):
+            given[name] = str(Path(given[name]).resolve())
     try:
         return QueueSettings(data=folders, **given)
     except ValidationError as fault:

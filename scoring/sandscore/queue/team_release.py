@@ -29,6 +29,7 @@ from sandscore.queue.attempt_files import (
 )
 from sandscore.queue.challenge_limits import limits_of
 from sandscore.queue.workspace import Workspace
+from sandscore.records.diagnosis import Diagnosis
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.problem import Problem
 from sandscore.records.released_view import Audience, Released
@@ -89,7 +90,9 @@ class TeamRelease:
             return []
         kept = json.loads((folder / PROBLEMS).read_bytes())
         problems = [Problem(**one) for one in kept["problems"]]
-        return [(PROBLEMS, self._release(ProblemsItem(problems=problems, counts=kept["counts"])))]
+        diagnosis = [Diagnosis(**one) for one in kept.get("diagnosis", ())]
+        item = ProblemsItem(problems=problems, counts=kept["counts"], diagnosis=diagnosis)
+        return [(PROBLEMS, self._release(item))]
 
     def _logs(self, folder: Path) -> Iterator[tuple[str, Released[object]]]:
         """Of an image on hidden notes what had come before it was handed one."""

@@ -131,7 +131,8 @@ def all_intervals(table: ScoreTable, rules: RankingRules, seed: int) -> dict[tup
         for at, measure in enumerate(measures):
             for system, interval in enumerate(_intervals(table, rules, measure, replicates[:, at])):
                 shown = table.scale(measure).shown_interval(interval)
-                out[system, measure] = shown if table.scored[system, :, measure].any() else None
+                told = table.scored[system, :, measure].any() and not table.has_few(system, measure)
+                out[system, measure] = shown if told else None
     return out
 
 

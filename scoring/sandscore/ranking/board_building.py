@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from sandscore.measures.leak_bounds import bounds_of
 from sandscore.ranking.aggregation import leader_by_site_rule, missing_cells
 from sandscore.ranking.analysis import Standing, ranked_measure_names, stand
 from sandscore.ranking.card_reading import RankedCard
@@ -25,13 +26,14 @@ from sandscore.records.board import (
     KendallTau,
     Pair,
     RankedMeasure,
+    RatioMeasure,
     Row,
     Site,
     Stability,
 )
 from sandscore.records.counts import Counts
 from sandscore.records.formula import parse_formula
-from sandscore.records.scorecard import FormulaScore
+from sandscore.records.scorecard import FormulaScore, RatioScore
 
 
 def row_of(table: ScoreTable, rules: BoardRules, standing: Standing, system: int) -> Row:
@@ -43,6 +45,7 @@ def row_of(table: ScoreTable, rules: BoardRules, standing: Standing, system: int
     several = len(table.datasets) > 1
     plain = rules.aggregation == "headline" and rules.sites == "pooled"
     apart = system != leader and scored
+    few = table.has_few(system, table.measures.index(rules.headline))
     return Row(
         rank=standing.ranks[system],
         rank_set=standing.sets.get(system),
@@ -54,9 +57,9 @@ def row_of(table: ScoreTable, rules: BoardRules, standing: Standing, system: int
         measures=_measures(table, rules, standing, system),
         shown=_shown(table, first) if not several else {},
         score=None if plain or not scored else float(standing.estimates[system]),
-        score_ci=None if plain or rules.aggregation == "lexicographic" else standing.score_intervals[system],
-        chosen_ci=standing.chosen[system],
-        expected=standing.expected[system],
+        score_ci=None if plain or few or rules.aggregation == "lexicographic" else standing.score_intervals[system],
+        chosen_ci=None if few else standing.chosen[system],
+        expected=None if few else standing.expected[system],
         missing=missing_cells(table, system, ranked_measure_names(rules)),
         k=bayes_factor(float(standing.agreement.wins[leader, system]), rules.resamples) if apart else None,
         p_vs_leader=standing.tested.adjusted_of(leader, system) if apart else None,
@@ -78,7 +81,10 @@ def _measures(table: ScoreTable, rules: BoardRules, standing: Standing, system: 
         defined = bool(table.scored[system, :, m].any())
         scores = [entry.card.measures[name] for entry in entries if name in entry.card.measures]
         formulas = [score for score in scores if isinstance(score, FormulaScore)]
-        if formulas:
+        shares = [score for score in scores if isinstance(score, RatioScore)]
+        if shares:
+            out[name] = _ratio_measure(shares, name, table.wrong(system, m), standing.intervals[system, m])
+        elif formulas:
             out[name] = _formula_measure(formulas, standing.intervals[system, m], table.units)
         elif any(name in entry.card.measures for entry in entries):
             reason = next((e.card.measures[name].reason for e in entries if name in e.card.measures), None)
@@ -140,6 +146,23 @@ def _formula_measure(scores: Sequence[FormulaScore], interval: Interval, units: 
     )
 
 
+def _ratio_measure(
+    scores: Sequence[RatioScore], name: str, by_patient: tuple[list[int], list[int]], interval: Interval
+) -> RatioMeasure:
+    """The shares of all data sets as one, with what each patient has wrong and of how much."""
+    n, of = sum(score.n for score in scores), sum(score.of for score in scores)
+    reason = next((score.reason for score in scores if score.reason), None)
+    return RatioMeasure(
+        n=n,
+        of=of,
+        value=n / of if of and reason is None else None,
+        direction=scores[0].direction,
+        ci=interval,
+        **bounds_of(name, *by_patient),
+        reason=reason,
+    )
+
+
 def _shown(table: ScoreTable, entry: RankedCard) -> dict[str, dict[str, object]]:
     """Measures that carry components of their own instead of counts: shown as they are."""
     return {
@@ -153,7 +176,12 @@ def _site(table: ScoreTable, rules: BoardRules, entry: RankedCard) -> Site:
     measures: dict[str, AnyMeasure] = {}
     for name in shown_measures(table, rules):
         score = entry.card.measures.get(name)
-        if isinstance(score, FormulaScore):
+        if isinstance(score, RatioScore):
+            patients = table.blocks[table.datasets.index(entry.dataset)]
+            m = table.measures.index(name)
+            by_patient = table.wrong(table.systems.index(entry.submission), m, patients)
+            measures[name] = _ratio_measure([score], name, by_patient, None)
+        elif isinstance(score, FormulaScore):
             measures[name] = _formula_measure([score], None, table.units)
         elif score is not None and score.counts is not None:
             measures[name] = _measure(score.counts, score.reason is None, None, score.reason, score.formula)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sandscore.base.terminal_text import UNDEFINED, disarmed, markdown, plain_cell, table
 from sandscore.ranking.rank_agreement import band_of
-from sandscore.records.board import AnyMeasure, Board, FormulaMeasure, Row
+from sandscore.records.board import AnyMeasure, Board, ComponentMeasure, FormulaMeasure, RatioMeasure, Row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,7 @@ def leading_sentence(board: Board) -> str | None:
 def score_name(board: Board) -> str:
     """What the score that the board ranks by is called: F1, F2 of a measure that says so, or just the score."""
     measure = _headline(board)
-    if any(row.score is not None for row in board.rows) or isinstance(measure, FormulaMeasure):
+    if any(row.score is not None for row in board.rows) or isinstance(measure, ComponentMeasure):
         return "Score"
     beta = measure.formula.removeprefix("f_beta(").removesuffix(")") if measure and measure.formula else "1"
     return f"F{beta}"
@@ -166,6 +166,9 @@ def _record(row: Row, names: list[str], ranking: str | None) -> dict[str, object
     }
     for name in names:
         measure = row.measures.get(name)
+        if isinstance(measure, RatioMeasure):
+            flat |= _share(name, measure)
+            continue
         for field in ("tp", "fp", "fn", "precision", "recall", "f1"):
             flat[f"{name}.{field}"] = getattr(measure, field) if measure else None
         if measure and measure.formula and not isinstance(measure, FormulaMeasure):
@@ -178,6 +181,14 @@ def _record(row: Row, names: list[str], ranking: str | None) -> dict[str, object
     created = {"image": row.image, "created": row.created, "signature": row.signature}
     card = {"card": row.card.path if row.card else None, "card_sha256": row.card.sha256 if row.card else None}
     return flat | created | card
+
+
+def _share(name: str, measure: RatioMeasure) -> dict[str, object]:
+    """A share with its interval, and the bound that stands where there is none."""
+    fields = ("n", "of", "value", "direction", "bound", "bound_level", "bound_clustered")
+    low, high = measure.ci or (None, None)
+    flat = {f"{name}.{field}": getattr(measure, field) for field in fields}
+    return flat | {f"{name}.value_low": low, f"{name}.value_high": high}
 
 
 def _cell(value: object) -> object:

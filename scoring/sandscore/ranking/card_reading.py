@@ -5,8 +5,8 @@ Cards that may stand on one board: one task, profile, version and map; one gold 
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby, pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, groupby, pairwise
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,7 +17,7 @@ from sandscore.base.terminal_text import one_line
 from sandscore.records.counts import Counts
 from sandscore.records.formula import Formula, parse_formula
 from sandscore.records.record_reading import file_content, read_json, read_record
-from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
+from sandscore.records.scorecard import AnyScore, ComponentScore, FormulaScore, RatioScore, Scorecard
 from sandscore.records.totals_card import TotalsCard
 from sandscore.task_table.own_tasks import refuse_unlike_ours
 
@@ -86,20 +86,25 @@ def totals_card(content: bytes, path: str) -> TotalsCard | None:
 
 def ranked_measures(card: Scorecard) -> tuple[str, ...]:
     """The measures of a card that have integer counts or components, note by note."""
-    per_note = card.per_note.values()
     return tuple(
-        name for name, score in card.measures.items() if is_ranked(score) and any(name in note for note in per_note)
+        name for name, score in card.measures.items() if is_ranked(score) and any(True for _ in rows_of(card, name))
     )
 
 
-def is_ranked(score: FormulaScore | MeasureScore) -> bool:
+def rows_of(card: Scorecard, measure: str) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """A measure's integers with their patients: note by note, or where they do not add up over notes by patient."""
+    by_note = ((card.units[note], rows[measure]) for note, rows in card.per_note.items() if measure in rows)
+    return chain(by_note, ((unit, rows[measure]) for unit, rows in card.per_unit.items() if measure in rows))
+
+
+def is_ranked(score: AnyScore) -> bool:
     """Whether a score is made of whole numbers in a way that the card can say: a value has a formula."""
-    if isinstance(score, FormulaScore):
+    if isinstance(score, ComponentScore):
         return True
     return score.counts is not None and (score.value is None or score.formula is not None)
 
 
-def formula_of(score: FormulaScore | MeasureScore | None) -> Formula | None:
+def formula_of(score: AnyScore | None) -> Formula | None:
     """How a measure's score is made of its components; None where they are tp, fp and fn and the score is F1."""
     return parse_formula(score.formula) if score is not None and score.formula is not None else None
 
@@ -107,25 +112,26 @@ def formula_of(score: FormulaScore | MeasureScore | None) -> Formula | None:
 def _refuse_odd_rows(card: Scorecard, path: str) -> None:
     """Three counts a note, or as many as the measure's formula has components."""
     wide = {name: _components(score, f"measures/{name}", path) for name, score in card.measures.items()}
-    for note, rows in card.per_note.items():
-        for name, row in rows.items():
-            if len(row) != (wanted := wide.get(name, 3)):
-                raise _odd(path, f"per_note/{note}/{name}", f"{len(row)} counts, not {wanted}")
+    for field, table in (("per_note", card.per_note), ("per_unit", card.per_unit)):
+        for one, rows in table.items():
+            for name, row in rows.items():
+                if len(row) != (wanted := wide.get(name, 3)):
+                    raise _odd(path, f"{field}/{one}/{name}", f"{len(row)} counts, not {wanted}")
 
 
-def _components(score: FormulaScore | MeasureScore, where: str, path: str) -> int:
+def _components(score: AnyScore, where: str, path: str) -> int:
     if score.formula is None:
         return 3
     try:
         formula = parse_formula(score.formula)
     except ValueError as fault:
-        said = one_line(fault) if isinstance(score, FormulaScore) else "a formula without all that belongs to it"
+        said = one_line(fault) if isinstance(score, ComponentScore) else "a formula without all that belongs to it"
         raise _odd(path, where, said) from None
-    if not isinstance(score, FormulaScore):
+    if not isinstance(score, ComponentScore):
         if formula.kind != "f_beta" or score.counts is None:
             raise _odd(path, where, "a formula without all that belongs to it")
         return 3
-    if tuple(score.components) != formula.components:
+    if tuple(score.numbers) != formula.components:
         raise _odd(path, where, f"components other than those of its formula: {', '.join(formula.components)}")
     return len(formula.components)
 
@@ -139,6 +145,8 @@ def _refuse_contradictions(card: Scorecard, path: str) -> None:
         raise ParticipantFault(f"{path}: 'units' and 'per_note' do not name the same notes")
     if card.notes != len(card.per_note):
         raise ParticipantFault(f"{path}: 'notes' is {card.notes}, but 'per_note' has {len(card.per_note)}")
+    if strangers := card.per_unit.keys() - set(card.units.values()):
+        raise ParticipantFault(f"{path}: 'per_unit' names a patient without a note: {one_line(min(strangers))}")
     if not card.per_note:
         raise ParticipantFault(f"{path}: a card without notes cannot be ranked")
     for name in ranked_measures(card):
@@ -147,12 +155,14 @@ def _refuse_contradictions(card: Scorecard, path: str) -> None:
 
 
 def _refuse_wrong_sum(card: Scorecard, name: str, path: str) -> None:
-    rows = [note[name] for note in card.per_note.values() if name in note]
+    rows = [row for _, row in rows_of(card, name)]
+    if any(name in note for note in card.per_note.values()) and any(name in unit for unit in card.per_unit.values()):
+        raise ParticipantFault(f"{path}: {one_line(name)} stands in 'per_note' and in 'per_unit'")
     if any(not 0 <= number <= LARGEST_COUNT for row in rows for number in row):
         raise ParticipantFault(f"{path}: per_note counts of {one_line(name)} must be whole numbers from 0")
     score, sums = card.measures[name], [sum(column) for column in zip(*rows, strict=True)]
-    if isinstance(score, FormulaScore):
-        _refuse_wrong_score(score, dict(zip(score.components, sums, strict=True)), name, path)
+    if isinstance(score, FormulaScore | RatioScore):
+        _refuse_wrong_score(score, dict(zip(score.numbers, sums, strict=True)), name, path)
         return
     tp, fp, fn = sums
     if Counts(tp, fp, fn) != score.counts:
@@ -166,16 +176,16 @@ def _refuse_wrong_sum(card: Scorecard, name: str, path: str) -> None:
             raise ParticipantFault(f"{path}: the value of {one_line(name)} is {score.value}; its counts make {made}")
 
 
-def _refuse_wrong_score(score: FormulaScore, sums: dict[str, int], name: str, path: str) -> None:
-    if sums != score.components:
+def _refuse_wrong_score(score: FormulaScore | RatioScore, sums: dict[str, int], name: str, path: str) -> None:
+    if sums != score.numbers:
         said = ", ".join(f"{component} {number}" for component, number in sums.items())
         raise ParticipantFault(f"{path}: the per_note counts of {one_line(name)} add up to {said}; 'measures' differs")
     formula = parse_formula(score.formula)
     if max(map(abs, formula.quotient(sums))) > LARGEST_COUNT:
         raise ParticipantFault(f"{path}: the components of {one_line(name)} are beyond what can be added exactly")
     made = formula.score(sums)
-    if not _alike(score.score, made if score.reason is None else None):
-        raise ParticipantFault(f"{path}: the score of {one_line(name)} is {score.score}; its components make {made}")
+    if not _alike(score.ranked, made if score.reason is None else None):
+        raise ParticipantFault(f"{path}: the score of {one_line(name)} is {score.ranked}; its components make {made}")
 
 
 def _refuse_wrong_ratio(card: Scorecard, name: str, path: str) -> None:
@@ -195,7 +205,7 @@ def _alike(said: float | None, made: float | None) -> bool:
     return math.isclose(said, made, abs_tol=1e-9)
 
 
-def _said(score: MeasureScore) -> str:
+def _said(score: AnyScore) -> str:
     return f"tp {score.tp}, fp {score.fp}, fn {score.fn}"
 
 
@@ -205,6 +215,7 @@ _SAME: tuple[tuple[str, Callable[[RankedCard], object]], ...] = (
     ("profile", lambda entry: entry.card.profile),
     ("version", lambda entry: entry.card.sandscore),
     ("HIPAA map", lambda entry: entry.signed("map:")),
+    ("map of identifiers", lambda entry: entry.signed("classes:")),
 )
 _SAME_IN_DATASET: tuple[tuple[str, Callable[[RankedCard], object]], ...] = (
     ("gold", lambda entry: entry.signed("gold:")),

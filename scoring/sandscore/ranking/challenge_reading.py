@@ -15,7 +15,7 @@ from sandscore.records.disclosure_policy import overreaching
 from sandscore.records.record_reading import complaints, file_content
 from sandscore.records.task_definition import TaskDefinition
 from sandscore.task_table.own_tasks import own_task, why_not_own
-from sandscore.task_table.task import TASKS, Task
+from sandscore.task_table.task import ALL_TASKS, TASKS, Task
 
 Step = str | int
 _LONGEST, _DEEPEST = 1_000_000, 100
@@ -38,7 +38,8 @@ def parse_challenge(content: bytes, path: str) -> Challenge:
     except ValidationError as fault:
         raise _refused(path, text, fault) from None
     defined = {name: table.definition for name, table in challenge.tasks.items()}
-    unknown = [name for name, definition in defined.items() if name not in TASKS and definition is None]
+    known = {*TASKS, ALL_TASKS.id}
+    unknown = [name for name, definition in defined.items() if name not in known and definition is None]
     found = [(name, f"unknown task '{name}'; {_KNOWN_TASKS}; one of your own needs 'array'") for name in unknown]
     found += _not_own({name: one for name, one in defined.items() if one is not None})
     _refuse(path, text, [(("tasks", name), said) for name, said in found] + list(overreaching(challenge)))

@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from sandscore.ranking.beta_distribution import t_quantile
+from sandscore.base.beta_distribution import t_quantile
 from sandscore.ranking.confidence_intervals import TAILS, UNDEFINED_ALLOWED, Interval, quantiles
 from sandscore.ranking.resampling import Floats
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from sandscore.base.errors import ParticipantFault
+from sandscore.measures.leak_bounds import too_few
 
 if TYPE_CHECKING:
     from sandscore.ranking.card_reading import RankedCard
@@ -62,6 +63,19 @@ class ScoreTable(Struct, frozen=True, eq=False):
         counts = self.counts[self.scored[:, :, measure].any(axis=1), :, measure]
         by_unit: list[int] = (2 * counts[..., 0] + counts[..., 1] + counts[..., 2]).sum(axis=0).tolist()
         return by_unit
+
+    def wrong(self, system: int, measure: int, units: slice = slice(None)) -> tuple[list[int], list[int]]:
+        """By unit, of a measure that is a share: what counts against the system, and of how much."""
+        right, against = np.moveaxis(self.counts[system, units, measure, :2], -1, 0)
+        return against.tolist(), (right + against).tolist()
+
+    def has_few(self, system: int, measure: int) -> bool:
+        """Whether the measure is a share that too few patients count against for any interval of resamples."""
+        from sandscore.records.scorecard import RatioScore
+
+        name = self.measures[measure]
+        scores = (entry.card.measures.get(name) for _, entry in self.entries(self.systems[system]))
+        return any(isinstance(score, RatioScore) for score in scores) and too_few(self.wrong(system, measure)[0])
 
     def pooled_scores(self, measure: int) -> NDArray[np.float64]:
         """The score of every system's counts on all data sets together; NaN where there is none."""
@@ -139,13 +153,15 @@ def _summed(entry: "RankedCard", names: Sequence[str], units: list[int]) -> Inte
 
 def _quotients(entry: "RankedCard", name: str, units: list[int]) -> Integers:
     """What a formula divides, and by what, unit by unit; a sum is divided by the units."""
+    from sandscore.ranking.card_reading import rows_of
+
     out = np.zeros((max(units) + 1, 2), np.int64)
     formula = _formula([entry], name)
     if formula is None:
         return out
-    for unit, note in zip(units, entry.card.per_note.values(), strict=True):
-        if name in note:
-            out[unit] += formula.quotient(dict(zip(formula.components, note[name], strict=True)))
+    numbers = {entry.card.units[note]: unit for note, unit in zip(entry.card.per_note, units, strict=True)}
+    for unit, row in rows_of(entry.card, name):
+        out[numbers[unit]] += formula.quotient(dict(zip(formula.components, row, strict=True)))
     if formula.kind == "sum":
         out[:, 1] = 1
     return out

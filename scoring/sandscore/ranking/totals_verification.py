@@ -22,9 +22,9 @@ from sandscore.ranking.pair_tests import PairTests, adjustment_of, rank_sets, ti
 from sandscore.ranking.rank_agreement import Agreement
 from sandscore.ranking.resampling import Floats
 from sandscore.ranking.score_table import ScoreTable, tabulate
-from sandscore.records.board import AnyMeasure, Board, FormulaMeasure, Row, Site
+from sandscore.records.board import AnyMeasure, Board, FormulaMeasure, RankedMeasure, RatioMeasure, Row, Site
 from sandscore.records.disclosure_policy import DisclosurePolicy
-from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
+from sandscore.records.scorecard import AnyScore, ComponentScore, FormulaScore, MeasureScore, RatioScore, Scorecard
 from sandscore.records.task_definition import TaskDefinition
 from sandscore.records.totals_card import TotalsCard
 
@@ -40,6 +40,9 @@ FROM_NOTES = (
     "/rows/*/measures/*/f1_ci",
     "/rows/*/measures/*/score_ci",
     "/rows/*/measures/*/ci",
+    "/rows/*/measures/*/bound",
+    "/rows/*/measures/*/bound_level",
+    "/rows/*/measures/*/bound_clustered",
     "/rows/*/score_ci",
     "/rows/*/chosen_ci",
     "/rows/*/expected",
@@ -109,7 +112,9 @@ def _whole_notes(board: Board) -> Iterator[RankedCard]:
             yield RankedCard(card, row.submission, "0" * 64, row.submission, "")
 
 
-def _score(measure: AnyMeasure) -> MeasureScore | FormulaScore | None:
+def _score(measure: AnyMeasure) -> AnyScore | None:
+    if isinstance(measure, RatioMeasure):
+        return RatioScore(**measure.model_dump()) if measure.numbers is not None else None
     if isinstance(measure, FormulaMeasure):
         return FormulaScore(**measure.model_dump(exclude={"score_ci"})) if measure.components is not None else None
     score = MeasureScore(
@@ -124,9 +129,9 @@ def _score(measure: AnyMeasure) -> MeasureScore | FormulaScore | None:
     return score if score.counts is not None else None
 
 
-def _numbers(score: MeasureScore | FormulaScore) -> tuple[int, ...]:
-    if isinstance(score, FormulaScore):
-        return tuple(score.components.values())
+def _numbers(score: AnyScore) -> tuple[int, ...]:
+    if isinstance(score, ComponentScore):
+        return tuple(score.numbers.values())
     return (score.tp or 0, score.fp or 0, score.fn or 0)
 
 
@@ -195,7 +200,7 @@ def sides_of_card(board: Board, card: TotalsCard, at: int, site: str | None) -> 
     yield f"{where}/signature", cell.signature, card.signature
     for name, measure in cell.measures.items():
         told = card.measures.get(name)
-        fields = _FORMULA if isinstance(measure, FormulaMeasure) else _COUNTS
+        fields = next(names for kind, names in _FIELDS.items() if isinstance(measure, kind))
         for field in fields:
             yield f"{where}/measures{pointer_to((name, field))}", getattr(measure, field), getattr(told, field, None)
     for name, shown in cell.shown.items() if isinstance(cell, Row) else ():
@@ -204,8 +209,11 @@ def sides_of_card(board: Board, card: TotalsCard, at: int, site: str | None) -> 
 
 
 _GOLD = "gold:"
-_COUNTS = ("tp", "fp", "fn", "formula", "direction", "reason")
-_FORMULA = ("components", "formula", "direction", "plugin", "reason")
+_FIELDS: dict[type, tuple[str, ...]] = {
+    RatioMeasure: ("n", "of", "direction", "reason"),
+    FormulaMeasure: ("components", "formula", "direction", "plugin", "reason"),
+    RankedMeasure: ("tp", "fp", "fn", "formula", "direction", "reason"),
+}
 
 
 def _plain(definition: TaskDefinition | None) -> object:

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from sandscore.records.challenge import CardRule, FeedbackMode, GoldHeldBy, Name, NotesHeldBy, RankingRules
-from sandscore.records.formula import Direction
+from sandscore.records.formula import RATIO, Direction
 from sandscore.records.strict_record import StrictRecord
 from sandscore.records.task_definition import TaskDefinition
 
@@ -63,20 +63,11 @@ class RankedMeasure(StrictRecord):
         return self.f1_ci if self.formula is None else self.ci
 
 
-class FormulaMeasure(StrictRecord):
-    """One measure of an installed package, of one row: recomputed from its components without that package.
+class ComponentMeasure(StrictRecord):
+    """A score of one row that is made of whole numbers other than tp, fp and fn.
 
-    Whoever shows a board finds the score where other measures have their F1. The components are null where the
-    phase's feedback does not show them.
+    Whoever shows a board finds it where other measures have their F1.
     """
-
-    score: Number | None
-    score_ci: tuple[Number, Number] | None = None
-    components: dict[str, Natural] | None
-    formula: str = Field(description="f_beta(1) of tp, fp and fn, ratio(a+b/c+d) or sum(a+b).")
-    direction: Direction
-    plugin: str
-    reason: str | None = None
 
     tp: ClassVar[None] = None
     fp: ClassVar[None] = None
@@ -85,12 +76,44 @@ class FormulaMeasure(StrictRecord):
     recall: ClassVar[None] = None
 
     @property
+    def numbers(self) -> dict[str, int] | None:
+        """The components; None where the phase's feedback does not show them."""
+        raise NotImplementedError
+
+    @property
+    def ranked(self) -> float | None:
+        raise NotImplementedError
+
+    @property
+    def ranked_ci(self) -> tuple[float, float] | None:
+        raise NotImplementedError
+
+    @property
     def f1(self) -> float | None:
-        return self.score
+        return self.ranked
 
     @property
     def f1_ci(self) -> tuple[float, float] | None:
-        return self.score_ci
+        return self.ranked_ci
+
+
+class FormulaMeasure(ComponentMeasure):
+    """One measure of an installed package, of one row: recomputed from its components without that package.
+
+    The components are null where the phase's feedback does not show them.
+    """
+
+    score: Number | None
+    score_ci: tuple[Number, Number] | None = None
+    components: dict[str, Natural] | None
+    formula: str = Field(description="f_beta(1) of tp, fp and fn, ratio(a+b/c+d) or sum(a+b).")
+    direction: Direction
+    plugin: str | None = Field(default=None, exclude_if=lambda plugin: plugin is None)
+    reason: str | None = None
+
+    @property
+    def numbers(self) -> dict[str, int] | None:
+        return self.components
 
     @property
     def ranked(self) -> float | None:
@@ -101,7 +124,42 @@ class FormulaMeasure(StrictRecord):
         return self.score_ci
 
 
-AnyMeasure = RankedMeasure | FormulaMeasure
+class RatioMeasure(ComponentMeasure):
+    """A share of one row, ``n`` of ``of``, which are null where the phase's feedback does not show them.
+
+    ``ci`` is null where fewer than five patients count against the row: ``bound`` stands then, where there is one.
+    """
+
+    n: Natural | None
+    of: Natural | None
+    value: Ratio | None
+    direction: Direction
+    ci: tuple[Ratio, Ratio] | None = None
+    bound: Ratio | None = Field(default=None, description="Exact upper bound of the share of patients, one-sided.")
+    bound_level: Ratio | None = None
+    bound_clustered: Ratio | None = Field(
+        default=None,
+        exclude_if=lambda bound: bound is None,
+        description="Of a share of notes, those of a patient going together; from five leaking patients on.",
+    )
+    reason: str | None = None
+
+    formula: ClassVar[str] = RATIO
+
+    @property
+    def numbers(self) -> dict[str, int] | None:
+        return None if self.n is None or self.of is None else {"n": self.n, "of": self.of}
+
+    @property
+    def ranked(self) -> float | None:
+        return self.value
+
+    @property
+    def ranked_ci(self) -> tuple[float, float] | None:
+        return self.ci
+
+
+AnyMeasure = RatioMeasure | FormulaMeasure | RankedMeasure
 
 
 class CardReference(StrictRecord):

@@ -1,7 +1,8 @@
 """A formula: the score that integer components make, so that anybody can compute it again without the measure's code.
 
-Three forms, written the same in code, on cards and on boards: ``f_beta(2)`` of tp, fp and fn; ``ratio(a+b/c+d)``;
-``sum(a+b)``. All are quotients of two whole numbers that add up over notes, which is what ranking works with.
+Three forms, written the same in code, on cards and on boards: ``f_beta(2)`` or ``f_beta(1/3)`` of tp, fp and fn;
+``ratio(a+b/c+d)``; ``sum(a+b)``. All are quotients of two whole numbers that add up over notes, which is what ranking
+works with.
 """
 
 import re
@@ -15,10 +16,12 @@ COUNTS = ("tp", "fp", "fn")
 Direction = Literal["higher", "lower"]
 """Which scores are better."""
 F1 = "f_beta(1)"
+RATIO = "ratio(n/of)"
+"""Of measures that say how much of something there is."""
 LARGEST_WEIGHT = 10_000
 _NAMES = r"[a-z][a-z0-9_]*(?:\+[a-z][a-z0-9_]*)*"
 _FORM = re.compile(
-    rf"(?:(?P<f>f_beta)\((?P<beta>\d{{1,4}}(?:\.\d{{1,4}})?)\)|(?P<ratio>ratio)\((?P<above>{_NAMES})/(?P<below>{_NAMES})\)"
+    rf"(?:(?P<f>f_beta)\((?P<beta>\d{{1,4}}(?:\.\d{{1,4}}|/[1-9]\d{{0,3}})?)\)|(?P<ratio>ratio)\((?P<above>{_NAMES})/(?P<below>{_NAMES})\)"
     rf"|(?P<sum>sum)\((?P<all>{_NAMES})\))"
 )
 

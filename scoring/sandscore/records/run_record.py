@@ -171,6 +171,7 @@ class RunRecord(StrictRecord):
     reason: str | None = None
     stage: Stage | None = Field(default=None, description="Where a run that did not finish had come to.")
     code: str | None = Field(default=None, description="Of the first problem of an answer that is not valid.")
+    note: str | None = Field(default=None, description="The note whose answer is in refused.json.")
     determinism: Check | None = None
     robustness: Check | None = None
     warnings: tuple[str, ...] = ()

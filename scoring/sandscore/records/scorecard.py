@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializerFunctionWrapHandler, WrapSerializer
 
 from sandscore.records.counts import Counts, counts_of
-from sandscore.records.formula import Direction
+from sandscore.records.formula import RATIO, Direction
 from sandscore.records.task_definition import TaskDefinition
 
 
@@ -70,19 +70,11 @@ class MeasureScore(_Record):
         return counts_of(self.tp, self.fp, self.fn)
 
 
-class FormulaScore(_Record):
-    """One measure of an installed package: whole numbers that add up over notes, and the formula of its score.
+class ComponentScore(_Record):
+    """A score that is made of whole numbers other than tp, fp and fn.
 
-    Whoever shows a card finds the score where other measures have their F1.
+    Whoever shows a card finds it where other measures have their F1.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    score: float | None
-    components: dict[str, int]
-    formula: str = Field(description="f_beta(1) of tp, fp and fn, ratio(a+b/c+d) or sum(a+b).")
-    direction: Direction = Field(description="Which scores are better.")
-    plugin: str = Field(description="The installed package that the measure comes from, and its version.")
-    reason: str | None = None
 
     tp: ClassVar[None] = None
     fp: ClassVar[None] = None
@@ -94,12 +86,99 @@ class FormulaScore(_Record):
     conditional_accuracy: ClassVar[None] = None
 
     @property
+    def numbers(self) -> dict[str, int]:
+        """The components by name."""
+        raise NotImplementedError
+
+    @property
     def f1(self) -> float | None:
-        return self.score
+        return self.ranked
+
+    @property
+    def ranked(self) -> float | None:
+        raise NotImplementedError
+
+
+class FormulaScore(ComponentScore):
+    """One measure of an installed package: whole numbers that add up over notes, and the formula of its score."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    score: float | None
+    components: dict[str, int]
+    formula: str = Field(description="f_beta(1) of tp, fp and fn, ratio(a+b/c+d) or sum(a+b).")
+    direction: Direction = Field(description="Which scores are better.")
+    plugin: str | None = Field(
+        default=None,
+        exclude_if=lambda plugin: plugin is None,
+        description="The installed package that the measure comes from, and its version; absent for one of ours.",
+    )
+    reason: str | None = None
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        return self.components
 
     @property
     def ranked(self) -> float | None:
         return self.score
+
+
+class GroupRatio(_Record):
+    """The same ratio of one class or label; a bound holds at its level for all of them together."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    n: int
+    of: int
+    value: float | None
+    bound: float | None = Field(default=None, exclude_if=lambda bound: bound is None)
+    bound_level: float | None = Field(default=None, exclude_if=lambda level: level is None)
+
+
+class MeanRatios(_Record):
+    """The mean over the notes and over the patients that define the ratio; shown, never ranked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    notes: float | None
+    notes_of: int
+    patients: float | None
+    patients_of: int
+    patients_bound: float | None = Field(
+        default=None, description="No smaller than the mean over patients like these, at the level of the bound."
+    )
+
+
+class RatioScore(ComponentScore):
+    """A share: ``n`` of ``of``. Where they add up over notes ``per_note`` has both, elsewhere ``per_unit``.
+
+    ``bound`` is the exact upper bound of a share of patients, one-sided; ``bound_clustered`` that of a share of notes,
+    which takes into account that notes of a patient go together.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    n: int
+    of: int
+    value: float | None
+    direction: Direction = Field(description="Which shares are better.")
+    ci: tuple[float, float] | None = Field(default=None, description="95 %, patients drawn again.")
+    bound: float | None = None
+    bound_level: float | None = None
+    bound_clustered: float | None = Field(default=None, exclude_if=lambda bound: bound is None)
+    means: MeanRatios | None = Field(default=None, exclude_if=lambda means: means is None)
+    by_class: dict[str, GroupRatio] = Field(default_factory=dict, exclude_if=lambda classes: not classes)
+    reason: str | None = None
+
+    formula: ClassVar[str] = RATIO
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        return {"n": self.n, "of": self.of}
+
+    @property
+    def ranked(self) -> float | None:
+        return self.value
+
+
+AnyScore = RatioScore | FormulaScore | MeasureScore
 
 
 class ErrorKinds(_Record):
@@ -147,12 +226,17 @@ class Scorecard(_Record):
     gold_annotations: int
     predicted_annotations: int
     text_checked: bool
-    measures: dict[str, FormulaScore | MeasureScore]
+    measures: dict[str, AnyScore]
     per_label: dict[str, dict[str, Any]] = Field(default_factory=dict)
     errors: ErrorKinds | None = None
     note_leak: float | None = None
     confidence: ConfidenceCurve | None = None
     per_note: Annotated[Mapping[str, dict[str, tuple[int, ...]]], WrapSerializer(_plainly)]
+    per_unit: dict[str, dict[str, tuple[int, ...]]] = Field(
+        default_factory=dict,
+        exclude_if=lambda rows: not rows,
+        description="By patient: [n, of] of shares that do not add up over notes.",
+    )
     units: dict[str, str]
     run: dict[str, Any] | None = None
     problems: dict[str, int] = Field(default_factory=dict)

@@ -11,7 +11,7 @@ _WORDS = r"^[^\s\x00-\x1f\x7f-\x9f](?:[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x
 TaskId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")]
 Words = Annotated[str, Field(min_length=1, max_length=100, pattern=_WORDS)]
 _ARRAY = r"^text[A-Za-z0-9]{1,80}Annotations$"
-TAKEN = ("start", "length", "text", "confidence", "noteId")
+TAKEN = ("start", "length", "text", "confidence", "noteId", "entityId")
 """Properties of every annotation."""
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from sandscore.records.counts import Counts, counts_of
 from sandscore.records.formula import Direction
-from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
+from sandscore.records.scorecard import AnyScore, FormulaScore, RatioScore, Scorecard
 from sandscore.records.strict_record import StrictRecord
 from sandscore.records.task_definition import TaskDefinition
 
@@ -66,7 +66,7 @@ class TotalsCard(StrictRecord):
     submission: str | None = None
     dataset: str | None = None
     notes: Natural
-    measures: dict[str, FormulaScore | TotalMeasure]
+    measures: dict[str, RatioScore | FormulaScore | TotalMeasure]
     per_label: dict[str, dict[str, TotalCounts]] = Field(default_factory=dict)
     withheld: tuple[str, ...] = Field(description="Fields of the exact card that are not here, as JSON Pointers.")
 
@@ -99,7 +99,10 @@ def without_predictions(signature: str) -> str:
     return "|".join(part for part in signature.split("|") if not part.startswith(_PREDICTIONS))
 
 
-def _measure(score: FormulaScore | MeasureScore) -> FormulaScore | TotalMeasure:
+def _measure(score: AnyScore) -> RatioScore | FormulaScore | TotalMeasure:
+    """Means over notes and patients are no totals, and no more are they that of a class."""
+    if isinstance(score, RatioScore):
+        return score.model_copy(update={"means": None, "by_class": {}})
     if isinstance(score, FormulaScore):
         return score
     return TotalMeasure(**{name: getattr(score, name) for name in TotalMeasure.model_fields})

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel
 
-from sandscore.records.board import Board, BoardPolicy, BoardRules, FormulaMeasure, RankedMeasure, Row
+from sandscore.records.board import Board, BoardPolicy, BoardRules, FormulaMeasure, RankedMeasure, RatioMeasure, Row
 from sandscore.records.challenge import FeedbackMode
 from sandscore.records.disclosure_policy import DisclosurePolicy
 
@@ -31,7 +31,7 @@ _SCORES = frozenset({"rank", "measures"})
 
 def running_fields(mode: FeedbackMode) -> set[str]:
     """What is kept back while exact scores are hidden."""
-    measures = RankedMeasure.model_fields.keys() | FormulaMeasure.model_fields.keys()
+    measures = {name for record in (RankedMeasure, FormulaMeasure, RatioMeasure) for name in record.model_fields}
     found = {f"/{name}" for name in Board.model_fields.keys() - _SHOWN}
     found |= {f"/rows/*/{name}" for name in Row.model_fields.keys() - _of_row(mode)}
     return found | {f"/rows/*/measures/*/{name}" for name in measures - _SHOWN_OF_MEASURE}

@@ -16,14 +16,17 @@ import numpy as np
 from sandscore import __version__
 from sandscore.annotations.columns import Columns, Ints
 from sandscore.annotations.input_files import Loaded
+from sandscore.base.errors import OrganiserFault
 from sandscore.measures.challenge_counts import Tally
 from sandscore.measures.challenge_measures import Counted, totals
 from sandscore.measures.dataset_counts import measured
 from sandscore.measures.hipaa_map import HipaaMap
-from sandscore.measures.measure_registry import document_measure, measures_for
+from sandscore.measures.identifier_classes import ClassMap, TaskClasses, classes_of
+from sandscore.measures.measure_registry import MEASURES, document_measure, measures_for
 from sandscore.measures.measure_syntax import Named
 from sandscore.records.counts import Counts, ratio
 from sandscore.records.scorecard import (
+    AnyScore,
     ConfidenceCurve,
     ErrorKinds,
     FormulaScore,
@@ -33,10 +36,11 @@ from sandscore.records.scorecard import (
     Scorecard,
 )
 from sandscore.task_table.own_tasks import definition_hash, definition_of
-from sandscore.task_table.task import Task
+from sandscore.task_table.task import ALL_TASKS, Task
 
 if TYPE_CHECKING:
     from sandscore.measures.document_counts import CountedGeneral
+    from sandscore.measures.leak_totals import LeakQuestion, LeakTable
 
 Row = tuple[int, ...]
 _TOGETHER = 4096
@@ -97,8 +101,8 @@ def written(values: Mapping[str, Any]) -> Iterator[bytes]:
 SHOWN_OF_HASH = 12
 _SHOWN_OF_ID = 16
 _GOLD = "gold:"
-_BULK = ("per_note", "units")
-"""Required fields that grow with the notes and are plain already."""
+_BULK = ("per_note", "per_unit", "units")
+"""Fields that grow with the notes and are plain already."""
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -114,12 +118,15 @@ class Identity(msgspec.Struct, frozen=True):
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What to compute: the task, measures beyond its own, and which labels HIPAA protects."""
+    """What to compute: the task, measures beyond its own, which labels HIPAA protects, and which identify."""
 
     task: Task
     measures: tuple[str, ...] = ()
     hipaa: HipaaMap | None = None
     identity: Identity = msgspec.field(default_factory=Identity)
+    classes: ClassMap | None = None
+    rules: TaskClasses | None = None
+    """Which labels identify, where the labels are those of several tasks."""
 
 
 def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
@@ -129,14 +136,19 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
     names = dataset.vocabulary.names
     wanted = measures_for(task, question.measures)
     general = [measure for measure in wanted if document_measure(measure.name) is not None]
-    columnar = [measure for measure in wanted if measure not in general]
-    whole = measured(task, loaded, columnar, question.hipaa if task.hipaa else None, jobs)
+    leaks = [measure for measure in wanted if MEASURES.find(measure.name).of_positions]
+    columnar = [measure for measure in wanted if measure not in general and measure not in leaks]
+    hipaa = question.hipaa if task.hipaa else None
+    rules = question.rules or classes_of(task, question.classes, question.hipaa)
+    _refuse_some_entities(gold)
+    asked = _leak_question(leaks, loaded, rules)
+    whole = measured(task, loaded, columnar, hipaa, jobs, asked)
     counted = _counted(general, loaded)
-    scores: dict[str, MeasureScore | FormulaScore] = {str(c.measure): _score(c) for c in whole.counted}
+    scores: dict[str, AnyScore] = {str(c.measure): _score(c) for c in whole.counted}
     identity = question.identity
     return Scorecard.model_construct(
         sandscore=__version__,
-        signature=signature(task, "challenge", loaded.sha256, question.hipaa if task.hipaa else None),
+        signature=signature(task, "challenge", loaded.sha256, hipaa, rules if leaks else None),
         task=task.id,
         **carried_definition(task),
         profile="challenge",
@@ -150,26 +162,75 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         gold_annotations=len(gold),
         predicted_annotations=len(predictions),
         text_checked=dataset.texts is not None,
-        measures=scores | {str(g.measure): _general(g) for g in counted},
-        per_label=_per_label((gold, predictions), names, whole.counted),
-        errors=ErrorKinds(**whole.errors),
+        measures=scores | {str(g.measure): _general(g) for g in counted} | _leak_scores(whole.leaks, asked),
+        per_label=_per_label((gold, predictions), names, whole.counted, whole.leaks),
+        errors=ErrorKinds(**whole.errors) if whole.errors else None,
         note_leak=whole.note_leak,
         confidence=ConfidenceCurve.model_construct(**msgspec.to_builtins(whole.confidence)),
-        per_note=_per_note(dataset.ids, whole.counted, counted),
+        per_note=_per_note(dataset.ids, whole.counted, counted, whole.leaks),
+        **_per_unit(whole.leaks, asked),
         units=dict(zip(dataset.ids, dataset.units, strict=True)),
         run=identity.run,
         problems=dict(sorted(loaded.findings["predictions"].counts.items())),
-        warnings=[warning for g in counted for warning in g.warnings],
+        warnings=[warning for g in counted for warning in g.warnings] + _alone(task, whole.leaks),
     )
 
 
-def signature(task: Task, profile: str, sha256: Mapping[str, str], hipaa: HipaaMap | None) -> str:
+def _refuse_some_entities(gold: Columns) -> None:
+    """Ids of entities are for all of gold or for nothing."""
+    if gold.entity is not None and bool((gold.entity < 0).any()):
+        raise OrganiserFault("some annotations of gold have an entityId and some have none; all have one, or none has")
+
+
+def _leak_question(leaks: list[Named], loaded: Loaded, rules: TaskClasses) -> "LeakQuestion | None":
+    if not leaks:
+        return None
+    from sandscore.measures.leak_totals import leak_plans, leak_question
+
+    return leak_question(leak_plans(leaks, loaded), loaded, rules)
+
+
+def _alone(task: Task, leaks: "list[LeakTable]") -> list[str]:
+    """What the card of a single task cannot say of whole notes, patients and entities."""
+    told = [leak.plan.shown for leak in leaks if leak.plan.row.name in {"patient_leak", "entity_leak", "note_leak"}]
+    if not told or task.id == ALL_TASKS.id:
+        return []
+    said = f"{', '.join(told)}: of the task {task.id} alone; what is open of other tasks leaks too (score all)"
+    return [said]
+
+
+def _leak_scores(tables: "list[LeakTable]", question: "LeakQuestion | None") -> dict[str, AnyScore]:
+    if question is None:
+        return {}
+    from sandscore.scoring.leak_scores import leak_score
+
+    means = [macro(table.rows) if table.rows.shape[1] > len(("n", "of")) else None for table in tables]
+    return {table.plan.shown: leak_score(table, question, mean) for table, mean in zip(tables, means, strict=True)}
+
+
+def _per_unit(tables: "list[LeakTable]", question: "LeakQuestion | None") -> dict[str, Any]:
+    """What does not add up over notes; nothing where nothing of it was asked for."""
+    if question is None or not any(table.by_patient for table in tables):
+        return {}
+    from sandscore.scoring.leak_scores import unit_rows
+
+    return {"per_unit": unit_rows(tables, question)}
+
+
+def signature(
+    task: Task,
+    profile: str,
+    sha256: Mapping[str, str],
+    hipaa: HipaaMap | None,
+    classes: TaskClasses | None = None,
+) -> str:
     """What must be equal for two numbers to be comparable, in one line."""
     parts = [task.id, profile]
     parts += [f"{role}:{sha256[role][:SHOWN_OF_HASH]}" for role in ("gold", "predictions")]
     defined = definition_hash(task)
     parts += [f"task:{defined[:SHOWN_OF_HASH]}"] if defined else []
     parts += [f"map:{hipaa.digest[:SHOWN_OF_HASH]}"] if hipaa else []
+    parts += [f"classes:{classes.digest[:SHOWN_OF_HASH]}"] if classes else []
     return "|".join([*parts, f"v{__version__}"])
 
 
@@ -231,23 +292,32 @@ def _undefined() -> Macro:
 
 
 def _per_label(
-    files: tuple[Columns, Columns], names: list[str], counted: Iterable[Counted]
+    files: tuple[Columns, Columns], names: list[str], counted: Iterable[Counted], leaks: "list[LeakTable]"
 ) -> dict[str, dict[str, Any]]:
     used = set().union(*(file.labels() for file in files))
     rows = [(str(c.measure), c.per_label.tolist()) for c in counted if c.per_label is not None]
-    return {
+    found: dict[str, dict[str, Any]] = {
         names[code]: {name: dict(zip(("tp", "fp", "fn"), table[code], strict=True)) for name, table in rows}
         for code in sorted(used, key=lambda code: names[code])
     }
+    for table in leaks:
+        from sandscore.scoring.leak_scores import label_rows
+
+        for label, row in label_rows(table, names).items():
+            found.setdefault(label, {})[table.plan.shown] = row
+    return found
 
 
-def _per_note(ids: list[str], counted: list[Counted], general: "list[CountedGeneral]") -> NoteCounts:
+def _per_note(
+    ids: list[str], counted: list[Counted], general: "list[CountedGeneral]", leaks: "list[LeakTable]"
+) -> NoteCounts:
     tables = {str(c.measure): c.per_note for c in counted}
     tables |= {str(g.measure): table_of(g.per_note) for g in general if g.per_note is not None}
+    tables |= {leak.plan.shown: leak.rows for leak in leaks if not leak.by_patient}
     return NoteCounts(ids, tables)
 
 
-def _general(counted: "CountedGeneral") -> MeasureScore | FormulaScore:
+def _general(counted: "CountedGeneral") -> AnyScore:
     if "components" in counted.shown:
         return FormulaScore(**counted.shown)
     averaged = {"macro": macro(table_of(counted.per_note or ()))} if counted.in_counts else {}
@@ -264,6 +334,7 @@ def published(card: Scorecard, salt: bytes) -> Scorecard:
         update={
             "per_note": {hidden(note): counts for note, counts in card.per_note.items()},
             "units": {hidden(note): hidden(unit) for note, unit in card.units.items()},
+            **({"per_unit": {hidden(unit): rows for unit, rows in card.per_unit.items()}} if card.per_unit else {}),
         }
     )
 
@@ -293,7 +364,7 @@ def dumped(card: Scorecard) -> bytes:
 def pieces(card: Scorecard) -> Iterator[bytes]:
     """The same in pieces that do not grow with the notes."""
     plain = card.model_dump(exclude_unset=True, exclude=set(_BULK))
-    whole = {name: getattr(card, name) for name in _BULK} | plain
+    whole = {name: bulk for name in _BULK if (bulk := getattr(card, name)) or name != "per_unit"} | plain
     names = [
         *(name for name in type(card).model_fields if name in whole),
         *(name for name in plain if name not in type(card).model_fields),

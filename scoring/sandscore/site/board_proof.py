@@ -104,6 +104,7 @@ class Embedded(Struct, frozen=True):
     rules: EmbeddedRules
     orders: bool
     units: int
+    unit: str
     effective: float | None
     formulas: dict[str, EmbeddedFormula]
     rows: Sequence[EmbeddedRow]
@@ -129,7 +130,7 @@ def board_proof(board: Board, cards: Cards, policy: DisclosurePolicy, *, whole: 
     because = _obstacle(board, cards) if whole else None
     level = "shown" if not policy.exact else "recomputed" if whole and because is None else "totals"
     compared = bool(board.pairwise) and len(board.rows) <= MOST_ROWS
-    return BoardProof(level, because, _embedded(_told(board, cards, level)), compared, kept_back(board))
+    return BoardProof(level, because, data_block(to_builtins(_told(board, cards, level))), compared, kept_back(board))
 
 
 def kept_back(board: Board) -> list[str]:
@@ -179,6 +180,7 @@ def _told(board: Board, cards: Cards, level: str) -> Embedded:
         ),
         orders=bool(pairs) and plain,
         units=board.units,
+        unit="notes" if any("notes were resampled" in said for said in board.warnings) else "patients",
         effective=board.effective_patients,
         formulas={name: _weights(measure) for row in board.rows for name, measure in row.measures.items()},
         rows=[_row(row, whole=whole) for row in board.rows],
@@ -270,7 +272,7 @@ def _whole(value: float | None, scale: int) -> int | None:
     return None if value is None else round(value * scale)
 
 
-def _embedded(told: Embedded) -> Markup:
-    """JSON that no name can end, and that holds nothing invisible."""
-    text = json.dumps(to_builtins(told), ensure_ascii=True, separators=(",", ":"))
+def data_block(told: object) -> Markup:
+    """JSON for a page, which no name can end, and which holds nothing invisible."""
+    text = json.dumps(told, ensure_ascii=True, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))  # noqa: S704

@@ -258,6 +258,43 @@ class BoardSentences(Struct, frozen=True, dict=True):
         return _said("Ranked by {what} ({score}{lower}).", what=what, score=score, lower=lower)
 
     @property
+    def drawn(self) -> str:
+        """What the drawing of the scores shows."""
+        if not self.has_intervals:
+            return "The dot is the score that is shown."
+        return (
+            "The dot is the score, the line the 95 % interval that allows for the choice, the pale band that of the "
+            "first row. Whether two rows differ is what the test of the two says, not whether their lines overlap."
+        )
+
+    @property
+    def repeated(self) -> str:
+        """What the redraws say of the order."""
+        stability = self.board.stability
+        held = "The bar spans the places a row may really hold, the dot is its place today."
+        if stability is None or stability.kendall_tau.mean is None:
+            return held
+        low, _, high = stability.kendall_tau.q
+        return (
+            f"Rankings of {self.board.config.resamples:,} resamples agree with this one by Kendall’s tau-b of "
+            f"{ratio(stability.kendall_tau.mean, 2)} on average (95 %: {ratio(low, 2)} to {ratio(high, 2)}; 1 is the "
+            f"same order). {held}"
+        )
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether any row shows one."""
+        return any(
+            row.chosen_ci or row.score_ci or ((found := row.measures.get(self.board.headline)) and found.ranked_ci)
+            for row in self.board.rows
+        )
+
+    @property
+    def has_places(self) -> bool:
+        """Whether any row has places and a tie group."""
+        return any(row.rank_set is not None for row in self.board.rows)
+
+    @property
     def groups(self) -> str:
         """What a tie group is on this board."""
         rule = _RULES.get(self.board.config.tie_rule, "the test tells a row from the first of its group")

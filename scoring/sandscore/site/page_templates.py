@@ -13,7 +13,7 @@ from sandscore import __version__
 from sandscore.site.page_text import FILTERS
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
-BOARD_SCRIPTS = ("draws", "recompute", "verify")
+BOARD_SCRIPTS = ("draws", "recompute", "verify", "pick")
 """What a board's page can do beside what every page can, in the order in which one needs the other."""
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -20,18 +21,22 @@ from sandscore.site.plots.plot_library import as_it_comes
 from sandscore.site.site_folder import Written, board_names, write_site
 from sandscore.site.site_pages import BoardPage, Overview, board_page, submission_pages
 
+if TYPE_CHECKING:
+    from sandscore.site.share_kit import SiteShare
+
 
 class PublicationSettings(Struct, frozen=True):
     """How a site is made.
 
     ``cards``: no more than these, where a board's policy would let more of them out. ``sign``: each board with it.
-    ``log``: where the log of all its boards lies, as seen from the site's folder.
+    ``log``: where the log of all its boards lies, as seen from the site's folder. ``url``: where the site will lie.
     """
 
     challenge: Challenge | None = None
     cards: CardRule | None = None
     sign: SignerKey | None = None
     log: str | None = None
+    url: str | None = None
 
 
 def publish(boards: Sequence[Path], site: Path, settings: PublicationSettings | None = None) -> Written:
@@ -48,7 +53,7 @@ def publish(boards: Sequence[Path], site: Path, settings: PublicationSettings | 
     if len({*slugs}) < len(slugs):
         raise UsageFault("two boards have names that make the same folder; rename a phase")
     with as_it_comes():
-        files = dict(_files(Overview(pages, chosen.challenge, chosen.log), chosen.sign))
+        files = dict(_files(Overview(pages, chosen.challenge, chosen.log), chosen))
     return write_site(site, files)
 
 
@@ -77,16 +82,31 @@ def _released(read: ReadBoard, settings: PublicationSettings) -> ShownBoard:
     return shown_board(read, lowered(policy, settings.cards), challenge.publication.columns if challenge else None)
 
 
-def _files(overview: Overview, signer: SignerKey | None) -> Iterator[tuple[str, bytes]]:
+def _files(overview: Overview, settings: PublicationSettings) -> Iterator[tuple[str, bytes]]:
     """Leaves first: what a page links to comes before it."""
+    share = _share(overview, settings.url)
+    if share is not None:
+        from sandscore.site.share_kit import shared_files
+
+        yield from shared_files(share)
     for shown in overview.boards:
-        yield from _downloads(shown, signer)
+        yield from _downloads(shown, settings.sign)
         for name, content in submission_pages(shown, overview):
             yield f"{shown.slug}/{name}.html", content
     yield "how-to-read.html", page("how-to-read.html", overview=overview, home="", current="how")
     for shown in overview.boards:
-        yield f"{shown.slug}/index.html", page("board.html", shown=shown, overview=overview, home="../", current="")
-    yield "index.html", page("index.html", overview=overview, home="", current="index")
+        values = {"shown": shown, "overview": overview, "home": "../", "current": "", "share": share}
+        yield f"{shown.slug}/index.html", page("board.html", **values)
+    yield "index.html", page("index.html", overview=overview, home="", current="index", share=share)
+
+
+def _share(overview: Overview, url: str | None) -> "SiteShare | None":
+    """Only a site that says where it will lie can be linked to by others."""
+    if url is None:
+        return None
+    from sandscore.site.share_kit import SiteShare, site_address
+
+    return SiteShare(overview, site_address(url))
 
 
 def _downloads(shown: BoardPage, signer: SignerKey | None) -> Iterator[tuple[str, bytes]]:

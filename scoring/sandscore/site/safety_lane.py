@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from msgspec import Struct
 
-from sandscore.ranking.beta_distribution import beta_quantile
+from sandscore.base.beta_distribution import beta_quantile
 
 LEVEL = 0.95
 _STRICT = "instance_strict"

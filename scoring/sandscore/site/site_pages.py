@@ -12,6 +12,7 @@ from sandscore.site.board_columns import Column, columns_of
 from sandscore.site.board_files import ShownBoard, ShownCard
 from sandscore.site.board_proof import BoardProof, board_proof
 from sandscore.site.board_sentences import BoardSentences, sentences_of, site_sentence
+from sandscore.site.label_matrix import LabelMatrix, label_matrix
 from sandscore.site.lead_strip import LeadStrip, lead_strip
 from sandscore.site.page_templates import page
 from sandscore.site.plots.board_plot import PlotSection, PlottedBoard, plot_sections
@@ -68,6 +69,11 @@ class BoardPage(Struct, frozen=True):
     def proof(self) -> BoardProof:
         """What the page's script checks, and compares."""
         return board_proof(self.board, self.cards, self.policy, whole=self.recomputed)
+
+    @property
+    def matrix(self) -> LabelMatrix | None:
+        """What is hard."""
+        return label_matrix(self.board, self.cards)
 
     @property
     def score(self) -> str:

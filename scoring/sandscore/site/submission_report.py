@@ -16,7 +16,7 @@ from msgspec import Struct
 from sandscore.measures.overlap_matching import heaviest_matching, overlapping_pairs
 from sandscore.records.counts import Counts
 from sandscore.records.document import Document
-from sandscore.records.scorecard import FormulaScore, MeasureScore, Scorecard
+from sandscore.records.scorecard import AnyScore, Scorecard
 from sandscore.site.error_files.error_comparison import TypedSpan, compare, same_place, typed_spans
 from sandscore.site.error_files.error_report import EntityAlignment
 from sandscore.site.page_templates import page
@@ -187,7 +187,7 @@ def report_of(card: Scorecard, documents: Sequence[Document] | None, *, allow_te
     )
 
 
-def _extras(score: FormulaScore | MeasureScore) -> dict[str, float]:
+def _extras(score: AnyScore) -> dict[str, float]:
     """What a measure of another scorer carries beside or instead of counts."""
     given = {**(score.model_extra or {}), "conditional_accuracy": score.conditional_accuracy}
     return {name: value for name, value in given.items() if isinstance(value, int | float)}

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from sandscore.base.errors import ParticipantFault
-from sandscore.task_table.task import TASKS, Task, find_task
+from sandscore.task_table.task import ALL_TASKS, TASKS, Task, find_task
 
 if TYPE_CHECKING:
     from sandscore.records.board import Board
     from sandscore.records.scorecard import Scorecard
     from sandscore.records.task_definition import TaskDefinition
 
-_RESERVED = ("notes",)
+_RESERVED = ("notes", ALL_TASKS.id)
 """What files beside gold are called."""
 
 
@@ -70,6 +70,8 @@ def definition_hash(task: Task) -> str | None:
 
 def carried_task(record: "Scorecard | Board") -> Task:
     """The task of a card or board, which carries its definition where the task is an organiser's own."""
+    if record.task == ALL_TASKS.id:
+        return ALL_TASKS
     return own_task(record.task, record.definition) if record.definition else find_task(record.task)
 
 
@@ -78,7 +80,7 @@ def why_not_own(name: str, definition: "TaskDefinition") -> str | None:
     if name in TASKS:
         return f"'{name}' is a built-in task and cannot be defined again; leave out 'array' to change its ranking rules"
     if not re.fullmatch(r"[a-z][a-z0-9-]{0,63}", name) or name in _RESERVED:
-        return f"'{name}' is no id for a task: small letters, digits and hyphens, beginning with a letter, not 'notes'"
+        return f"'{name}' is no id for a task: small letters, digits and hyphens, a letter first, not 'notes', 'all'"
     same = next((task.id for task in TASKS.values() if task.array == definition.array), None)
     if same is not None:
         return f"the array '{definition.array}' belongs to the task {same} already"

@@ -69,6 +69,7 @@ class Task(Struct, frozen=True, omit_defaults=True):
     identifiers: str | None = None
     identifier_types: Pairs = ()
     starter: Starter | None = None
+    sample: str | None = None
     own: bool = False
 
     @property
@@ -83,7 +84,7 @@ class Task(Struct, frozen=True, omit_defaults=True):
 
     @property
     def measures(self) -> tuple[str, ...]:
-        return measures_of(self.label, hipaa=self.hipaa)
+        return () if self.id == ALL_TASKS.id else measures_of(self.label, hipaa=self.hipaa)
 
     @property
     def label_fields(self) -> dict[str, tuple[str, ...]]:
@@ -112,6 +113,8 @@ def _rows() -> list[Task]:
 
 
 TASKS: dict[str, Task] = {task.id: task for task in _rows()}
+ALL_TASKS = Task("all", "textAllAnnotations", "whatever identifies a patient")
+"""All tasks of the same notes together, which only leaks are told of."""
 NO_TASKS: Mapping[str, Task] = MappingProxyType({})
 
 

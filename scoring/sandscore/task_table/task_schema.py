@@ -11,6 +11,8 @@ _SPACE = r"[\t-\r\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\
 """What ``str.strip`` takes away, as a pattern of ECMA-262."""
 _SPECIAL = re.compile(r"[\\^$.*+?()\[\]{}|/]")
 _LAST = 2147483647
+ENTITY = "entityId"
+"""The property of gold that says which annotations of a patient name the same."""
 
 
 @cache
@@ -69,6 +71,7 @@ def _annotation(task: Task) -> dict[str, Any]:
         "length": {"type": "integer", "minimum": 1, "maximum": _LAST, "description": size},
         "text": {"type": "string", "description": "The annotated text, exactly as it stands in the note."},
         "confidence": {"type": "number", "minimum": 0, "maximum": 100},
+        ENTITY: {"type": "string", "description": "In gold: whom or what it names, the same throughout a patient."},
     }
     for name, values in task.label_fields.items():
         aliases = dict(task.aliases) if name == task.label else {}

@@ -5,15 +5,16 @@ from typing import Any
 import click
 
 from sandscore.cli.options import format_option
-from sandscore.cli.queue.order_results import tell
+from sandscore.cli.queue.order_results import order_options, tell
 from sandscore.cli.queue.queue_place import home_options, place_of
 
 
 @click.command("cancel")
 @click.argument("words", metavar="[DIR] ID...", nargs=-1)
+@order_options
 @home_options
 @format_option
-def command(words: tuple[str, ...], output_format: str, **where: Any) -> int:
+def command(words: tuple[str, ...], who: str | None, why: str | None, output_format: str, **where: Any) -> int:
     """Call submissions back: REJECTED with the reason 'cancelled', not counted against the quota.
 
     One that is being worked on ends at its worker's next heartbeat.
@@ -29,4 +30,5 @@ def command(words: tuple[str, ...], output_format: str, **where: Any) -> int:
         lambda home, one: home.cancel(one),
         ("cancelled", "has ended already, or is not in this queue"),
         output_format,
+        ("cancel", who, why),
     )

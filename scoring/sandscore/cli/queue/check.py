@@ -7,6 +7,7 @@ import click
 
 from sandscore.base.errors import OrganiserFault
 from sandscore.cli.options import format_option
+from sandscore.cli.queue.order_results import order_options
 from sandscore.cli.queue.queue_place import home_options, place_of
 
 if TYPE_CHECKING:
@@ -20,9 +21,17 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Go on without what is damaged beyond repair: it is set aside, and what is missing is listed.",
 )
+@order_options
 @home_options
 @format_option
-def command(words: tuple[str, ...], accept_damage: bool, output_format: str, **where: Any) -> int:
+def command(
+    words: tuple[str, ...],
+    accept_damage: bool,
+    who: str | None,
+    why: str | None,
+    output_format: str,
+    **where: Any,
+) -> int:
     """Look at all that the queue is made of: measures, columns, phases, data, keys, log and journal.
 
     Every fault is told, with its line where it stands in challenge.toml. Exits 78 if there is one.
@@ -31,9 +40,12 @@ def command(words: tuple[str, ...], accept_damage: bool, output_format: str, **w
     Example:
       sandscore queue check demo/queue
     """
+    from sandscore.queue.order_history import note_order
     from sandscore.queue.queue_check import check_queue
 
     place, _ = place_of(words, where, 0)
+    if accept_damage:
+        note_order(place.workspace.root, "accept-damage", who, why)
     accepted = place.row.accept_damage(place.workspace) if accept_damage else []
     findings = check_queue(place.workspace, place.row)
     click.echo(FORMATS[output_format](findings, accepted))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 _SETTINGS = {
     "hipaa_map": "hipaa_map",
+    "class_map": "class_map",
     "protocol": "protocol",
     "complete": "complete",
     "lease": "lease_seconds",
@@ -49,6 +50,7 @@ Example:
     help="Where notes.json and the gold (date.json, …) lie; beside challenge.toml unless named. Repeatable.",
 )
 @click.option("--hipaa-map", metavar="FILE", help="Which labels HIPAA protects, in place of the bundled map.")
+@click.option("--class-map", metavar="FILE", help="Which labels identify a patient, in place of the task table's.")
 @click.option("--protocol", type=click.Choice(["service", "batch"]), help="How images are spoken to (service).")
 @click.option("--complete", is_flag=True, help="A note without an entry makes predictions invalid.")
 @click.option("--lease", type=float, metavar="SECONDS", help="After this a silent worker's submission is free (30).")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandscore.base.errors import UsageFault
+from sandscore.cli.queue.order_results import order_options
 from sandscore.cli.queue.queue_place import home_options, place_of
 
 if TYPE_CHECKING:
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
 @click.command("release-log")
 @click.argument("words", metavar="[DIR] ID", nargs=-1)
 @click.option("--lines", metavar="A-B", help="Only these, counted from 1; at most 2,000 characters.")
+@order_options
 @home_options
-def command(words: tuple[str, ...], lines: str | None, **where: Any) -> int:
+def command(words: tuple[str, ...], lines: str | None, who: str | None, why: str | None, **where: Any) -> int:
     """Show lines of the log that an image wrote among hidden notes, and release them to its team.
 
     Only where the challenge says logs = "reviewed". They are shown first, and released once the id is typed; where
@@ -28,6 +30,7 @@ def command(words: tuple[str, ...], lines: str | None, **where: Any) -> int:
     """
     from sandscore.base.terminal_text import printable
     from sandscore.queue.log_release import WARNING, excerpt, release_excerpt
+    from sandscore.queue.order_history import note_order
 
     place, (submission_id,) = place_of(words, where, 1)
     chosen = place.asking(lambda home: excerpt(home, place.workspace, submission_id, lines))
@@ -41,6 +44,8 @@ def command(words: tuple[str, ...], lines: str | None, **where: Any) -> int:
         != submission_id
     ):
         raise UsageFault("nothing was released")
+
+    note_order(place.workspace.root, "release-log", who, why, [submission_id])
 
     async def done(home: "QueueHome") -> float:
         return await release_excerpt(home, place.workspace, chosen)

@@ -6,6 +6,7 @@ import click
 
 from sandscore.base.errors import UsageFault
 from sandscore.cli.options import format_option
+from sandscore.cli.queue.order_results import who_option
 from sandscore.cli.queue.queue_place import Place, home_options, place_of
 
 if TYPE_CHECKING:
@@ -18,9 +19,18 @@ if TYPE_CHECKING:
 @click.option("--plan", is_flag=True, help="Only say who would move, by how much, and because of which annotations.")
 @click.option("--apply", "carry_out", is_flag=True, help="Write new versions beside the old and renew boards and site.")
 @click.option("--cause", default="rescored", show_default=True, metavar="TEXT", help="For the history.")
+@who_option
 @home_options
 @format_option
-def command(words: tuple[str, ...], plan: bool, carry_out: bool, cause: str, output_format: str, **where: Any) -> int:
+def command(
+    words: tuple[str, ...],
+    plan: bool,
+    carry_out: bool,
+    cause: str,
+    who: str | None,
+    output_format: str,
+    **where: Any,
+) -> int:
     """Score what was kept again, all scored submissions or those named. No container is run.
 
     The plan names notes and annotations of the gold, so it is for organisers alone.
@@ -30,10 +40,13 @@ def command(words: tuple[str, ...], plan: bool, carry_out: bool, cause: str, out
       sandscore queue rescore demo/queue --plan
     """
     from sandscore.cli.queue.rescoring_text import FORMATS
+    from sandscore.queue.order_history import note_order
 
     if plan == carry_out:
         raise UsageFault("either --plan or --apply")
     place, ids = place_of(words, where, -1)
+    if carry_out:
+        note_order(place.workspace.root, "rescore", who, cause, ids)
     groups, written = place.asking(lambda home: _rescore(place, home, ids, cause if carry_out else None))
     click.echo(FORMATS[output_format](groups, written))
     return 0

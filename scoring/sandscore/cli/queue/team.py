@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sandscore.cli.options import format_option
+from sandscore.cli.queue.order_results import who_option
 from sandscore.cli.queue.queue_place import home_options, place_of
 
 if TYPE_CHECKING:
@@ -24,16 +25,10 @@ def command() -> None:
     """
 
 
-def _who_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option("--as", "who", metavar="NAME", help="Who does this, for the history; else the account.")(
-        function
-    )
-
-
 @command.command("add")
 @click.argument("words", metavar="[DIR] NAME", nargs=-1)
 @click.option("--mail", metavar="ADDRESS", help="Told of start and end of what the team hands in.")
-@_who_option
+@who_option
 @home_options
 def add(words: tuple[str, ...], mail: str | None, who: str | None, **where: Any) -> int:
     """Let a team hand in.
@@ -49,7 +44,7 @@ def add(words: tuple[str, ...], mail: str | None, who: str | None, **where: Any)
 
 @command.command("remove")
 @click.argument("words", metavar="[DIR] NAME", nargs=-1)
-@_who_option
+@who_option
 @home_options
 def remove(words: tuple[str, ...], who: str | None, **where: Any) -> int:
     """Let a team hand in no more, and void its tokens. What it handed in stays.
@@ -67,7 +62,7 @@ def remove(words: tuple[str, ...], who: str | None, **where: Any) -> int:
 @click.argument("words", metavar="[DIR] NAME", nargs=-1)
 @click.option("--for", "person", metavar="PERSON", help="Whose token it is.")
 @click.option("--revoke", metavar="ID", help="Void this token, named by what stands before its dot.")
-@_who_option
+@who_option
 @home_options
 def token(words: tuple[str, ...], person: str | None, revoke: str | None, who: str | None, **where: Any) -> int:
     """Print a new token of a team, once, or void one. Only its hash is kept.
@@ -113,7 +108,7 @@ def listing(words: tuple[str, ...], history: bool, output_format: str, **where: 
 
 @command.command("import")
 @click.argument("words", metavar="[DIR] FILE", nargs=-1)
-@_who_option
+@who_option
 @home_options
 def importing(words: tuple[str, ...], who: str | None, **where: Any) -> int:
     """Add the teams of a CSV (team, mail, person), and print it again with the token of each person.

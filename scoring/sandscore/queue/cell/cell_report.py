@@ -21,6 +21,7 @@ from sandscore.annotations.input_files import ReadPredictions
 from sandscore.annotations.label_codes import LabelCodes, vocabulary
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.errors import InfrastructureFault
+from sandscore.records.diagnosis import CAUSES, Diagnosis
 from sandscore.records.problem import CODES, Problem
 from sandscore.task_table.task import Task
 
@@ -33,6 +34,7 @@ _ALIGNED = 8
 Arrays = dict[str, NDArray[Any]]
 """Columns by name, each of its own fixed type."""
 _LONGEST_HEADER = 1 << 26
+_MOST_CAUSES, _MOST = 2 * len(CAUSES), 1 << 40
 
 
 class CellReport(Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,6 +46,7 @@ class CellReport(Struct, frozen=True, forbid_unknown_fields=True):
     counts: dict[str, int] = {}
     errors: int = 0
     problems: tuple[Problem, ...] = ()
+    diagnosis: tuple[Diagnosis, ...] = ()
     whole_names: bool = False
 
 
@@ -64,6 +67,7 @@ def report_of(columns: Columns, labels: list[str], found: ProblemCollector) -> t
         counts=dict(found.counts),
         errors=found.errors,
         problems=tuple(_first(found)),
+        diagnosis=found.diagnosis,
     )
     return report, [arrays[name] for name in (*_ROWS, *_TOKENS)] if arrays else []
 
@@ -142,6 +146,7 @@ def believed(report: CellReport, arrays: Arrays, task: Task, dataset: DataSet, *
     _refuse_odd_labels(report, labels)
     found = ProblemCollector("predictions", task.array)
     found.restore(report.counts, report.errors, report.problems)
+    found.diagnosis = report.diagnosis
     _refuse_odd_problems(report, complete)
     tokens = Tokens(arrays["words"], arrays["begin"], arrays["size"]) if arrays else Tokens(*[_NONE] * 3)
     rows: Arrays = {name: arrays[name] if arrays else np.zeros(0, KINDS[name]) for name in _COLUMNS}
@@ -171,8 +176,14 @@ def _refuse_odd_problems(report: CellReport, complete: bool) -> None:
         raise DoubtfulReport("another number of errors than it counted")
     if any(problem.code not in report.counts for problem in report.problems):
         raise DoubtfulReport("problems that it did not count")
+    if len(report.diagnosis) > _MOST_CAUSES or not all(map(_is_diagnosis, report.diagnosis)):
+        raise DoubtfulReport("causes of no known kind")
     if report.errors and report.rows:
         raise DoubtfulReport("annotations of a file that is not valid")
+
+
+def _is_diagnosis(one: Diagnosis) -> bool:
+    return one.cause in CAUSES and 0 <= one.explains <= one.of < _MOST and abs(one.by or 0) < _MOST
 
 
 def _refuse_odd_rows(columns: Columns, tokens: Tokens, task: Task, dataset: DataSet, labels: int) -> None:

@@ -250,6 +250,7 @@ def _read(
     own = replace(dataset, vocabulary=vocabulary(task, task.label))
     loader = AnnotationLoader(task, own, found, gathered=Gathered(spilling=False))
     columns = loader.load(memoryview(data), missing="error" if complete else "warning")
+    loader.diagnose(memoryview(data), columns)
     return report_of(columns, own.vocabulary.names, found)
 
 

@@ -61,7 +61,11 @@ def _rehearse(job: SubmissionRunRequest, task: Task, notes: list[SentNote]) -> R
     limited = msgspec.structs.replace(job, limits=job.limits.model_copy(update={"total_seconds": total}), masked=False)
     finished = _finished(limited, task, notes, hashlib.sha256(written).hexdigest())
     found = _problems(task, notes, finished)
-    told = {"problems": found.problems[:_LISTED], "counts": dict(sorted(found.counts.items()))}
+    told = {
+        "problems": found.problems[:_LISTED],
+        "counts": dict(sorted(found.counts.items())),
+        "diagnosis": found.diagnosis,
+    }
     write_run(Path(job.folder), task, notes, finished, {NOTES: written, PROBLEMS: msgspec.json.encode(told)})
     return _answer(finished, masked=False)
 

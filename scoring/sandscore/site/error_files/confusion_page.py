@@ -63,9 +63,9 @@ class HeatTable(Struct, frozen=True):
         return sorted((one for one in found if one.count), key=lambda one: -one.count)[:_NAMED]
 
 
-def page(labels: Sequence[str], matrix: Sequence[Sequence[int]]) -> str:
-    """A self-contained HTML page; nothing in it is fetched from elsewhere."""
-    return page_templates.page("errors.html", heat=heat_table(labels, matrix)).decode()
+def page(labels: Sequence[str], matrix: Sequence[Sequence[int]], counted: str = "annotations") -> str:
+    """A self-contained HTML page; nothing in it is fetched from elsewhere. ``counted`` is what its cells count."""
+    return page_templates.page("errors.html", heat=heat_table(labels, matrix), counted=counted).decode()
 
 
 def heat_table(labels: Sequence[str], matrix: Sequence[Sequence[int]]) -> HeatTable:

@@ -175,7 +175,9 @@ def contents(report: ErrorReport) -> dict[str, str]:
         "metrics.json": f"{numbers}\n",
         "false_positives.csv": table(report.false_positives),
         "false_negatives.csv": table(report.false_negatives),
-        "confusion_matrix.html": page(report.labels, report.matrix),
+        "confusion_matrix.html": page(
+            report.labels, report.matrix, "tokens" if report.config["comparison"] == _COMPARING else "annotations"
+        ),
     }
 
 

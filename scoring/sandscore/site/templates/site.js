@@ -55,12 +55,15 @@
     }
   };
 
+  /* Without accents, small and capital letters alike. */
+  const folded = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLocaleLowerCase();
+
   const makeFilter = (field) => {
     const table = document.getElementById(field.dataset.filter);
     if (!table) return;
-    const rows = Array.from(table.tBodies[0].rows, (row) => ({ row, text: row.querySelector("th").textContent.toLocaleLowerCase() }));
+    const rows = Array.from(table.tBodies[0].rows, (row) => ({ row, text: folded(row.querySelector("th").textContent) }));
     field.addEventListener("input", () => {
-      const wanted = field.value.trim().toLocaleLowerCase();
+      const wanted = folded(field.value.trim());
       let left = 0;
       for (const { row, text } of rows) {
         row.hidden = !text.includes(wanted);

@@ -4,7 +4,10 @@ import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from sandscore.base.errors import InfrastructureFault, OrganiserFault
 from sandscore.records.run_record import Outcome, RunFault
@@ -27,6 +30,8 @@ engine takes the container down, calls it created again, and the next start succ
 _NO_GPU = ("could not select device driver", "nvidia-container-cli")
 """What a start says that was asked for graphics processors where there are none, or not so many."""
 
+USUAL_SOCKET = Path("/var/run/docker.sock")
+
 
 @contextmanager
 def docker_client(seconds: float = 120.0) -> Iterator["DockerClient"]:
@@ -35,27 +40,84 @@ def docker_client(seconds: float = 120.0) -> Iterator["DockerClient"]:
         import docker
     except ImportError:
         raise InfrastructureFault("running containers needs the docker package: pip install 'sandscore[run]'") from None
-    nobody = InfrastructureFault(
-        "no Docker engine answers; start one (Debian: apt-get install docker.io) or set DOCKER_HOST"
-    )
-    if not _socket_answers():
-        raise nobody
+    address = engine_address()
+    _require_listening(address.url)
     try:
-        client = docker.from_env(timeout=seconds)
+        if "DOCKER_HOST" in os.environ:
+            client = docker.from_env(timeout=seconds)
+        else:
+            client = docker.DockerClient(base_url=address.url, tls=address.tls or False, timeout=seconds)
         client.ping()
     except docker.errors.DockerException:
-        raise nobody from None
+        raise nobody(address.url) from None
     with client_closed(client):
         yield client
 
 
-def _socket_answers() -> bool:
-    """Whether somebody listens on the engine's local socket; engines elsewhere are asked by their client."""
-    scheme, _, path = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock").partition("://")
+class EngineAddress(Struct, frozen=True):
+    """Where an engine is, and with which certificates it is spoken to."""
+
+    url: str
+    tls: Any = None
+
+
+def engine_address() -> EngineAddress:
+    """What DOCKER_HOST says, else the docker command's context, else the first socket of those that engines make."""
+    if host := os.environ.get("DOCKER_HOST"):
+        return EngineAddress(host)
+    if found := _context():
+        return found
+    sockets = [USUAL_SOCKET, *(path / "docker.sock" for path in _own_folders())]
+    there = next((path for path in sockets if path.is_socket()), sockets[0])
+    return EngineAddress(f"unix://{there}")
+
+
+def _context() -> EngineAddress | None:
+    """The context that ``docker context use`` or DOCKER_CONTEXT chose; None where it is the default one."""
+    from docker.context import ContextAPI
+    from docker.errors import DockerException
+
+    name = os.environ.get("DOCKER_CONTEXT")
+    try:
+        context = ContextAPI.get_context(name) if name else ContextAPI.get_current_context()
+    except (DockerException, OSError, ValueError) as fault:
+        raise InfrastructureFault(f"the docker command's context cannot be read: {fault}") from None
+    if context is None and name:
+        raise InfrastructureFault(f"DOCKER_CONTEXT is '{name}', and there is no such context: docker context ls")
+    if context is None or context.name == "default" or not context.Host:
+        return None
+    return EngineAddress(context.Host, context.TLSConfig)
+
+
+def _own_folders() -> Iterator[Path]:
+    """Where engines without root (Linux) and Docker Desktop (macOS, Linux) make their sockets."""
+    if runtime := os.environ.get("XDG_RUNTIME_DIR"):
+        yield Path(runtime)
+    home = Path.home() / ".docker"
+    yield from (home / "run", home / "desktop")
+
+
+def nobody(address: str) -> InfrastructureFault:
+    return InfrastructureFault(
+        f"no Docker engine answers at {address}; start one (Debian: apt-get install docker.io) or set DOCKER_HOST"
+    )
+
+
+def _require_listening(address: str) -> None:
+    """Somebody listens on the engine's local socket, and lets us; engines elsewhere are asked by their client."""
+    scheme, _, path = address.partition("://")
     if scheme != "unix":
-        return True
+        return
     with socket.socket(socket.AF_UNIX) as probe:
-        return probe.connect_ex(path) == 0
+        try:
+            probe.connect(path)
+        except PermissionError:
+            raise InfrastructureFault(
+                f"permission denied on the socket {path}: there is a Docker engine, and it is not this account's to "
+                "use; join the group docker, or name an engine of your own: DOCKER_HOST=unix://…"
+            ) from None
+        except OSError:
+            raise nobody(address) from None
 
 
 @contextmanager

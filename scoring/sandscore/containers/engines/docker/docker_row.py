@@ -88,7 +88,8 @@ class DockerEngine:
         cleanup.remove_abandoned_images(self.client)
 
     def no_network(self) -> Isolation | None:
-        return network_isolation.no_network() if may_enter_namespaces() else None
+        local = str(self.client.api.base_url).startswith("http+docker:")
+        return network_isolation.no_network() if local and may_enter_namespaces() else None
 
     def own_network(self, marks: dict[str, str]) -> AbstractContextManager[Isolation]:
         return network_isolation.own_network(self.client, marks)

@@ -1,0 +1,341 @@
+"""Leak measures: what of gold stays open under the masks, and what is masked that is not gold's.
+
+``docs/leaks.md`` says what each number means. All are counted in cells of a grid (characters, content, graphemes), as
+sets: labels, order and the number of predictions change nothing. ``class`` restricts the mentions; masks stay whole.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from msgspec import Struct
+
+from sandscore.annotations.columns import Ints, Mask, distinct, order_of, ranked
+from sandscore.base.errors import UsageFault
+from sandscore.measures.identifier_classes import CLASSES
+from sandscore.measures.masked_positions import MaskedCells, Pair
+from sandscore.measures.measure import Measure, Settings
+from sandscore.measures.measure_syntax import Named, Parameter
+from sandscore.measures.text_grids import TextGrid
+from sandscore.records.formula import RATIO, Direction, parse_formula
+
+_DOCUMENTED = "docs/leaks.md"
+ALL = "all"
+UNIT = Parameter("unit", "chars", choices=("chars", "content", "graphemes"))
+CLASS = Parameter("class", ALL, choices=(ALL, *CLASSES))
+WEIGHTS = Parameter("weights", "", file=True)
+_BY = Parameter("by", "id", choices=("id", "text"))
+
+
+class OpenMentions(Struct, frozen=True):
+    """Mentions that count, and whether anything of them is open; ``note`` counts from the data set's first."""
+
+    note: Ints
+    start: Ints
+    length: Ints
+    label: Ints
+    entity: Ints
+    text: Ints
+    leaking: Mask
+
+
+class Grouped(Struct, frozen=True):
+    """Mentions in groups, of which each unit counts once: a note, a patient, an entity of a patient."""
+
+    group: Ints
+    unit: Ints
+    leaking: Mask
+
+    def once(self) -> "Grouped":
+        """Every unit of a group once; it leaks if any of its mentions does."""
+        kept = np.flatnonzero(self.group >= 0)
+        keys, size = ranked([self.group[kept], self.unit[kept]])
+        order = order_of(keys, size)
+        first = np.flatnonzero(np.concatenate(([True], np.diff(keys[order]) != 0))) if len(order) else order
+        rows = kept[order]
+        leaking = np.logical_or.reduceat(self.leaking[rows], first) if len(first) else np.zeros(0, bool)
+        return Grouped(self.group[rows[first]], self.unit[rows[first]], leaking)
+
+    def counted(self, groups: int) -> Pair:
+        """Leaking units and units of each group."""
+        return np.bincount(self.group[self.leaking], minlength=groups), np.bincount(self.group, minlength=groups)
+
+
+class LeakMeasure(Measure):
+    """A measure of positions: what of it, and of how much."""
+
+    formula = RATIO
+    direction: ClassVar[Direction] = "lower"
+    of_positions = True
+    source = _DOCUMENTED
+    needs_text: ClassVar[bool] = False
+    """Whether it can only be told from the notes' text."""
+    grouped: ClassVar[bool] = False
+    """Whether it is told by label and class as well."""
+
+    @classmethod
+    def grid(cls, settings: Settings, words: frozenset[str] | None) -> TextGrid:
+        """In what it counts."""
+        unit = settings.get("unit", "chars")
+        return TextGrid(unit)  # type: ignore[arg-type]
+
+    @classmethod
+    def refusal(cls, settings: Settings) -> str | None:
+        """Why these parameters do not go together."""
+        return None
+
+
+class NoteLeakMeasure(LeakMeasure):
+    """One that adds up over notes."""
+
+    @classmethod
+    def tally(cls, cells: MaskedCells, group: Ints, groups: int, settings: Settings) -> Pair:
+        """Of mentions in groups, those below 0 left out; by note, a group is a note."""
+        raise NotImplementedError
+
+    @classmethod
+    def per_note(cls, cells: MaskedCells, group: Ints, settings: Settings) -> Ints:
+        """A row a note."""
+        return np.stack(cls.tally(cells, group, cells.part.sides.notes, settings), axis=1)
+
+
+class UnitLeakMeasure(LeakMeasure):
+    """One that is told patient by patient, whatever notes they have."""
+
+    grouped = True
+
+    @classmethod
+    def restricted(cls, settings: Settings) -> str:
+        """The class that counts."""
+        return str(settings["class"])
+
+    @classmethod
+    def tally(cls, mentions: OpenMentions, patient: Ints, group: Ints, groups: int, settings: Settings) -> Pair:
+        """Of mentions in groups; patient by patient, a group is a patient."""
+        raise NotImplementedError
+
+
+class CharacterLeak(NoteLeakMeasure):
+    """Gold characters that stay open."""
+
+    name = "char_leak"
+    description = "share of gold characters that no mask covers"
+    parameters = (UNIT, CLASS, WEIGHTS)
+    grouped = True
+
+    @classmethod
+    def tally(cls, cells: MaskedCells, group: Ints, groups: int, settings: Settings) -> Pair:
+        return cells.sets(group, groups)
+
+    @classmethod
+    def weighed(cls, cells: MaskedCells, group: Ints, weights: Ints) -> Ints:
+        """A row a note, labels weighing as much as they are given; that of no label is in front."""
+        label, notes = cells.part.mentions.label + 1, cells.part.sides.notes
+        rows = np.zeros((notes, 2), np.int64)
+        for code in np.flatnonzero(np.bincount(label, minlength=1)).tolist():
+            if weights[code]:
+                rows += weights[code] * np.stack(cells.sets(group, notes, label == code), axis=1)
+        return rows
+
+
+class MentionLeak(NoteLeakMeasure):
+    """Mentions of which something stays open, or all."""
+
+    name = "mention_leak"
+    description = "share of mentions of which a character (any) or every character (full) is open"
+    parameters = (Parameter("part", "any", choices=("any", "full")), UNIT, CLASS)
+    grouped = True
+
+    @classmethod
+    def tally(cls, cells: MaskedCells, group: Ints, groups: int, settings: Settings) -> Pair:
+        leaking = cells.leaking if settings["part"] == "any" else cells.open_sizes == cells.sizes
+        counted = cells.counted & (group >= 0)
+        n = np.bincount(group[counted & leaking], minlength=groups)
+        return n, np.bincount(group[counted], minlength=groups)
+
+
+class LeakingNotes(NoteLeakMeasure):
+    """Notes in which something stays open."""
+
+    name = "note_leak"
+    description = "share of notes with gold in which a gold character is open"
+    parameters = (UNIT, CLASS)
+    grouped = True
+
+    @classmethod
+    def tally(cls, cells: MaskedCells, group: Ints, groups: int, settings: Settings) -> Pair:
+        return Grouped(np.where(cells.counted, group, -1), cells.named.note, cells.leaking).once().counted(groups)
+
+
+class EntityLeak(UnitLeakMeasure):
+    """Entities of which a mention leaks in any note of the patient."""
+
+    name = "entity_leak"
+    description = "share of entities of which any mention in any note of the patient is not wholly masked"
+    source = "1 - TAB's entity recall, without its ignored words; docs/leaks.md"
+    parameters = (_BY, UNIT, CLASS)
+
+    @classmethod
+    def tally(cls, mentions: OpenMentions, patient: Ints, group: Ints, groups: int, settings: Settings) -> Pair:
+        entity = patient * (1 + int(mentions.entity.max(initial=0))) + mentions.entity
+        return Grouped(group, entity, mentions.leaking).once().counted(groups)
+
+
+class LeakingPatients(UnitLeakMeasure):
+    """Patients of whom anything leaks, or at least ``quasi`` different quasi-identifiers."""
+
+    name = "patient_leak"
+    description = "share of patients of whom a gold character is open in any note; quasi=k: k different quasi entities"
+    source = "Scaiano et al. 2016, doi 10.1016/j.jbi.2016.07.015; docs/leaks.md"
+    parameters = (CLASS, Parameter("quasi", 0, least=0, most=100), _BY, UNIT)
+
+    @classmethod
+    def refusal(cls, settings: Settings) -> str | None:
+        if settings["quasi"] and settings["class"] not in {ALL, "quasi"}:
+            return f"quasi={settings['quasi']} counts quasi-identifiers; leave out class={settings['class']}"
+        return None
+
+    @classmethod
+    def restricted(cls, settings: Settings) -> str:
+        return "quasi" if settings["quasi"] else str(settings["class"])
+
+    @classmethod
+    def tally(cls, mentions: OpenMentions, patient: Ints, group: Ints, groups: int, settings: Settings) -> Pair:
+        least = int(settings["quasi"])
+        if not least:
+            return Grouped(group, patient, mentions.leaking).once().counted(groups)
+        room = 1 + int(mentions.entity.max(initial=0))
+        entities = Grouped(group, patient * room + mentions.entity, mentions.leaking).once()
+        patients = 1 + int(patient.max(initial=0))
+        cell = entities.group * patients + entities.unit // room
+        cells = distinct(cell)[0]
+        place = np.searchsorted(cells, cell)
+        has = np.bincount(place, minlength=len(cells)) >= least
+        leaks = np.bincount(place[entities.leaking], minlength=len(cells)) >= least
+        owner = cells // patients
+        return np.bincount(owner[leaks], minlength=groups), np.bincount(owner[has], minlength=groups)
+
+
+class CharacterPrecision(NoteLeakMeasure):
+    """Masked characters that are gold's."""
+
+    name = "char_precision"
+    description = "share of masked characters that are gold's"
+    direction: ClassVar[Direction] = "higher"
+    parameters = (UNIT,)
+
+    @classmethod
+    def per_note(cls, cells: MaskedCells, group: Ints, settings: Settings) -> Ints:
+        tp, fp, _ = hits(cells, group)
+        return np.stack((tp, tp + fp), axis=1)
+
+
+class OverMask(NoteLeakMeasure):
+    """Text that should have stayed and did not."""
+
+    name = "over_mask"
+    description = "share of the text outside gold that is masked"
+    parameters: ClassVar[tuple[Parameter, ...]] = (UNIT,)
+    needs_text = True
+
+    @classmethod
+    def per_note(cls, cells: MaskedCells, group: Ints, settings: Settings) -> Ints:
+        notes = cells.part.sides.notes
+        gold = cells.sets(cells.named.note, notes)[1]
+        total = gold if cells.totals is None else cells.totals
+        return np.stack((cells.spurious(notes), total - gold), axis=1)
+
+
+class OverMaskedWords(OverMask):
+    """Words that should have stayed and are touched."""
+
+    name = "over_mask_words"
+    description = "share of words without a gold character of which a character is masked"
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+
+    @classmethod
+    def grid(cls, settings: Settings, words: frozenset[str] | None) -> TextGrid:
+        return TextGrid("words", words)
+
+
+class ClinicalLoss(OverMaskedWords):
+    """Clinical words that should have stayed and are touched."""
+
+    name = "clinical_loss"
+    description = "over_mask_words of the words of a clinical vocabulary"
+    source = "after arXiv 2509.14464; docs/leaks.md"
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("words", "", file=True, sample="Anna\nMay\n12\n"),)
+
+
+class CleanNotesTouched(NoteLeakMeasure):
+    """Notes without gold in which something is masked."""
+
+    name = "clean_notes_touched"
+    description = "share of notes without gold in which something is masked"
+
+    @classmethod
+    def per_note(cls, cells: MaskedCells, group: Ints, settings: Settings) -> Ints:
+        gold, predicted = cells.part.sides.per_note
+        return np.stack(((gold == 0) & (predicted > 0), gold == 0), axis=1).astype(np.int64)
+
+
+class CharacterF(NoteLeakMeasure):
+    """F-beta of characters; with weights, recall is that of the weighed labels and the score cannot rank."""
+
+    name = "char_f"
+    description = "F-beta of gold and masked characters; Presidio recommends beta=2"
+    source = "Presidio's evaluation, on positions; docs/leaks.md"
+    direction: ClassVar[Direction] = "higher"
+    parameters = (Parameter("beta", "2"), UNIT, WEIGHTS)
+
+    @classmethod
+    def refusal(cls, settings: Settings) -> str | None:
+        try:
+            parse_formula(_f_beta(settings))
+        except ValueError:
+            return f"beta={settings['beta']} is neither a number nor a ratio of two: write beta=2, beta=0.5 or beta=1/3"
+        return None
+
+    @classmethod
+    def formula_for(cls, settings: Settings) -> str | None:
+        return None if settings["weights"] or cls.refusal(settings) else _f_beta(settings)
+
+    @classmethod
+    def per_note(cls, cells: MaskedCells, group: Ints, settings: Settings) -> Ints:
+        return np.stack(hits(cells, group), axis=1)
+
+    @classmethod
+    def value(cls, counts: Mapping[str, int], weighed: tuple[int, int] | None, settings: Settings) -> float | None:
+        """The score; with what of the weighed labels is open, and of how much, that which cannot rank."""
+        if weighed is None:
+            return parse_formula(_f_beta(settings)).score(counts)
+        masked, (n, of) = counts["tp"] + counts["fp"], weighed
+        if not masked or not of:
+            return None
+        precision, recall = Fraction(counts["tp"], masked), 1 - Fraction(n, of)
+        square = Fraction(str(settings["beta"])) ** 2
+        below = square * precision + recall
+        return float((1 + square) * precision * recall / below) if below else 0.0
+
+
+def _f_beta(settings: Settings) -> str:
+    return f"f_beta({settings['beta']})"
+
+
+def hits(cells: MaskedCells, group: Ints) -> tuple[Ints, Ints, Ints]:
+    """Cells of each note that are gold's and masked, masked alone, and gold's alone."""
+    notes = cells.part.sides.notes
+    fn, gold = cells.sets(group, notes)
+    return gold - fn, cells.spurious(notes), fn
+
+
+def refuse(measure: Named, row: type[LeakMeasure], *, with_text: bool) -> None:
+    """Parameters that do not go together, files that are not given, text that is not there."""
+    settings: dict[str, Any] = row.settle(measure)
+    if said := row.refusal(settings):
+        raise UsageFault(f"the measure '{measure}': {said}")
+    if "words" in settings and not settings["words"]:
+        raise UsageFault(f"the measure '{measure}' needs words=FILE, a vocabulary with a word in each line")
+    if not with_text and (row.needs_text or settings.get("unit", "chars") != "chars"):
+        raise UsageFault(f"the measure '{measure}' is told from the notes' text: give --notes")

@@ -1,0 +1,151 @@
+"""A queue out of its backup is what it was: files, modes, numbers, what was told, the log; its data come along."""
+
+import io
+import json
+import shutil
+import stat
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+from queue_samples import HALF, HIDDEN, RIGHT, WRONG_PLACE, hand_in, queue, with_home
+
+from sandscore.cli.main import run
+from sandscore.queue.queue_backup import MARK
+from sandscore.queue.workspace import Workspace, open_workspace
+
+PASSING = {".publishing.lock", ".published"}
+"""Of workers that run, not of the queue."""
+
+
+def files_of(folder: Path) -> dict[str, tuple[int, bytes | str]]:
+    """Mode and content of everything below; a link by where it leads."""
+    found: dict[str, tuple[int, bytes | str]] = {}
+    for path in sorted(folder.rglob("*")):
+        name, mode = path.relative_to(folder).as_posix(), stat.S_IMODE(path.lstat().st_mode)
+        if path.is_symlink():
+            found[name] = (0, str(path.readlink()))
+        elif path.is_dir():
+            found[name] = (mode, "folder")
+        elif path.name not in PASSING and not path.name.startswith("queue.sqlite"):
+            found[name] = (mode, path.read_bytes())
+    return found
+
+
+def told(workspace: Workspace, capsys: pytest.CaptureFixture[str]) -> list[object]:
+    """What every reading verb says."""
+    said: list[object] = []
+    ids = [one.id for one in with_home(workspace, lambda home: home.submissions())]
+    for words in (["list"], ["disclosed"], ["status"], *(["show", one] for one in ids)):
+        capsys.readouterr()
+        place = [words[0], str(workspace.root), *words[1:]]
+        assert run(["queue", *place, "--format", "json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        if isinstance(found, dict):
+            for passing in ("free_bytes", "oldest_waiting_seconds", "folder"):
+                found.pop(passing, None)
+        said.append(found)
+    return said
+
+
+def test_a_restored_queue_is_the_queue(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    workspace = queue(tmp_path / "here", HIDDEN)
+    for spans, team in ((RIGHT, "A"), (HALF, "B"), (WRONG_PLACE, "C")):
+        hand_in(workspace, spans, team)
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    hand_in(workspace, RIGHT, "D")
+    before, files = told(workspace, capsys), files_of(workspace.root)
+    backup = tmp_path / "backup.tar"
+    assert run(["queue", "backup", str(workspace.root), str(backup)]) == 0
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+    shutil.rmtree(tmp_path / "here")
+
+    root = tmp_path / "elsewhere" / "queue"
+    assert run(["queue", "restore", str(backup), str(root)]) == 0
+    restored = files_of(root)
+    data = {name for name in restored if name.startswith("private/restored")}
+    changed = {name for name in files if files[name] != restored.get(name)}
+    assert changed == {"private/settings.json"}, "which names the folder of the data"
+    assert restored.keys() - data == files.keys()
+    there = open_workspace(root)
+    assert told(there, capsys) == before
+    assert run(["queue", "check", str(root)]) == 0
+    assert run(["queue", "work", str(root), "--once"]) == 0
+    assert [one.status for one in with_home(there, lambda home: home.submissions())] == [
+        "SCORED", "SCORED", "INVALID", "SCORED",
+    ]  # fmt: skip
+    assert run(["verify", str(there.boards / "date.json"), "--log", str(root / "public" / "log")]) == 0
+
+
+def test_a_backup_while_workers_and_teams_are_busy(tmp_path: Path) -> None:
+    """What was handed in before the backup began is in it, whatever goes on meanwhile."""
+    workspace = queue(tmp_path)
+    early = [hand_in(workspace, RIGHT, f"Team {at}") for at in range(12)]
+    command = [sys.executable, "-m", "sandscore", "queue", "work", str(workspace.root), "--once"]
+    worker = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    backups: list[Path] = []
+    while worker.poll() is None and len(backups) < 6:
+        backups.append(tmp_path / f"backup-{len(backups)}.tar")
+        assert run(["queue", "backup", str(workspace.root), str(backups[-1])]) == 0
+        hand_in(workspace, HALF, f"Late {len(backups)}")
+    assert worker.wait(120) == 0
+    for at, backup in enumerate(backups):
+        root = tmp_path / f"restored-{at}"
+        assert run(["queue", "restore", str(backup), str(root)]) == 0
+        found = {one.id for one in with_home(open_workspace(root), lambda home: home.submissions())}
+        assert set(early) <= found
+        assert run(["queue", "check", str(root)]) == 0
+    assert run(["queue", "work", str(root), "--once"]) == 0
+    ended = with_home(open_workspace(root), lambda home: home.submissions())
+    assert {one.status for one in ended} == {"SCORED"}
+
+
+def archive(path: Path, *entries: tuple[str, bytes | None]) -> Path:
+    with tarfile.open(path, "w") as made:
+        for name, content in entries:
+            entry = tarfile.TarInfo(name)
+            if content is None:
+                entry.type, entry.linkname = tarfile.SYMTYPE, "/etc/passwd"
+                made.addfile(entry)
+            else:
+                entry.size = len(content)
+                made.addfile(entry, io.BytesIO(content))
+    return path
+
+
+ODD = json.dumps({"format": 1, "sandscore": "1", "data": {}, "practice": {}}).encode()
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        ([], "is not a backup of a queue"),
+        ([("other.json", b"{}")], "is not a backup of a queue"),
+        ([(MARK, b"[]")], "is not a backup of a queue"),
+        ([(MARK, ODD.replace(b"1,", b"9,", 1))], "has format 9"),
+        ([(MARK, ODD), ("private/../../x", b"")], "holds what no queue has"),
+        ([(MARK, ODD), ("/etc/x", b"")], "holds what no queue has"),
+        ([(MARK, ODD), ("private/link", None)], "holds what no queue has"),
+        ([(MARK, ODD), ("elsewhere/x", b"")], "holds what no queue has"),
+    ],
+)
+def test_what_is_no_backup_is_refused(
+    tmp_path: Path, entries: list[tuple[str, bytes | None]], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = archive(tmp_path / "odd.tar", *entries)
+    assert run(["queue", "restore", str(source), str(tmp_path / "queue")]) == 78
+    assert said in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["odd.tar", "queue"]
+
+
+def test_a_backup_that_is_cut_off_and_a_place_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    workspace, backup = queue(tmp_path), tmp_path / "backup.tar"
+    assert run(["queue", "backup", str(workspace.root), str(backup)]) == 0
+    cut = tmp_path / "cut.tar"
+    cut.write_bytes(backup.read_bytes()[:9000])
+    assert run(["queue", "restore", str(cut), str(tmp_path / "other")]) == 78
+    assert run(["queue", "restore", str(backup), str(workspace.root)]) == 2
+    assert run(["queue", "restore", str(tmp_path / "none.tar"), str(tmp_path / "new")]) == 66
+    assert "Traceback" not in capsys.readouterr().err
