@@ -1,6 +1,6 @@
 """Asks the engine for an image, or gives it one: ``base_image.py has NAME``, ``base_image.py import NAME TARBALL``.
 
-``base_image.py models NAME BASE PACKAGES`` makes the base of the templates with models: Debian's Node, and a folder of
+``base_image.py models NAME BASE PACKAGES…`` makes the base of the templates with models: Debian's Node, and folders of
 Python packages. ``base_image.py reach`` says where an engine answers; without one it ends with 75 and a sentence.
 """
 
@@ -33,17 +33,21 @@ def give(name: str, tarball: Path) -> None:
         client.api.import_image_from_file(str(tarball), repository=repository, tag=tag, changes=['CMD ["python3"]'])
 
 
-def models(name: str, base: str, packages: Path) -> None:
-    """A base with spaCy, Presidio and Node, so that what participants install is there without an index of packages."""
+def models(name: str, base: str, folders: list[Path]) -> None:
+    """A base with Node and what participants install, so that it is there without an index of packages.
+
+    Of a package that two folders hold the first one's is taken.
+    """
+    packages = {found.name: found for folder in reversed(folders) for found in folder.iterdir()}
     with tempfile.TemporaryFile() as context:
         with tarfile.open(fileobj=context, mode="w") as archive:
             dockerfile = _MODELS.format(base=base).encode()
             entry = tarfile.TarInfo("Dockerfile")
             entry.size = len(dockerfile)
             archive.addfile(entry, io.BytesIO(dockerfile))
-            for found in sorted(packages.iterdir()):
-                if not found.name.startswith(_LEFT_OUT):
-                    archive.add(found, f"packages/{found.name}", filter=_readable)
+            for package, found in sorted(packages.items()):
+                if not package.startswith(_LEFT_OUT):
+                    archive.add(found, f"packages/{package}", filter=_readable)
         context.seek(0)
         with docker_client(900) as client:
             client.images.build(fileobj=context, custom_context=True, tag=name, rm=True, forcerm=True)
@@ -80,6 +84,6 @@ if __name__ == "__main__":
     if sys.argv[1] == "has":
         sys.exit(not has(sys.argv[2]))
     if sys.argv[1] == "models":
-        models(sys.argv[2], sys.argv[3], Path(sys.argv[4]))
+        models(sys.argv[2], sys.argv[3], [Path(folder) for folder in sys.argv[4:]])
         sys.exit()
     give(sys.argv[2], Path(sys.argv[3]))

@@ -19,6 +19,9 @@ class AnnotateTest(unittest.TestCase):
         for a in found:
             assert a["text"] == TEXT[a["start"] : a["start"] + a["length"]]
 
+    def test_a_long_note_is_read_to_its_end(self) -> None:
+        assert len(annotate(f"{TEXT}\n" * 300)) == 300 * len(annotate(TEXT))
+
     def test_empty_note(self) -> None:
         assert annotate("") == []
 

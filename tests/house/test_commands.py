@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-NEEDS_MORE = {"containers.md", "organisers.md", "participants.md", "synapse.md", "tab.md"}
+NEEDS_MORE = {"containers.md", "organisers.md", "participants.md", "serving.md", "synapse.md", "tab.md"}
 """Pages whose commands need an engine, a queue, Synapse or a file made before; tests of their own follow them."""
 
 

@@ -47,6 +47,7 @@ def command(output: str, images: bool) -> None:
     _say("queue", "list", queue)
     _hidden(folder, gold)
     click.echo(f"\nOpen the leaderboard: {(queue / 'public' / 'site' / 'index.html').resolve().as_uri()}")
+    _door(queue)
 
 
 def _hidden(folder: Path, practice: Path) -> None:
@@ -63,6 +64,18 @@ def _hidden(folder: Path, practice: Path) -> None:
     for one in queue_in(queue, {}).asking(lambda home: home.submissions()):
         _say("queue", "show", queue, one.id, "--team-view")
     _say("queue", "disclosed", queue)
+
+
+def _door(queue: Path) -> None:
+    """A team that may hand in over HTTP; its token is printed, for this is a demo."""
+    click.echo("\nThe same queue with a door for teams:")
+    _say("queue", "team", "add", queue, "visitors")
+    _say("queue", "team", "token", queue, "visitors", "--for", "you")
+    click.echo(
+        f"\nStart the server, open http://127.0.0.1:8000/team and log in with that token:\n"
+        f"$ sandscore serve {shlex.quote(str(queue))}\nand in another terminal, for what you hand in:\n"
+        f"$ sandscore queue work {shlex.quote(str(queue))}"
+    )
 
 
 def _fresh(folder: Path) -> Path:

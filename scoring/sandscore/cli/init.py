@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
     "--template",
-    type=NearChoice(["plain", "spacy", "presidio", "node"]),
+    type=NearChoice(["plain", "spacy", "huggingface", "presidio", "node"]),
     default="plain",
     show_default=True,
     help="What it is made with; models and packages are brought into the image.",

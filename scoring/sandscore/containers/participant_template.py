@@ -14,7 +14,13 @@ _COPIED = ("Dockerfile", ".dockerignore", "annotate.py", "server.py", "test_anno
 
 
 PLAIN = "plain"
-TEMPLATES = {PLAIN: (), "spacy": (), "presidio": (), "node": ("annotate.py", "server.py", "test_annotate.py")}
+TEMPLATES: dict[str, tuple[str, ...]] = {
+    PLAIN: (),
+    "spacy": (),
+    "huggingface": (),
+    "presidio": (),
+    "node": ("annotate.py", "server.py", "test_annotate.py"),
+}
 """What a starting point is made with, and which files of the plain one it does without."""
 
 

@@ -50,6 +50,7 @@ class Admission(Struct, frozen=True):
     phase: str | None
     most_bytes: int
     workspace: Workspace
+    mail: str | None
 
 
 async def admit(queue: LiveQueue, offer: Offer) -> Admission:
@@ -69,16 +70,17 @@ def _admitted(side: QueueSide, offer: Offer) -> Admission:
         phase = _phase(workspace, offer)
         if (refused := side.door.slots(workspace, team, phase, offer.arrived).refused) is not None:
             raise refused
+    mail = side.registry.mail(team)
     if offer.image is not None:
         _require_own(workspace, offer.image, team)
-        return Admission(offer, phase, 0, workspace)
+        return Admission(offer, phase, 0, workspace, mail)
     most = workspace.most_bytes(phase)
     if offer.length > most + _AROUND:
         raise Refusal("too_large", f"a file has at most {most:,} bytes")
     seen = os.statvfs(workspace.private)
     if seen.f_bavail * seen.f_frsize < offer.length + workspace.settings.spare_bytes:
         raise Refusal("unavailable", "there is no room for the file just now", after=300)
-    return Admission(offer, phase, most, workspace)
+    return Admission(offer, phase, most, workspace, mail)
 
 
 def _phase(workspace: Workspace, offer: Offer) -> str | None:
@@ -131,9 +133,7 @@ async def take_file(queue: LiveQueue, admitted: Admission, chunks: AsyncIterator
     part = folder / secrets.token_hex(16)
     with _alone(admitted), told(part, "{where} cannot be written: {why}"):
         try:
-            digest = await _write(part, admitted, chunks)
-            await asyncio.to_thread(_place, part, admitted.workspace.files, digest)
-            return await _submit(queue, admitted, digest)
+            return await _submit(queue, admitted, await _write(part, admitted, chunks))
         finally:
             with suppress(FileNotFoundError):
                 part.unlink()
@@ -151,31 +151,32 @@ async def _write(part: Path, admitted: Admission, chunks: AsyncIterator[bytes]) 
             left = memoryview(chunk)
             while left:
                 left = left[os.write(file, left) :]
-        await asyncio.to_thread(os.fsync, file)
+        digest = taken.hexdigest()
+        await asyncio.to_thread(_place, file, part, admitted.workspace.files / digest)
     finally:
         os.close(file)
-    return taken.hexdigest()
+    return digest
 
 
-def _place(part: Path, files: Path, digest: str) -> None:
-    """Under the SHA-256 of its bytes; one that is there already is as good as new."""
-    files.mkdir(mode=OWNER_FOLDER, exist_ok=True)
+def _place(file: int, part: Path, place: Path) -> None:
+    """Synced, under the SHA-256 of its bytes; one that is there already is as good as new."""
+    os.fsync(file)
+    place.parent.mkdir(mode=OWNER_FOLDER, exist_ok=True)
     try:
-        os.utime(files / digest)
+        os.utime(place)
     except FileNotFoundError:
-        part.replace(files / digest)
-        sync_folders([files])
+        part.replace(place)
+        sync_folders([place.parent])
 
 
 async def _submit(queue: LiveQueue, admitted: Admission, kept: str | None) -> str:
     offer = admitted.offer
-    mail = await queue.read(lambda side: side.registry.mail(offer.owner.team))
     entry = NewSubmission(
         offer.task,
         offer.owner.team,
         image=offer.image,
         phase=admitted.phase,
-        submitter=mail,
+        submitter=admitted.mail,
         kept=kept,
         key=offer.key,
         arrived=offer.arrived,

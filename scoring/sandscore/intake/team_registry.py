@@ -17,11 +17,12 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from sandscore.base.clock import utc_now, written
 from sandscore.base.errors import MissingFile, UsageFault, did_you_mean
 from sandscore.base.terminal_text import one_line, printable
-from sandscore.base.whole_files import told
+from sandscore.base.whole_files import told, write_file
 from sandscore.queue.queue_layout import OWNER_FILE, private_path
 from sandscore.queue.workspace import Workspace
 
@@ -160,6 +161,19 @@ class TeamRegistry:
         """All that was ever done to teams and tokens, oldest first."""
         return [event for line in self._lines(0) if (event := _event(line)) is not None]
 
+    def names(self) -> set[str]:
+        """Of all teams that the history names."""
+        return {event.team for event in self.history() if not isinstance(event, TokenRevoked)}
+
+    def forget(self, team: str, pseudonym: str) -> None:
+        """The history anew: the team under its pseudonym, removed, without mail, people and hashes."""
+        with self._alone():
+            kept = [_pseudonymised(event, team, pseudonym) for event in self.history()]
+            if kept and pseudonym in {event.team for event in kept if isinstance(event, TeamAdded)}:
+                kept.append(TeamRemoved(team=pseudonym, when=_now(), who="erased"))
+            with told(self._path):
+                write_file(self._path, b"".join(map(_line, kept)), sync=True, mode=OWNER_FILE)
+
     def _known(self, team: str) -> RegisteredTeam:
         if team not in self._teams:
             raise UsageFault(f"there is no team {one_line(team)}{did_you_mean(team, self._teams)}")
@@ -221,6 +235,16 @@ class TeamRegistry:
                 self._tokens[event.token] = event.team
         elif (team := self._tokens.pop(event.token, None)) is not None:
             del self._teams[team].tokens[event.token]
+
+
+def _pseudonymised(event: TeamEvent, team: str, pseudonym: str) -> TeamEvent:
+    if isinstance(event, TokenRevoked) or event.team != team:
+        return event
+    if isinstance(event, TeamAdded):
+        return replace(event, team=pseudonym, mail=None)
+    if isinstance(event, TokenIssued):
+        return replace(event, team=pseudonym, person=pseudonym, sha256="")
+    return replace(event, team=pseudonym)
 
 
 class NewTeam(Struct, frozen=True):

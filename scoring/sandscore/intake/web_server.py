@@ -11,12 +11,15 @@ from urllib.parse import urlsplit
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault, UsageFault
 from sandscore.base.terminal_text import one_line
 from sandscore.intake.live_queue import QueueSide
 from sandscore.intake.login_throttle import LOOPBACK, networks
+from sandscore.intake.team_erasure import replay_erasures
 from sandscore.intake.web_application import application
 from sandscore.queue.queue_layout import owner_only
+from sandscore.queue.workspace import open_workspace
 
 HEAD_SECONDS, IDLE_SECONDS, STOP_SECONDS = 20.0, 15, 10
 MOST_HEAD_BYTES, MOST_CONNECTIONS = 16 << 10, 4000
@@ -77,6 +80,8 @@ def server_of(root: Path, listen: str, public_url: str | None, proxies: Sequence
     host, port = _address(listen)
     secure, trusted = _is_https(public_url), networks([*LOOPBACK, *proxies])
     QueueSide(root).close()
+    if forgotten := replay_erasures(open_workspace(root)):
+        warn(f"{forgotten} teams that were erased had come back with a backup, and are erased again")
     return uvicorn.Server(
         uvicorn.Config(
             application(root, trusted, secure=secure),

@@ -18,6 +18,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from msgspec import Struct
+
 from sandscore.queue.new_submission import NewSubmission, TeamSlots
 from sandscore.queue.workspace import Workspace
 from sandscore.records.released_view import LedgerLine, Released
@@ -128,6 +130,14 @@ class QueueHome(Protocol):
         """Boards and site were rebuilt here: bring them to where the home shows them (nothing to do for a folder)."""
 
 
+class ErasedSubmissions(Struct, frozen=True):
+    """What there is of a team that is to be forgotten: its submissions, what it called them, and files of its alone."""
+
+    ids: Sequence[str]
+    names: Sequence[str]
+    files: Sequence[str]
+
+
 class SubmissionDoor(Protocol):
     """What a server asks of a home for the teams that hand in to it: short calls, all of them from one thread.
 
@@ -166,3 +176,13 @@ class SubmissionDoor(Protocol):
 
     def invalid_before(self, moment: str) -> set[str]:
         """Submissions that ended INVALID before that moment."""
+
+    def teams(self) -> set[str]:
+        """All that have handed something in."""
+
+    def submissions_to_erase(self, team: str) -> ErasedSubmissions:
+        """What goes with the team."""
+
+    def erase(self, team: str, pseudonym: str) -> None:
+        """The team's name is the pseudonym from now on, wherever the home has written it; what is not done is called
+        back, and what it called its submissions, its keys and its addresses are gone."""

@@ -44,17 +44,32 @@ def add(words: tuple[str, ...], mail: str | None, who: str | None, **where: Any)
 
 @command.command("remove")
 @click.argument("words", metavar="[DIR] NAME", nargs=-1)
+@click.option("--erase", is_flag=True, help="Mail, tokens, files and logs go; boards call it by a pseudonym.")
 @who_option
 @home_options
-def remove(words: tuple[str, ...], who: str | None, **where: Any) -> int:
-    """Let a team hand in no more, and void its tokens. What it handed in stays.
+def remove(words: tuple[str, ...], erase: bool, who: str | None, **where: Any) -> int:
+    """Let a team hand in no more, and void its tokens. What it handed in stays, unless the team is erased.
+
+    What is erased is gone from this folder. Keep DIR/private/erased.jsonl, which names nobody, beside your backups:
+    queue restore --erased makes them forget too.
 
     \b
     Example:
       sandscore queue team remove demo/queue tidewater
     """
-    name = _changing(words, where, lambda registry, team: registry.remove(team, _me(who)))
-    click.echo(f"{name} may hand in no more")
+    if not erase:
+        name = _changing(words, where, lambda registry, team: registry.remove(team, _me(who)))
+        click.echo(f"{name} may hand in no more")
+        return 0
+    from sandscore.intake.team_erasure import erase_team
+    from sandscore.queue.queue_layout import owner_only
+    from sandscore.queue.worker.board_refresh import Follower
+
+    place, (team,) = place_of(words, where, 1)
+    with owner_only():
+        pseudonym = erase_team(place.workspace, team)
+    place.asking(lambda home: Follower(home, place.workspace).refresh())
+    click.echo(f"erased; what stays is called {pseudonym}")
     return 0
 
 

@@ -164,6 +164,12 @@ class Database:
     def copy_to(self, copy: sqlite3.Connection) -> None:
         self._connection.backup(copy)
 
+    def compact(self) -> None:
+        """What was overwritten is not in the file any more."""
+        with said(self.path):
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         self._connection.close()
 

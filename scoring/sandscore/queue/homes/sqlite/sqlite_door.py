@@ -3,12 +3,14 @@
 import datetime
 from pathlib import Path
 
+from sandscore.queue.home_protocol import ErasedSubmissions
 from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin, counted_of, refused_slot, submit
 from sandscore.queue.homes.sqlite.sqlite_database import Database, submission_of
+from sandscore.queue.homes.sqlite.sqlite_ledger import rename_in_ledger
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
 from sandscore.queue.new_submission import NewSubmission, TeamSlots, quota_of, slots
 from sandscore.queue.workspace import Workspace
-from sandscore.records.submission import Submission
+from sandscore.records.submission import CANCELLED, Submission
 
 
 class SqliteDoor:
@@ -71,3 +73,42 @@ class SqliteDoor:
         with self._database.reading() as connection:
             rows = connection.execute("SELECT id FROM submission WHERE status='INVALID' AND finished < ?", (moment,))
             return {row[0] for row in rows}
+
+    def teams(self) -> set[str]:
+        with self._database.reading() as connection:
+            return {row[0] for row in connection.execute("SELECT DISTINCT team FROM submission")}
+
+    def submissions_to_erase(self, team: str) -> ErasedSubmissions:
+        with self._database.reading() as connection:
+            rows = connection.execute("SELECT id, name FROM submission WHERE team=?", (team,)).fetchall()
+            files = connection.execute(
+                "SELECT DISTINCT file FROM submission WHERE team=? AND file IS NOT NULL "
+                "AND file NOT IN (SELECT file FROM submission WHERE team<>? AND file IS NOT NULL)",
+                (team, team),
+            ).fetchall()
+        names = [row["name"] for row in rows if row["name"] is not None]
+        return ErasedSubmissions([row["id"] for row in rows], names, [row[0] for row in files])
+
+    def erase(self, team: str, pseudonym: str) -> None:
+        with self._database.writing() as connection:
+            self._journal.forget(connection)
+        with self._database.writing() as connection:
+            self._journal.rename_team(connection, team, pseudonym)
+            connection.execute(
+                "UPDATE submission SET status='REJECTED', reason=?, finished=created, until=NULL, nonce=NULL "
+                "WHERE team=? AND status IN ('RECEIVED', 'EVALUATION_IN_PROGRESS', 'VALIDATED')",
+                (CANCELLED, team),
+            )
+            called = connection.execute("SELECT name FROM submission WHERE team=? AND name IS NOT NULL", (team,))
+            for name in {team, *(row[0] for row in called)}:
+                for table, key in (("submission", "id"), ("version", "submission")):
+                    connection.execute(
+                        f"UPDATE {table} SET feedback=replace(feedback, json_quote(?), json_quote(?)) "  # noqa: S608
+                        f"WHERE {key} IN (SELECT id FROM submission WHERE team=?)",
+                        (name, pseudonym, team),
+                    )
+            connection.execute(
+                "UPDATE submission SET team=?, submitter=NULL, key=NULL, name=NULL WHERE team=?", (pseudonym, team)
+            )
+            rename_in_ledger(connection, team, pseudonym)
+        self._database.compact()

@@ -57,6 +57,12 @@ def lines_in(connection: sqlite3.Connection, after: int = 0) -> list[LedgerLine]
     ]
 
 
+def rename_in_ledger(connection: sqlite3.Connection, team: str, pseudonym: str) -> None:
+    """A team that must be forgotten."""
+    if _begun(connection):
+        connection.execute("UPDATE disclosed SET team=? WHERE team=?", (pseudonym, team))
+
+
 def last_line(connection: sqlite3.Connection) -> int:
     """The number of the newest line; 0 where there is none."""
     if not _begun(connection):

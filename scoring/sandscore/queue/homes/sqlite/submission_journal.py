@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct, convert, json
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from sandscore.base.errors import InfrastructureFault, OrganiserFault
 from sandscore.base.whole_files import write_synced
@@ -157,6 +157,22 @@ class SubmissionJournal:
         self._take_up(connection, entries)
         return DamageReport(tuple(faults), kept, tuple(self._missing(connection, faults, entries)))
 
+    def rename_team(self, connection: sqlite3.Connection, team: str, pseudonym: str) -> None:
+        """All lines anew, for a team that must be forgotten; ``forget`` comes before it, as above.
+
+        The file is of another length than before: whoever remembers its end looks again.
+        """
+        entries = [_renamed(entry, team, pseudonym) for entry in self._read(0)]
+        before, lines, end = self._size(), list[bytes](), ChainEnd()
+        for entry in entries:
+            line, end = chained(json.encode(entry), end)
+            lines.append(line)
+        if sum(map(len, lines)) == before:
+            line, end = chained(json.encode(JournalLine()), end)
+            lines.append(line)
+        write_synced(self.path, lines)
+        _remember(connection, self._size())
+
     def _missing(
         self, connection: sqlite3.Connection, faults: Sequence[JournalFault], entries: Sequence[JournalLine]
     ) -> Iterable[str]:
@@ -254,6 +270,14 @@ class SubmissionJournal:
 
     def _size(self) -> int:
         return self.path.stat().st_size if self.path.exists() else 0
+
+
+def _renamed(entry: JournalLine, team: str, pseudonym: str) -> JournalLine:
+    row = entry.submitted
+    if row is not None and row.team == team:
+        row = replace(row, team=pseudonym, submitter=None, key=None, name=None)
+    lines = [replace(line, team=pseudonym) if line.team == team else line for line in entry.disclosed]
+    return replace(entry, submitted=row, disclosed=tuple(lines))
 
 
 def _too_short(data: bytes, known: int) -> JournalFault:
