@@ -365,7 +365,10 @@ def test_what_is_mended_is_what_was(files: list[Told]) -> None:
 
 def test_a_text_that_begins_later_is_shifted_and_not_written_with_other_blanks() -> None:
     """By hand: the character before each text is a line end, which nobody wrote otherwise."""
-    was = [{"start": 3, "length": 11, "text": "22 Jul 1951"}, {"start": 19, "length": 5, "text": "3 May"}]
+    was: list[Annotation] = [
+        {"start": 3, "length": 11, "text": "22 Jul 1951"},
+        {"start": 19, "length": 5, "text": "3 May"},
+    ]
     record = {"annotationSource": {"resourceSource": {"name": "n"}}}
     plan = Plan("date", [{"identifier": "n", "text": "On\n22 Jul 1951 and\n3 May"}], [record | {ARRAY: was}])
     plan.written = json.dumps([record | {ARRAY: [one | {"start": one["start"] - 1} for one in was]}]).encode()
