@@ -95,7 +95,7 @@ _CATEGORY = {kind: category for category, kinds in _TYPES.items() for kind in ki
 _FILE = re.compile(r"([0-9]+)-[0-9]+")
 _SYSTEM = re.compile(r"([0-9]+-[0-9]+)([^0-9].*)?")
 _SPACE = re.compile(r"\s")
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def type_name(category: str, kind: str) -> str:
@@ -175,7 +175,7 @@ def _name_losses(note: CorpusNote, journal: LossJournal) -> None:
 
 def _document(entry: AnnotatedNote, journal: LossJournal) -> str:
     text = entry.note.text or ""
-    clean = _NOT_XML.sub("\ufffd", text)
+    clean = NOT_XML.sub("\ufffd", text)
     if clean != text:
         journal.lose(NAME, "control characters in the text (written as U+FFFD)", entry.note.id)
     escaped = clean.replace("]]>", "]]]]><![CDATA[>").replace("\r", "]]>&#13;<![CDATA[")
@@ -196,7 +196,7 @@ def _tag(mark: Mark, number: int, text: str) -> str:
 
 
 def _attribute(value: str) -> str:
-    clean = _NOT_XML.sub("\ufffd", value).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    clean = NOT_XML.sub("\ufffd", value).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     return re.sub(r"[\t\n\r]", lambda found: f"&#{ord(found[0])};", clean)
 
 
