@@ -15,8 +15,15 @@ from msgspec.structs import replace
 from sandscore.base.errors import ParticipantFault
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, FormatFiles, LossJournal, Mark
 from sandscore.formats.file_format import FileFormat, Glance
-from sandscore.formats.format_files import files_in, one_path, quoted_name, read_bytes, read_json, unquoted_name
-from sandscore.formats.i2b2_xml import NOT_XML
+from sandscore.formats.format_files import (
+    NOT_XML,
+    files_in,
+    one_path,
+    quoted_name,
+    read_bytes,
+    read_json,
+    unquoted_name,
+)
 from sandscore.formats.json_fields import JsonObject, as_json, listed, mapping, text_or_none
 from sandscore.formats.note_naming import FACTS, NoteNaming, beside, facts_of, more_of
 

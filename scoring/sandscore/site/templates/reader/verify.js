@@ -241,7 +241,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   const words = (proof, found, seconds) => {
     if (found.faults.length) return `This page contradicts itself: ${found.faults[0]}.`;
-    const head = { recomputed: "Everything agrees: every number of the table follows from the cards that this page embeds",
+    const head = { recomputed: "Everything agrees: scores, ranks, places, tests and intervals follow from the cards that this page embeds",
       totals: "What could be checked agrees: ratios, order, ranks and places follow from the counts and the tests printed here",
       shown: "What could be checked agrees: the order and the ranks of what is shown" }[proof.level];
     return `${head} (${found.checks} checks, ${seconds.toFixed(1)} s).`;
