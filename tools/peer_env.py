@@ -57,6 +57,14 @@ TABLE = {
         """),
         "from presidio_evaluator.evaluation import SpanEvaluator; from spacy.lang.en import English",
     ),
+    "cassis": Peer(
+        pinned("""
+            dkpro-cassis 0.12.0  attrs 26.1.0  deprecation 2.1.0  importlib-resources 6.5.2  lxml 6.1.3
+            more-itertools 10.8.0  packaging 26.3  sortedcontainers 2.4.0  toposort 1.10
+        """),
+        "import cassis",
+    ),
+    "pyarrow": Peer(pinned("pyarrow 26.0.1"), "import pyarrow.parquet"),
     "onnx": Peer(
         pinned("""
             onnxruntime 1.31.1  tokenizers 0.23.3  onnx 1.23.2  numpy 2.4.6  protobuf 7.36.2  ml_dtypes 0.6.0

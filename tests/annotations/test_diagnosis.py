@@ -23,6 +23,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "gold" / "example"
 NOTES = json.loads((EXAMPLE / "notes.json").read_text())
 GOLD = {task: json.loads((EXAMPLE / f"{task}.json").read_text()) for task in ("date", "address", "person-name")}
 FILES = 300
+ARRAY = TASKS["date"].array
 Annotation = dict[str, Any]
 
 
@@ -360,3 +361,17 @@ def test_what_is_mended_is_what_was(files: list[Told]) -> None:
         if lists_in(one.mended, one.plan.task)
         != [json.dumps(record[TASKS[one.plan.task].array]) for record in one.plan.was]
     ] == []
+
+
+def test_a_text_that_begins_later_is_shifted_and_not_written_with_other_blanks() -> None:
+    """By hand: the character before each text is a line end, which nobody wrote otherwise."""
+    was: list[Annotation] = [
+        {"start": 3, "length": 11, "text": "22 Jul 1951"},
+        {"start": 19, "length": 5, "text": "3 May"},
+    ]
+    record = {"annotationSource": {"resourceSource": {"name": "n"}}}
+    plan = Plan("date", [{"identifier": "n", "text": "On\n22 Jul 1951 and\n3 May"}], [record | {ARRAY: was}])
+    plan.written = json.dumps([record | {ARRAY: [one | {"start": one["start"] - 1} for one in was]}]).encode()
+    one = told(plan)
+    assert one.causes == [{"cause": "shift", "by": 1, "scope": "file", "explains": 2, "of": 2, "fixable": True}]
+    assert lists_in(one.mended, "date") == [json.dumps(was)]

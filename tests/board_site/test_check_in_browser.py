@@ -209,7 +209,7 @@ def touched(text: str, change: str) -> str:
     elif change == "an interval":
         row["chosen_ci"][0] += 1e-6
     elif change == "a p-value":
-        proof["pairs"][4] += 1
+        proof["pairs"][4][0] += 1
     elif change == "the seed":
         proof["seed"] = "0x0000000000000001"
     elif change == "the order":

@@ -1,8 +1,11 @@
 """What a card tells of leaks by patient; worked by hand. Bounds are Clopper and Pearson's, from their definition."""
 
 import pytest
+from ranking_cards import entry
 
-from sandscore.site.safety_lane import PatientLeak, note_leak, upper_bound
+from sandscore.ranking.board_building import rank
+from sandscore.records.board import BoardRules, RatioMeasure
+from sandscore.site.safety_lane import NoteLeak, PatientLeak, note_leak, row_leak, upper_bound
 
 
 @pytest.mark.parametrize(
@@ -49,6 +52,21 @@ def test_which_notes_leak_is_not_always_known() -> None:
     assert leak(2 / 4, c="P") == PatientLeak(2, 3, exact=False)
     assert leak(1 / 4, c="P", d="P") == PatientLeak(1, 2, exact=True)
     assert leak(0.0) == PatientLeak(0, 4, exact=True)
+
+
+def test_a_measure_of_patients_comes_before_what_the_card_lets_on() -> None:
+    [row] = rank([entry("a", [(4, 0, 1)] * 9)], BoardRules(resamples=100)).rows
+    shares = {
+        "patient_leak": RatioMeasure(n=31, of=125, value=31 / 125, direction="lower"),
+        "note_leak": RatioMeasure(n=40, of=160, value=0.25, direction="lower"),
+    }
+    measured = row.model_copy(update={"measures": {**row.measures, **shares}})
+    assert row_leak(measured, None) == NoteLeak(0.25, PatientLeak(31, 125, exact=True))
+    assert row_leak(measured, NoteLeak(0.5, PatientLeak(40, 125, exact=False))) == NoteLeak(
+        0.5, PatientLeak(31, 125, exact=True)
+    )
+    assert row_leak(row, NoteLeak(0.5, None)) == NoteLeak(0.5, None)
+    assert row_leak(row, None) is None
 
 
 def test_what_a_card_does_not_say_is_not_guessed() -> None:

@@ -477,7 +477,7 @@ def test_no_page_says_what_its_board_does_not() -> None:
     for seed in range(BOARDS):
         board, shown = made(seed)
         reading, overview = Reading(board, shown), Overview([shown], CHALLENGE)
-        values = {"shown": Bare(shown), "overview": overview, "home": "../", "current": ""}
+        values = {"shown": Bare(shown), "overview": overview, "home": "../", "current": "", "share": None}
         first = page("board.html", **values)
         blocks = [text for kind in ("lead", "plainly", "closed-box", "behind-said") for text in texts(first, kind)]
         blocks += texts(first, "said")

@@ -7,10 +7,12 @@ import json
 import resource
 import subprocess
 import sys
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import zstandard
 from bounds.pathological import NOTE_TEXT, PATHOLOGICAL, SOURCE, TEXTS, Pathological, name_of
@@ -39,8 +41,11 @@ OTHERS = (
     "a string of one escape",
     "blanks",
 )
-JSON_READERS = ("card", "board", "challenge", "ours", "presidio", "nlpsandbox-list", "nlpsandbox-bundle")
-TEXT_READERS = ("neleval", "conll", "brat", "i2b2", "challenge")
+JSON_READERS = (
+    "card", "board", "challenge", "ours", "presidio", "nlpsandbox-list", "nlpsandbox-bundle", "hf", "presidio-results",
+    "doccano", "label-studio", "tab", "uima-cas",
+)  # fmt: skip
+TEXT_READERS = ("neleval", "conll", "brat", "i2b2", "challenge", "csv", "uima-xmi")
 
 
 class Bench:
@@ -94,6 +99,8 @@ class Bench:
 
 
 def packed(content: bytes, ending: str) -> bytes:
+    if ending == ".spacy":
+        return zlib.compress(content, 1)
     if ending.endswith(".gz"):
         return gzip.compress(content, 1)
     return zstandard.compress(content, 1) if ending.endswith(".zst") else content
@@ -152,3 +159,26 @@ def test_other_files_of_json(bench: Bench, reader: str) -> None:
 def test_files_of_text(bench: Bench, reader: str) -> None:
     for text in TEXTS:
         bench.hold(reader, text.made(SIZE, lines=False), ".json")
+
+
+DOCBIN: dict[str, Any] = {"version": "0.1", "attrs": [65], "tokens": b"", "spaces": b"", "lengths": b"", "strings": []}
+DOCBINS: dict[str, dict[str, Any]] = {
+    "strings": {"strings": [f"{i:x}" for i in range(1_000_000)]},
+    "documents": {"lengths": b"\0" * 8_000_000},
+    "groups": {"span_groups": [b""] * 2_000_000},
+    "levels": {"user_data": [b"\x91" * 5_000_000], "lengths": b"\0" * 4},
+    "tokens": {"tokens": b"\0" * 8_000_000, "spaces": b"\0" * 1_000_000, "lengths": (1_000_000).to_bytes(4, "little")},
+}
+
+
+@pytest.mark.parametrize("kind", DOCBINS)
+def test_docbins(bench: Bench, kind: str) -> None:
+    """The size that counts is that of what is packed."""
+    content = msgspec.msgpack.encode(DOCBIN | DOCBINS[kind])
+    bench.hold("spacy", content, ".spacy")
+
+
+def test_a_docbin_that_unpacks_beyond_measure(bench: Bench) -> None:
+    took = bench.read("spacy", b"\0" * (300 << 20), ".spacy")
+    assert took["end"] == 65
+    assert took["megabytes"] <= MEMORY

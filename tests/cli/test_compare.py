@@ -35,6 +35,8 @@ def test_cards_and_predictions_say_the_same(capsys: pytest.CaptureFixture[str]) 
         ([GOOD, WEAK], 0),
         ([GOOD, WEAK, "--fail-if-worse"], 1),
         ([GOOD, WEAK, "--fail-if-worse", "--measure", "iou"], 1),
+        ([GOOD, WEAK, "--fail-if-worse", "--measure", "note_leak"], 1),
+        ([WEAK, GOOD, "--fail-if-worse", "--measure", "note_leak", "--any"], 0),
         ([GOOD, GOOD, "--fail-if-worse", "--any"], 0),
         ([GOOD, WEAK, "--any"], 2),
     ],

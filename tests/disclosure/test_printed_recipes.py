@@ -219,3 +219,24 @@ def test_a_board_that_names_hidden_gold_by_its_own_hash_is_withdrawn(tmp_path: P
     assert current.exists()
     assert older.exists() is (gold == "public")
     assert (root / "private" / "withdrawn" / older.name).exists() is (gold == "hidden")
+
+
+OLD = Path(__file__).parents[1] / "ranking" / "old_boards"
+PUBLIC_DATA = b'challenge = "c"\n[data]\nnotes = "public"\ngold = "public"\n'
+
+
+@pytest.mark.parametrize("cards", ["none", "totals", "notes"])
+@pytest.mark.parametrize("kind", ["plain", "broken-ties", "two-sites", "borda"])
+def test_pages_of_older_boards_are_verified_as_they_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: str, cards: CardRule
+) -> None:
+    """Published by hand, and by an organiser whose data are public where cards have a count for each note."""
+    (tmp_path / "challenge.toml").write_bytes(PUBLIC_DATA)
+    words = ["publish", str(OLD / kind / "board.json"), "-o", str(tmp_path / "site"), "--cards", cards]
+    assert run([*words, *(["--challenge", str(tmp_path / "challenge.toml")] if cards == "notes" else [])]) == 0
+    monkeypatch.chdir(tmp_path / "site")
+    found = [recipe for page in sorted(Path().rglob("*.html")) for recipe in recipes(page)]
+    assert len(found) == 1
+    capsys.readouterr()
+    assert run(found[0][1:]) == 0, capsys.readouterr().err
+    assert f"level: {'recomputed' if cards == 'notes' else 'totals'}" in capsys.readouterr().out

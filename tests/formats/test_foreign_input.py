@@ -17,10 +17,9 @@ from sandscore.task_table.task import TASKS
 ROOT = Path(__file__).resolve().parents[2]
 NOTES, GOLD = example_gold() / "notes.json", example_gold() / "date.json"
 GOOD = ROOT / "submissions" / "date-good" / "predictions.json"
-RECOGNISED = [
-    name for name in FORMATS.names if name not in {"ours", "neleval", "nlpsandbox-list"} and "conll-" not in name
-]
-"""neleval's columns could be anybody's, and a list of the NLP Sandbox is a file of ours."""
+UNSEEN = {"ours", "neleval", "nlpsandbox-list", "conll-biluo", "conll-iobes", "conll-io", "uima-xmi"}
+RECOGNISED = [name for name in FORMATS.names if name not in UNSEEN]
+"""neleval's columns could be anybody's, a list of the NLP Sandbox is ours, and some are read as another."""
 
 
 @pytest.fixture(scope="module")

@@ -209,7 +209,7 @@ def test_the_document_is_true(running: Running) -> None:
                 continue  # there is nothing in it that could be wrong
 
             @settings(
-                max_examples=15,
+                max_examples=8,
                 deadline=None,
                 database=None,
                 derandomize=True,

@@ -134,10 +134,10 @@ class RewrittenText(Cause):
         if spot.length != len(said):
             return None
         if self.code == "stripped":
-            while start < len(text) and text[start].isspace():
-                start += 1
-            stands = said == wanted or start == spot.start
-            return spot.moved(start, len(wanted), wanted) if stands and text.startswith(wanted, start) else None
+            stands = said != wanted and text.startswith(wanted, start)
+            return spot.moved(start, len(wanted), wanted) if stands else None
+        if _BLANK.match(text, start) and not _BLANK.match(said):
+            return None  # it begins later
         most = min(len(text) - start, 3 * len(said) + 8)
         sizes = range(most + 1)
         length = bisect_left(sizes, len(wanted), key=lambda size: len(folded(self.code, text[start : start + size])))

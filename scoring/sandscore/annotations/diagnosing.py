@@ -124,9 +124,9 @@ def diagnosed(found: FileSpots, views: NoteViews) -> tuple[list[Diagnosis], Trea
     """The causes of what does not stand, the one of the file first, and how to undo them."""
     treatment, told = Treatment(), []
     wrong, right, total = found.wrong, found.right, len(found.wrong)
-    for _ in range(_ROUNDS):
+    for turn in range(_ROUNDS):
         layers = _Round(wrong, right, views).layers() if wrong else []
-        if not layers:
+        if not layers or (turn and not _is_remainder(layers, len(wrong))):
             break
         told += layers
         treatment.layers.extend(
@@ -142,6 +142,12 @@ def diagnosed(found: FileSpots, views: NoteViews) -> tuple[list[Diagnosis], Trea
         explains[layer.cause.code, layer.scope, layer.cause.by] += count
     causes = [Diagnosis(code, scope, count, total, fixable, by) for (code, scope, by), count in explains.items()]
     return causes, treatment
+
+
+def _is_remainder(layers: list[tuple[Layer, int]], left: int) -> bool:
+    """Whether causes that are found behind others explain what these left, and not some of it by chance."""
+    most = max(count for _, count in layers)
+    return most >= _SHARE * left and (most > 2 or all(layer.cause.code != "shift" for layer, _ in layers))
 
 
 def _is_exchange(cause: Cause, records: Sequence[int]) -> bool:

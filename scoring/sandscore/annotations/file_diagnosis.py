@@ -39,12 +39,13 @@ def file_diagnosis(task: Task, dataset: DataSet, data: memoryview) -> tuple[tupl
     found = reader.read(data[3:] if marked else data)
     causes, treatment = diagnosed(found, reader.views)
     treated = treatment if causes and all(one.fixable for one in causes) else None
+    stands = not found.wrong or treated is not None
     if marked:
-        causes = [Diagnosis("bom", "file", 1, 1, True), *causes]
+        causes = [Diagnosis("bom", "file", 1, 1, stands), *causes]
     scaled = _is_scale(found)
     if scaled:
-        causes.append(Diagnosis("confidence-scale", "file", found.confidences, found.confidences, True))
-    labels, told = _other_labels(task, found)
+        causes.append(Diagnosis("confidence-scale", "file", found.confidences, found.confidences, stands))
+    labels, told = _other_labels(task, found, stands=stands)
     causes += told
     return tuple(causes), Remedy(treated, scaled, labels, marked)
 
@@ -53,7 +54,7 @@ def _is_scale(found: FileSpots) -> bool:
     return found.confidences > 0 and found.fractions and 0 < found.highest <= 1
 
 
-def _other_labels(task: Task, found: FileSpots) -> tuple[dict[tuple[str, str], str], list[Diagnosis]]:
+def _other_labels(task: Task, found: FileSpots, *, stands: bool) -> tuple[dict[tuple[str, str], str], list[Diagnosis]]:
     """Labels of another vocabulary, and what they are in the task's, where all are known there."""
     strange = {
         (name, label): count
@@ -68,7 +69,7 @@ def _other_labels(task: Task, found: FileSpots) -> tuple[dict[tuple[str, str], s
     labelled = sum(count for (name, _), count in found.labels.items() if task.label_fields[name])
     if max(explained / wrong, wrong / labelled) < _SHARE:
         return {}, []
-    fixable = len(known) == len(strange)
+    fixable = stands and len(known) == len(strange)
     return known if fixable else {}, [Diagnosis("labels", "file", wrong, labelled, fixable)]
 
 

@@ -17,6 +17,8 @@ Marks = NDArray[np.uint32]
 SPILL = 1 << 29
 """Bytes of a notes file whose texts memory holds."""
 _LOOKED_AT = 1 << 25
+_BEYOND_LATIN, _RETURN = 0xCC, 13
+"""The first byte of U+0300 in UTF-8."""
 
 
 class GatheredTexts:
@@ -98,6 +100,16 @@ class NoteTexts(Sequence[str]):
             return written
         whole = str(written.data, "utf-8", "surrogatepass")
         return np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+    def beyond_latin(self, first: int, last: int) -> Ints:
+        """Of these texts those with a character from U+0300 on, or with a carriage return."""
+        begin, end = int(self._begin[first]), int(self._begin[last])
+        self._passed(end - begin)
+        written, ends = self._texts[begin:end], self._begin[first + 1 : last + 1] - begin
+        odd = np.flatnonzero((written >= _BEYOND_LATIN) | (written == _RETURN))
+        found = np.zeros(last - first, bool)
+        found[np.searchsorted(ends, odd, side="right")] = True
+        return first + np.flatnonzero(found)
 
     @property
     def sizes(self) -> Ints:

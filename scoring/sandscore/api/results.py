@@ -434,7 +434,8 @@ class Comparison(_Value):
             named = "; ".join(f"{c.label} {-c.fewer_errors:+,} errors" for c in changes[:_SHOWN_ROWS])
             said += [f"{word} by label: {named}"] if named else []
         names = [card.submission or card.team or word for card, word in zip(self.cards, "ab", strict=True)]
-        heads = ("measure", "F1 of a", "F1 of b", "a - b", "95 % interval", "p")
+        what = "F1" if getattr(self.cards[0].measures[self.measure], "formula", None) is None else "score"
+        heads = ("measure", f"{what} of a", f"{what} of b", "a - b", "95 % interval", "p")
         bars = [IntervalBar(self.difference, self.interval, least=-1)]
         return ValueView(f"a: {names[0]}, b: {names[1]}", heads, [row], bars, said)
 

@@ -40,6 +40,9 @@ OWN_ROWS = {
         "presidio-results": "sandscore.formats.presidio_results:PresidioResultsFormat",
         "tab": "sandscore.formats.tab_json:TabFormat",
         "csv": "sandscore.formats.table_rows:TableFormat",
+        "spacy": "sandscore.formats.spacy_docbin:SpacyFormat",
+        "uima-cas": "sandscore.formats.uima_cas:UimaCasFormat",
+        "uima-xmi": "sandscore.formats.uima_cas:UimaXmiFormat",
     },
     "sandscore.profiles": {
         "nlpsandbox-client": "sandscore.profiles.nlpsandbox.nlpsandbox_profile:NlpsandboxClientScorer",

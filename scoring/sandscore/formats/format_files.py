@@ -17,6 +17,8 @@ from sandscore.base.whole_files import replace_folder, room_beside, told, write_
 from sandscore.formats.corpus import FormatFiles, Output
 
 LONGEST_NAME = 200
+NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML 1.0 cannot hold, however they are written."""
 _PLAIN = re.compile(r"[A-Za-z0-9_\-.]")
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
 

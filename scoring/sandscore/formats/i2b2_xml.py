@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from sandscore.base.errors import ParticipantFault
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, FormatFiles, LossJournal, Mark
 from sandscore.formats.file_format import TYPES_ONLY, FileFormat, Glance
-from sandscore.formats.format_files import files_in, one_path, quoted_name, read_bytes, unquoted_name
+from sandscore.formats.format_files import NOT_XML, files_in, one_path, quoted_name, read_bytes, unquoted_name
 
 
 class XmlTag(Struct, frozen=True):
@@ -95,7 +95,6 @@ _CATEGORY = {kind: category for category, kinds in _TYPES.items() for kind in ki
 _FILE = re.compile(r"([0-9]+)-[0-9]+")
 _SYSTEM = re.compile(r"([0-9]+-[0-9]+)([^0-9].*)?")
 _SPACE = re.compile(r"\s")
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def type_name(category: str, kind: str) -> str:
@@ -175,7 +174,7 @@ def _name_losses(note: CorpusNote, journal: LossJournal) -> None:
 
 def _document(entry: AnnotatedNote, journal: LossJournal) -> str:
     text = entry.note.text or ""
-    clean = _NOT_XML.sub("\ufffd", text)
+    clean = NOT_XML.sub("\ufffd", text)
     if clean != text:
         journal.lose(NAME, "control characters in the text (written as U+FFFD)", entry.note.id)
     escaped = clean.replace("]]>", "]]]]><![CDATA[>").replace("\r", "]]>&#13;<![CDATA[")
@@ -196,7 +195,7 @@ def _tag(mark: Mark, number: int, text: str) -> str:
 
 
 def _attribute(value: str) -> str:
-    clean = _NOT_XML.sub("\ufffd", value).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    clean = NOT_XML.sub("\ufffd", value).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     return re.sub(r"[\t\n\r]", lambda found: f"&#{ord(found[0])};", clean)
 
 

@@ -120,9 +120,10 @@ def identifier_classes(tasks: Mapping[str, Task]) -> dict[str, str]:
     found: dict[str, str] = {}
     for task in tasks.values():
         words = vocabulary(NAME, task)
-        labels: list[str | None] = [None, *task.labels, *(label for label, _ in task.identifier_types)]
-        for label in labels:
-            kind, known = words.kind(label), task.identifier_class(label)
+        named: list[tuple[str | None, str | None]] = [*words.reads.items()]
+        named += [(words.kind(label), label) for label, _ in task.identifier_types]
+        for kind, label in named:
+            known = task.identifier_class(label)
             if kind is not None and known is not None:
                 found.setdefault(kind.casefold(), _CLASSES[known])
     return found

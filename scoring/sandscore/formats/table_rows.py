@@ -5,6 +5,7 @@ A row without a place is the note itself, its text in ``text``: so notes without
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -136,20 +137,24 @@ def _csv_rows(data: bytes, path: Path) -> Iterator[tuple[int, JsonObject]]:
 
 def _columns(written: Sequence[str], path: Path) -> list[str | None]:
     """Our names of a table's columns; what has none of ours keeps its own."""
-    plain = [name.strip().casefold() for name in written]
+    places: dict[str, int] = {}
+    for place, name in enumerate(written):
+        places.setdefault(name.strip().casefold(), place)
     taken: dict[int, str] = {}
     for name, spellings in _COLUMNS.items():
-        place = next((plain.index(spelling) for spelling in spellings if spelling in plain), None)
-        if place is not None:
-            taken.setdefault(place, name)
+        found = next((places[spelling] for spelling in spellings if spelling in places), None)
+        if found is not None:
+            taken.setdefault(found, name)
     missing = {"note", "start"} - set(taken.values())
     if not missing and not {"end", "length"} & set(taken.values()):
         missing = {"end"}
     if missing:
-        found = ", ".join(cited(name) for name in written[:8])
-        raise ParticipantFault(f"{path}: no column {' and '.join(sorted(missing))} in the first row, which has {found}")
+        listed = ", ".join(cited(name) for name in written[:8])
+        raise ParticipantFault(
+            f"{path}: no column {' and '.join(sorted(missing))} in the first row, which has {listed}"
+        )
     names = [taken.get(place, name.strip() or None) for place, name in enumerate(written)]
-    twice = next((name for name in names if name and names.count(name) > 1), None) if len(names) < 1000 else "…"
+    twice = next((name for name, count in Counter(names).items() if name and count > 1), None)
     if twice is not None:
         raise ParticipantFault(f"{path}: the column {cited(twice)} stands twice in the first row")
     return names
@@ -198,7 +203,8 @@ def write(corpus: Corpus, journal: LossJournal) -> bytes:
     if journal.output.endswith(".parquet"):
         return _as_parquet(list(rows), columns, journal.output)
     written = io.StringIO(newline="")
-    table = csv.writer(written, delimiter="\t" if journal.output.endswith(".tsv") else ",", lineterminator="\n")
+    delimiter = "\t" if journal.output.endswith(".tsv") else ","
+    table = csv.writer(written, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     table.writerow(columns)
     table.writerows([_csv_cell(row.get(name)) for name in columns] for row in rows)
     return written.getvalue().encode("utf-8")

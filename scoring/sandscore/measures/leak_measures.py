@@ -120,6 +120,7 @@ class CharacterLeak(NoteLeakMeasure):
     """Gold characters that stay open."""
 
     name = "char_leak"
+    plain = "characters left open"
     description = "share of gold characters that no mask covers"
     parameters = (UNIT, CLASS, WEIGHTS)
     grouped = True
@@ -143,6 +144,7 @@ class MentionLeak(NoteLeakMeasure):
     """Mentions of which something stays open, or all."""
 
     name = "mention_leak"
+    plain = "mentions left open"
     description = "share of mentions of which a character (any) or every character (full) is open"
     parameters = (Parameter("part", "any", choices=("any", "full")), UNIT, CLASS)
     grouped = True
@@ -159,6 +161,7 @@ class LeakingNotes(NoteLeakMeasure):
     """Notes in which something stays open."""
 
     name = "note_leak"
+    plain = "notes leaking"
     description = "share of notes with gold in which a gold character is open"
     parameters = (UNIT, CLASS)
     grouped = True
@@ -172,6 +175,7 @@ class EntityLeak(UnitLeakMeasure):
     """Entities of which a mention leaks in any note of the patient."""
 
     name = "entity_leak"
+    plain = "entities left open"
     description = "share of entities of which any mention in any note of the patient is not wholly masked"
     source = "1 - TAB's entity recall, without its ignored words; docs/leaks.md"
     parameters = (_BY, UNIT, CLASS)
@@ -186,6 +190,7 @@ class LeakingPatients(UnitLeakMeasure):
     """Patients of whom anything leaks, or at least ``quasi`` different quasi-identifiers."""
 
     name = "patient_leak"
+    plain = "patients leaking"
     description = "share of patients of whom a gold character is open in any note; quasi=k: k different quasi entities"
     source = "Scaiano et al. 2016, doi 10.1016/j.jbi.2016.07.015; docs/leaks.md"
     parameters = (CLASS, Parameter("quasi", 0, least=0, most=100), _BY, UNIT)
@@ -235,6 +240,7 @@ class OverMask(NoteLeakMeasure):
     """Text that should have stayed and did not."""
 
     name = "over_mask"
+    plain = "text masked for nothing"
     description = "share of the text outside gold that is masked"
     parameters: ClassVar[tuple[Parameter, ...]] = (UNIT,)
     needs_text = True

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from sandscore.annotations.columns import Ints, Mask, order_of, ranked
 from sandscore.measures.aligned import Side, Sides
-from sandscore.measures.text_grids import Extents, TextGrid
+from sandscore.measures.text_grids import Extents, TextGrid, stretches
 
 Pair = tuple[Ints, Ints]
 """How much of what, and of how much, group by group."""
@@ -45,7 +45,7 @@ class MaskedPart(Struct, frozen=True, dict=True):
     def masks(self) -> Extents:
         """What is masked, in stretches that do not touch."""
         masks = self.sides.predicted
-        return joined(Extents(masks.note, masks.start, masks.start + masks.length))
+        return stretches(Extents(masks.note, masks.start, masks.start + masks.length))
 
     @cached_property
     def open(self) -> tuple[Ints, Extents]:
@@ -56,23 +56,33 @@ class MaskedPart(Struct, frozen=True, dict=True):
         """The same in cells of a grid."""
         owner, left = self.open
         texts = self.sides.dataset.texts
-        laid, totals = [self.named, left, self.masks], None
+        laid = [self.named, self.masks, left]
         if texts is not None:
-            laid, totals = grid.laid(texts, self.sides.first, self.sides.notes, laid)
-        named, left, masks = laid
-        return MaskedCells(self, owner, named, left, masks, totals, shared=grid.unit in {"graphemes", "words"})
+            laid = grid.laid(texts, self.sides.first, self.sides.notes, laid)
+        named, masks, left = laid
+        return MaskedCells(self, grid, owner, named, left, masks)
 
 
 class MaskedCells(Struct, frozen=True, dict=True):
-    """Mentions, what stays open of them, and masks, in cells; ``shared``: a cell may hold several code points."""
+    """Mentions, what stays open of them, and masks, in cells."""
 
     part: MaskedPart
+    grid: TextGrid
     owner: Ints
     named: Extents
     left: Extents
     masks: Extents
-    totals: Ints | None
-    shared: bool
+
+    @property
+    def shared(self) -> bool:
+        """Whether a cell may hold several code points."""
+        return self.grid.unit in {"graphemes", "words"}
+
+    @cached_property
+    def totals(self) -> Ints | None:
+        """How many cells each note has, where its text is known."""
+        sides = self.part.sides
+        return None if sides.dataset.texts is None else self.grid.totals(sides.dataset.texts, sides.first, sides.notes)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -102,10 +112,13 @@ class MaskedCells(Struct, frozen=True, dict=True):
 
     def sets(self, group: Ints, groups: int, which: Mask | None = None) -> Pair:
         """Open and gold cells of the mentions of each group, every cell once a group; those the mask picks."""
-        kept = np.flatnonzero(group >= 0 if which is None else which & (group >= 0))
-        left = np.flatnonzero(np.isin(self.owner, kept)) if len(kept) < len(group) else np.arange(len(self.owner))
-        gold = union_sizes(group[kept], self.named.take(kept), groups, apart=self._apart[0])
-        return union_sizes(group[self.owner[left]], self.left.take(left), groups, apart=self._apart[1]), gold
+        kept = group >= 0 if which is None else which & (group >= 0)
+        named, left, owner = self.named, self.left, self.owner
+        if not bool(kept.all()):
+            mine = np.flatnonzero(kept[owner])
+            named, left, owner = named.take(kept), left.take(mine), owner[mine]
+        gold = union_sizes(group[kept], named, groups, apart=self._apart[0])
+        return union_sizes(group[owner], left, groups, apart=self._apart[1]), gold
 
     def spurious(self, notes: int) -> Ints:
         """Masked cells of each note that are not gold's."""
@@ -131,17 +144,6 @@ def _room(*given: Extents) -> int:
 def _are_apart(extents: Extents) -> bool:
     flat = _flat(extents, _room(extents))
     return bool((flat.start[1:] >= flat.end[:-1]).all())
-
-
-def joined(extents: Extents) -> Extents:
-    """Extents in order of note and start, those that meet as one."""
-    if not len(extents.note):
-        return extents
-    flat = _flat(extents, _room(extents))
-    reach = np.maximum.accumulate(flat.end)
-    first = np.flatnonzero(np.concatenate(([True], flat.start[1:] > reach[:-1])))
-    last = np.concatenate((first[1:], [len(reach)])) - 1
-    return Extents(extents.note[first], extents.start[first], reach[last] - (flat.start - extents.start)[first])
 
 
 def without(extents: Extents, taken: Extents) -> tuple[Ints, Extents]:

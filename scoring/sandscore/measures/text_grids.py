@@ -19,6 +19,7 @@ from sandscore.measures.grapheme_clusters import clings, cluster_pattern
 
 Points = NDArray[Any]
 Unit = Literal["chars", "content", "graphemes", "words"]
+_FIRST_MARK, _RETURN = 0x300, 13
 _TOGETHER = 1 << 22
 """Characters looked at together."""
 _CONTENT = frozenset("LMN")
@@ -41,20 +42,69 @@ class TextGrid(Struct, frozen=True):
     unit: Unit
     vocabulary: frozenset[str] | None = None
 
-    def laid(self, texts: NoteTexts, first: int, notes: int, given: list[Extents]) -> tuple[list[Extents], Ints]:
-        """Extents of code points as extents of cells, and how many cells each note has."""
+    def laid(self, texts: NoteTexts, first: int, notes: int, given: list[Extents]) -> list[Extents]:
+        """Extents of code points as extents of cells, each list in order of note; the first two hold all the others."""
+        if self.unit == "chars":
+            return given
+        if self.unit == "content":
+            return _content_of(texts, first, given)
+        sizes = texts.sizes[first : first + notes]
+        told = [Extents(one.note, one.start.copy(), one.end.copy()) for one in given]
+        runs = _clinging(texts, first, notes) if self.unit == "graphemes" else _groups(sizes)
+        for begin, stop in runs:
+            cells = NoteCells(self, texts, first + begin, first + stop)
+            for one, out in zip(given, told, strict=True):
+                rows = slice(*np.searchsorted(one.note, (begin, stop)).tolist())
+                out.start[rows], out.end[rows] = cells.of(one.note[rows] - begin, one.start[rows], one.end[rows])
+        return told
+
+    def totals(self, texts: NoteTexts, first: int, notes: int) -> Ints:
+        """How many cells each note has."""
         sizes = texts.sizes[first : first + notes]
         if self.unit == "chars":
-            return given, sizes
-        out = [Extents(one.note, np.zeros_like(one.start), np.zeros_like(one.end)) for one in given]
-        totals = np.zeros(notes, np.int64)
-        for begin, stop in _groups(sizes):
-            cells = NoteCells(self, texts, first + begin, first + stop)
-            totals[begin:stop] = cells.totals
-            for one, told in zip(given, out, strict=True):
-                rows = slice(*np.searchsorted(one.note, (begin, stop)).tolist())
-                told.start[rows], told.end[rows] = cells.of(one.note[rows] - begin, one.start[rows], one.end[rows])
-        return out, totals
+            return sizes
+        found = [NoteCells(self, texts, first + begin, first + stop).totals for begin, stop in _groups(sizes)]
+        return np.concatenate([np.zeros(0, np.int64), *found])
+
+
+def _content_of(texts: NoteTexts, first: int, given: list[Extents]) -> list[Extents]:
+    """Only what stands under an extent is looked at: cells are counted on through the part, stretch by stretch."""
+    both = Extents(*(np.concatenate(pair) for pair in zip(*((e.note, e.start, e.end) for e in given[:2]), strict=True)))
+    room = 1 + int(both.end.max(initial=0))
+    whole = stretches(both.take(np.argsort(both.note * room + both.start, kind="stable")))
+    pieces, last, text = [], -1, ""
+    for note, start, end in zip(whole.note.tolist(), whole.start.tolist(), whole.end.tolist(), strict=True):
+        if note != last:
+            last, text = note, texts[first + note]
+        pieces.append(text[start:end])
+    points = np.frombuffer("".join(pieces).encode("utf-32-le", "surrogatepass"), np.uint32)
+    held = np.concatenate(([0], np.cumsum(_are(points, _is_content))))
+    begins = np.cumsum(whole.end - whole.start) - (whole.end - whole.start) - whole.start
+    told = []
+    for one in given:
+        at = begins[np.searchsorted(whole.note * room + whole.start, one.note * room + one.start, side="right") - 1]
+        told.append(Extents(one.note, held[at + one.start], held[at + one.end]))
+    return told
+
+
+def _clinging(texts: NoteTexts, first: int, notes: int) -> Iterator[tuple[int, int]]:
+    """The notes in which a character may cling to its neighbour; in all others a grapheme is a code point."""
+    for number in texts.beyond_latin(first, first + notes).tolist():
+        points = texts.code_points(number, number + 1)
+        if any(map(clings, map(chr, distinct(points[(points >= _FIRST_MARK) | (points == _RETURN)])[0].tolist()))):
+            yield number - first, number - first + 1
+
+
+def stretches(extents: Extents) -> Extents:
+    """Extents in order of note and start, those that meet as one."""
+    if not len(extents.note):
+        return extents
+    room = 1 + int(extents.end.max(initial=0))
+    base = extents.note * room
+    reach = np.maximum.accumulate(base + extents.end)
+    first = np.flatnonzero(np.concatenate(([True], (base + extents.start)[1:] > reach[:-1])))
+    last = np.concatenate((first[1:], [len(reach)])) - 1
+    return Extents(extents.note[first], extents.start[first], reach[last] - base[first])
 
 
 def _groups(sizes: Ints) -> Iterator[tuple[int, int]]:

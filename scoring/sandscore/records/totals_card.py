@@ -77,6 +77,7 @@ class TotalsCard(StrictRecord):
 
 def totals_of(card: Scorecard) -> TotalsCard:
     """The card without all that is not named above."""
+    shown = TotalsCard.model_fields
     return TotalsCard(
         sandscore=card.sandscore,
         signature=without_predictions(card.signature),
@@ -90,8 +91,13 @@ def totals_of(card: Scorecard) -> TotalsCard:
         notes=card.notes,
         measures={name: _measure(score) for name, score in card.measures.items()},
         per_label=_labels(card.per_label),
-        withheld=tuple(f"/{name}" for name in Scorecard.model_fields if name not in TotalsCard.model_fields),
+        withheld=tuple(f"/{name}" for name in Scorecard.model_fields if name not in shown and _has(card, name)),
     )
+
+
+def _has(card: Scorecard, name: str) -> bool:
+    """Rows of patients are on few cards."""
+    return name != "per_unit" or bool(card.per_unit)
 
 
 def without_predictions(signature: str) -> str:

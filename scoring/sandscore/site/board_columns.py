@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from sandscore.base.terminal_text import UNDEFINED
-from sandscore.records.board import AnyMeasure, Board, Row
+from sandscore.records.board import AnyMeasure, Board, RatioMeasure, Row
 from sandscore.site import page_text
 from sandscore.site.board_sentences import BoardSentences
 from sandscore.site.plain_names import plain_measure
@@ -62,6 +62,7 @@ def _headline(board: Board) -> list[Column]:
         Column("Expected", "The score to expect on new patients, allowing for the choice", _expected),
         Column("Precision", f"{name}: share of what was predicted that is right", _ratio(name, "precision")),
         Column("Recall", f"{name}: share of what gold holds that was found", _ratio(name, "recall")),
+        Column("Bound", f"{name}: no more than this on new patients, one-sided, 95 %; exact", _bound(name)),
     ]
 
 
@@ -76,7 +77,7 @@ def _others(board: Board) -> list[Column]:
     ordered = sorted(names, key=lambda name: name != label)
     chosen = board.config.secondary is not None
     return [
-        Column(plain_measure(name), _said(board, name), _ratio(name, "ranked"), open=chosen or at < OPEN)
+        Column(plain_measure(name), _said(board, name), _shared(name), open=chosen or at < OPEN)
         for at, name in enumerate(ordered)
     ]
 
@@ -98,7 +99,8 @@ def _safety(said: BoardSentences) -> list[Column]:
 
     def notes(row: Row) -> Cell:
         leak = said.leaks.get(row.submission)
-        return Cell(page_text.percent(leak.share), f"{leak.share:.9g}") if leak else Cell(UNDEFINED)
+        share = leak.share if leak else None
+        return Cell(page_text.percent(share), None if share is None else f"{share:.9g}")
 
     hint = "Patients of whom something slips through, and the upper 95 % bound for patients like these; lower is better"
     return [
@@ -142,6 +144,27 @@ def _ratio(name: str, field: str) -> Callable[[Row], Cell]:
         measure: AnyMeasure | None = row.measures.get(name)
         value = getattr(measure, field) if measure else None
         return Cell(page_text.ratio(value))
+
+    return cell
+
+
+def _bound(name: str) -> Callable[[Row], Cell]:
+    """The upper bound of a share of patients; where nothing leaked it is all that can be said."""
+
+    def cell(row: Row) -> Cell:
+        measure = row.measures.get(name)
+        return Cell(page_text.ratio(measure.bound if isinstance(measure, RatioMeasure) else None))
+
+    return cell
+
+
+def _shared(name: str) -> Callable[[Row], Cell]:
+    """The score, with its bound where it has one."""
+    score, bound = _ratio(name, "ranked"), _bound(name)
+
+    def cell(row: Row) -> Cell:
+        told, most = score(row).text, bound(row).text
+        return Cell(told) if most == UNDEFINED else Cell(f"{told} (at most {most})", told)
 
     return cell
 

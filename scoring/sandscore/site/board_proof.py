@@ -108,7 +108,7 @@ class Embedded(Struct, frozen=True):
     effective: float | None
     formulas: dict[str, EmbeddedFormula]
     rows: Sequence[EmbeddedRow]
-    pairs: Sequence[int | None]
+    pairs: Sequence[Sequence[int | None]]
     cards: Sequence[Sequence[str]]
 
 
@@ -236,16 +236,13 @@ def _measure(measure: AnyMeasure, *, whole: bool) -> EmbeddedMeasure:
     )
 
 
-def _pairs(board: Board, pairs: Sequence[Pair], draws: int) -> list[int | None]:
+def _pairs(board: Board, pairs: Sequence[Pair], draws: int) -> list[list[int | None]]:
     """Every two rows in the board's order, as whole numbers: differences in ten-thousandths, p in draws."""
     if not pairs:
         return []
     known, names = pairs_by_name(board), [row.submission for row in board.rows]
-    out: list[int | None] = []
-    for at, a in enumerate(names):
-        for b in names[at + 1 :]:
-            out += _numbers(known, a, b, draws + 1)
-    return out
+    made = [_numbers(known, a, b, draws + 1) for at, a in enumerate(names) for b in names[at + 1 :]]
+    return [list(column) for column in zip(*made, strict=True)]
 
 
 def _numbers(known: Mapping[tuple[str, str], Pair], a: str, b: str, scale: int) -> list[int | None]:
@@ -255,12 +252,17 @@ def _numbers(known: Mapping[tuple[str, str], Pair], a: str, b: str, scale: int) 
     if pair is None:
         return [None] * 8
     sign = -1 if turned else 1
-    ends = sorted(sign * end for end in pair.delta_ci) if pair.delta_ci else (None, None)
+    delta = _whole(None if pair.delta is None else sign * pair.delta, DIGITS)
+    below = above = None
+    if pair.delta_ci is not None and delta is not None:
+        low, high = sorted(round(sign * end * DIGITS) for end in pair.delta_ci)
+        below, above = delta - low, high - delta
     wins = None if pair.wins is None else 1 - pair.wins if turned else pair.wins
     won, _, lost = (pair.patients[::sign] if pair.patients else None) or (None, None, None)
     return [
-        _whole(None if pair.delta is None else sign * pair.delta, DIGITS),
-        *(_whole(end, DIGITS) for end in ends),
+        delta,
+        below,
+        above,
         *(_whole(p, scale) for p in (pair.p, pair.adjusted)),
         _whole(wins, DIGITS),
         won,

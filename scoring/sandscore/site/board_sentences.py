@@ -174,7 +174,8 @@ class BoardSentences(Struct, frozen=True, dict=True):
     @property
     def leak(self) -> str | None:
         """In how many notes at least one slips through those who lead."""
-        known = [self.leaks[row.submission].share for row in self.contenders if row.submission in self.leaks]
+        told = [self.leaks[row.submission].share for row in self.contenders if row.submission in self.leaks]
+        known = [share for share in told if share is not None]
         if not known or len(known) < len(self.contenders):
             return None
         return f"In {_per_hundred(known)} notes that hold any, at least one slips through, if only in part."

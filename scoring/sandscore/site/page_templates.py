@@ -13,7 +13,7 @@ from sandscore import __version__
 from sandscore.site.page_text import FILTERS
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
-BOARD_SCRIPTS = ("draws", "recompute", "verify", "pick")
+BOARD_SCRIPTS = ("draws", "standing", "verify", "pick")
 """What a board's page can do beside what every page can, in the order in which one needs the other."""
 
 
@@ -42,7 +42,7 @@ def environment() -> jinja2.Environment:
 def _common() -> Mapping[str, Any]:
     style, script = _text("site.css") + _text("reader/reader.css"), _text("site.js")
     board_script = "\n".join(_text(f"reader/{name}.js") for name in BOARD_SCRIPTS)
-    scripts = {"script": script, "board_script": board_script}
+    scripts = {"script": script, "board_script": board_script, "recompute_script": _text("reader/recompute.js")}
     return {"version": __version__, "style": style, "policy": policy(style, *scripts.values()), **scripts}
 
 

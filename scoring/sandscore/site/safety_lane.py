@@ -14,6 +14,7 @@ from itertools import accumulate
 from msgspec import Struct
 
 from sandscore.base.beta_distribution import beta_quantile
+from sandscore.records.board import RatioMeasure, Row
 
 LEVEL = 0.95
 _STRICT = "instance_strict"
@@ -52,13 +53,24 @@ class PatientLeak(Struct, frozen=True):
 class NoteLeak(Struct, frozen=True):
     """The share of notes with anything to find in which something slips through, and whose notes they are."""
 
-    share: float
+    share: float | None
     patients: PatientLeak | None
 
 
 def upper_bound(n: int, of: int) -> float:
     """Clopper and Pearson's, one-sided."""
     return 1.0 if n >= of else beta_quantile(LEVEL, n + 1, of - n)
+
+
+def row_leak(row: Row, from_card: NoteLeak | None) -> NoteLeak | None:
+    """By the measures of the row where it has them, which count patients; else what its card tells."""
+    notes, patients = row.measures.get("note_leak"), row.measures.get("patient_leak")
+    share, counted = (from_card.share, from_card.patients) if from_card else (None, None)
+    if share is None and isinstance(notes, RatioMeasure):
+        share = notes.value
+    if isinstance(patients, RatioMeasure) and patients.n is not None and patients.of:
+        counted = PatientLeak(patients.n, patients.of, exact=True)
+    return None if share is None and counted is None else NoteLeak(share, counted)
 
 
 def note_leak(

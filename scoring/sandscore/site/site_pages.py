@@ -17,6 +17,7 @@ from sandscore.site.lead_strip import LeadStrip, lead_strip
 from sandscore.site.page_templates import page
 from sandscore.site.plots.board_plot import PlotSection, PlottedBoard, plot_sections
 from sandscore.site.plots.heat_map import pairs_by_name
+from sandscore.site.safety_lane import NoteLeak, row_leak
 from sandscore.site.site_folder import file_name
 from sandscore.site.standings import Standings, standings_of
 from sandscore.site.submission_page import submission_view
@@ -114,6 +115,11 @@ class Overview(Struct, frozen=True):
         return self.challenge.publication.citation if self.challenge else None
 
 
+def _of_one(cards: Mapping[str, ShownCard]) -> NoteLeak | None:
+    """What the card says; of several data sets there is no share that a card says."""
+    return next(iter(cards.values())).leak if len(cards) == 1 else None
+
+
 def board_page(
     shown: ShownBoard, names: Sequence[tuple[str, ...]], at: int, earlier: Sequence[Board], challenge: Challenge | None
 ) -> BoardPage:
@@ -122,9 +128,9 @@ def board_page(
     alone = sum(other[0] == name[0] for other in names) == 1
     board = shown.board.view
     leaks = {
-        submission: leak
-        for submission, cards in shown.cards.items()
-        if len(cards) == 1 and (leak := next(iter(cards.values())).leak) is not None
+        row.submission: leak
+        for row in board.rows
+        if (leak := row_leak(row, _of_one(shown.cards.get(row.submission, {})))) is not None
     }
     said = sentences_of(board, leaks, challenge, sum(map(len, shown.cards.values())))
     columns = columns_of(said)

@@ -1,7 +1,7 @@
 /* Holds what the page says against what follows from what it embeds, row by row. */
 const sandscoreCheck = (() => {
   const { sha256 } = sandscoreDraws;
-  const { parse, recompute, standing, holm, text, quotient } = sandscoreNumbers;
+  const { parse, standing, holm, text, quotient } = sandscoreStanding;
   const CLOSE = 1e-9, DIGITS = 10000;
   const COLUMNS = ["Card", "Counts", "Ratios", "Rank", "Places", "Interval", "Tests", "As printed"];
 
@@ -61,11 +61,11 @@ const sandscoreCheck = (() => {
     return `0x${sha256(new TextEncoder().encode(told.join("\n"))).slice(0, 16)}`;
   };
 
-  const WIDE = 8;
-  /* The pairs as they are embedded: whole numbers of four digits, and p as numbers of draws. */
+  /* The pairs as they are embedded: whole numbers of four digits, and p as numbers of draws; an interval by its distances from the difference. */
   const pairAt = (proof, at) => {
-    const [delta, low, high, p, adjusted, wins, won, lost] = proof.pairs.slice(at * WIDE, (at + 1) * WIDE);
+    const [delta, below, above, p, adjusted, wins, won, lost] = proof.pairs.map((column) => column[at]);
     const digits = (value) => (value === null ? null : value / DIGITS);
+    const [low, high] = below === null ? [null, null] : [delta - below, delta + above];
     return {
       delta: digits(delta), delta_ci: low === null ? null : [digits(low), digits(high)], p, p_adjusted: adjusted,
       wins: digits(wins), patients: won === null ? null : [won, proof.units - won - lost, lost],
@@ -176,7 +176,7 @@ const sandscoreCheck = (() => {
     });
     let made = null, numbers = null;
     if (whole && !faults.length) {
-      numbers = await recompute(proof, proof.cards, tell);
+      numbers = await sandscoreNumbers.recompute(proof, proof.cards, tell);
       made = numbers.rows;
       checks += 1;
       if (!same(proof.units, numbers.units)) faults.push(`${proof.units} units are said; the cards have ${numbers.units}`);
@@ -241,7 +241,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   const words = (proof, found, seconds) => {
     if (found.faults.length) return `This page contradicts itself: ${found.faults[0]}.`;
-    const head = { recomputed: "Everything agrees: every number of the table follows from the cards that this page embeds",
+    const head = { recomputed: "Everything agrees: scores, ranks, places, tests and intervals follow from the cards that this page embeds",
       totals: "What could be checked agrees: ratios, order, ranks and places follow from the counts and the tests printed here",
       shown: "What could be checked agrees: the order and the ranks of what is shown" }[proof.level];
     return `${head} (${found.checks} checks, ${seconds.toFixed(1)} s).`;
