@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,8 @@ from sandscore.site.page_text import FILTERS
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 BOARD_SCRIPTS = ("draws", "standing", "verify", "pick")
 """What a board's page can do beside what every page can, in the order in which one needs the other."""
+
+_COMMENTS, _LINE_BEGINNINGS = re.compile(r"/\*.*?\*/", re.DOTALL), re.compile(r"\n\s*")
 
 
 def page(template: str, **values: Any) -> bytes:
@@ -40,14 +43,19 @@ def environment() -> jinja2.Environment:
 
 
 def _common() -> Mapping[str, Any]:
-    style, script = _text("site.css") + _text("reader/reader.css"), _text("site.js")
-    board_script = "\n".join(_text(f"reader/{name}.js") for name in BOARD_SCRIPTS)
-    scripts = {"script": script, "board_script": board_script, "recompute_script": _text("reader/recompute.js")}
+    style, script = _lean("site.css") + _lean("reader/reader.css"), _lean("site.js")
+    board_script = "\n".join(_lean(f"reader/{name}.js") for name in BOARD_SCRIPTS)
+    scripts = {"script": script, "board_script": board_script, "recompute_script": _lean("reader/recompute.js")}
     return {"version": __version__, "style": style, "policy": policy(style, *scripts.values()), **scripts}
 
 
 def _text(name: str) -> str:
     return (TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _lean(name: str) -> str:
+    """A style or a script as it is sent: without comments and indentation, of which a page has no use."""
+    return _LINE_BEGINNINGS.sub("\n", _COMMENTS.sub("", _text(name)))
 
 
 def policy(style: str, *scripts: str) -> str:
