@@ -98,7 +98,7 @@ def bash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bash]:
     ("typed", "completed"),
     [
         pytest.param("sandscore vali", "sandscore validate ", id="a verb"),
-        pytest.param("sandscore queue res", "sandscore queue rescore ", id="a verb of the queue"),
+        pytest.param("sandscore queue resc", "sandscore queue rescore ", id="a verb of the queue"),
         pytest.param("sandscore score --pred", "sandscore score --predictions ", id="an option"),
         pytest.param("sandscore score covid", "sandscore score covid-symptom ", id="a task"),
         pytest.param("sandscore score --profile span", "sandscore score --profile span-labels ", id="a profile"),

@@ -33,6 +33,7 @@ def test_the_demo_shows_the_whole_flow_and_says_in_one_line_what_it_left_out(
     assert verbs == [
         "validate", "score", "rank", "publish", "verify",
         "queue init", "queue submit", "queue work", "queue list", "queue show", "queue disclosed",
+        "queue team", "serve",
     ]  # fmt: skip
     last = done.stdout.splitlines()[-1]
     assert last.startswith("demo: left out: running the example images in containers (engine: no Docker engine")

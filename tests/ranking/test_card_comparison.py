@@ -40,4 +40,4 @@ def test_cards_of_different_gold_are_not_compared() -> None:
 def test_notes_that_differ() -> None:
     found = note_differences((GOOD, POOR), MEASURE)
     assert len(found) == 29
-    assert found[0] == NoteDifference("note-0", Counts(4, 0, 0), Counts(3, 1, 1))
+    assert found[0] == NoteDifference("note-0", Counts(4, 0, 0), Counts(3, 1, 1), "a")

@@ -227,7 +227,7 @@ def test_scored_ranked_verified_and_published(scored: Path) -> None:
     assert "iou(beta=0.12345)" in made.rows[0].shown
     publish([target], scored / "site")
     page = next((scored / "site").glob("date*/index.html")).read_text()
-    assert "ranked by F2 of" in page
+    assert re.search(r"Ranked by .*</span> \(F2\)\.", page)
     changed = json.loads(target.read_text())
     changed["rows"][0]["measures"][F2]["value"] += 1e-6
     target.write_text(json.dumps(changed))
@@ -245,7 +245,7 @@ def test_a_page_of_a_rate_sorts_upwards(tmp_path: Path) -> None:
     publish([tmp_path / "board.json"], tmp_path / "site")
     page = next((tmp_path / "site").glob("date*/index.html")).read_text()
     assert 'data-first="asc"' in page
-    assert "lower being better" in page
+    assert "(Score; lower is better)" in page
     assert next(csv.DictReader(io.StringIO(as_csv(made))))["leak.direction"] == "lower"
 
 

@@ -179,7 +179,7 @@ def test_scored_as_another_scorer_would(task: Task, profile: str, place: Path) -
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """What a checkout holds of the house."""
-    for folder in ("scoring", "schemas", "gold", "submissions", "tools", "tests/task_table"):
+    for folder in ("scoring", "schemas", "gold", "submissions", "tools", "docs", "tests/task_table"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "tests" / "cli").mkdir()
     for file in ("pyproject.toml", "tests/task_samples.py", "tests/profile_words.py", "tests/cli/running.py"):

@@ -34,6 +34,7 @@ DISTINCT = {"person-name", "address", "location", "covid-symptom", "phi"}
 ELSEWHERE = {
     ("nlpsandbox_profile.py", "address"): "what the NLP Sandbox client calls a list of its own",
     ("registry_client.py", "location"): "a header of HTTP",
+    ("web_api.py", "location"): "the same, in an answer of ours",
     ("participant_template.py", "textDateAnnotations"): "the starting point is written for dates, then for its task",
 }
 
@@ -41,7 +42,7 @@ ELSEWHERE = {
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """The table and what follows from it, in a folder of their own."""
-    for folder in ("schemas", "scoring/sandscore/task_table"):
+    for folder in ("schemas", "scoring/sandscore/task_table", "docs"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     return tmp_path
 
@@ -67,7 +68,8 @@ def test_a_label_in_the_table_reaches_schema_and_reader_in_one_step(checkout: Pa
     table = checkout / make_schemas.TABLE
     before = table.read_text(encoding="utf-8")
     table.write_text(before.replace('"ip_address", "phone"', '"ip_address", "pager", "phone"'), encoding="utf-8")
-    assert make_schemas.outdated(checkout) == ["schemas/contact.schema.json", make_schemas.READ]
+    follows = ["schemas/contact.schema.json", make_schemas.READ, make_schemas.PAGE]
+    assert make_schemas.outdated(checkout) == follows
     [changed] = [task for task in make_schemas.table_rows(table.read_text("utf-8")) if task.id == "contact"]
     assert "pager" in (allowed(changed, "contactType") or ())
     rule = schema_of(changed)["$defs"]["annotation"]["properties"]["contactType"]

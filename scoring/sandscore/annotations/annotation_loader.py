@@ -115,6 +115,13 @@ class EntityNumbers:
 
 
 _SHORTEST = '{"annotationSource":{"resourceSource":{"name":""}},"":[]}'
+
+
+def shortest_record(task: Task) -> int:
+    """The bytes of a record that says nothing: whatever has fewer is none."""
+    return len(_SHORTEST) + len(task.array)
+
+
 _RECORD_STRINGS = 5
 _ANNOTATION_STRINGS = 4
 _ABOUT_ANNOTATIONS = ("text-mismatch", "out-of-bounds", "schema")
@@ -144,7 +151,7 @@ class AnnotationLoader:
         self._first_unknown: dict[str, str] = {}
         self._entries = NoteJoin(dataset, findings, self._pointer)
         self._entities = EntityNumbers(dataset.entities)
-        self.shortest = len(_SHORTEST) + len(task.array)
+        self.shortest = shortest_record(task)
         self._counted = 0
         library = kernel()
         self._quick = AnnotationReader(library, task, dataset, want_tokens=want_tokens) if library else None

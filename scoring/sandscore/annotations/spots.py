@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from sandscore.annotations.annotation_loader import shortest_record
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.decoder import Decoder
 from sandscore.annotations.json_blocks import JsonBlock, WholeJson
@@ -210,9 +211,8 @@ def whole_number(value: Any) -> int | None:
 class SpotReader:
     """Takes the records of a file for what they say."""
 
-    shortest = 1
-
     def __init__(self, task: Task, dataset: DataSet) -> None:
+        self.shortest = shortest_record(task)
         self.found = FileSpots()
         self.views = NoteViews(dataset)
         self._task, self._dataset = task, dataset

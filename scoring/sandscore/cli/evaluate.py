@@ -70,5 +70,6 @@ def command(
     scored = api.score_to_files(request, files, watch())
     if output_format == "text":
         click.echo(f"scored       {output / 'card.json'}\n")
-    print_scored(scored, output_format)
+    shown = api.shown_intervals(scored, wanted=None) if output_format == "text" else None
+    print_scored(scored, output_format, shown)
     return 0

@@ -225,7 +225,7 @@ def _grouped(document: _Document, packed: bytes, note: CorpusNote, journal: Loss
         scores = _numbers(group.attrs.get("scores"))
         extras = group.attrs.get(_MORE)
         for number, span in enumerate(group.spans):
-            _, _, label, _, _, start, end = _SPAN.unpack(span)
+            _, _, label, _, _, start, end = next(_SPAN.iter_unpack(span))
             annotation = journal.cut(NAME, note, (start, end), None, f"{document.where}, span {number}")
             if annotation is None:
                 continue
