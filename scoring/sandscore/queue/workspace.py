@@ -42,6 +42,13 @@ class Workspace(Struct, frozen=True):
     root: Path
     challenge: Challenge
     settings: QueueSettings
+    asked_engine: str | None = None
+    """What a worker was told to run images with, whatever the challenge says."""
+
+    @property
+    def engine(self) -> str | None:
+        """What images are run with; None leaves it to the machine."""
+        return self.asked_engine or self.challenge.images.engine
 
     @property
     def own_tasks(self) -> dict[str, Task]:

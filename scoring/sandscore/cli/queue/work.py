@@ -11,6 +11,7 @@ import click
 
 from sandscore.cli.options import format_option
 from sandscore.cli.queue.queue_place import Place, home_options, place_of
+from sandscore.cli.running_options import engine_option
 
 if TYPE_CHECKING:
     from sandscore.queue.home_protocol import QueueHome
@@ -40,6 +41,7 @@ _PATIENCE_SECONDS = 10.0
     metavar="SECONDS",
     help="After SIGTERM: what is under way may take this long, then it is handed back.",
 )
+@engine_option
 @click.option("--dask", metavar="ADDRESS", help="Do the work on a Dask cluster: tcp://scheduler:8786.")
 @click.option("--metrics", metavar="HOST:PORT", help="Serve the queue's numbers to Prometheus: 127.0.0.1:9464.")
 @home_options
@@ -64,6 +66,8 @@ def command(
     Example:
       sandscore queue work demo/queue --once
     """
+    from msgspec.structs import replace
+
     from sandscore.queue.cell.cell_need import require_cells
     from sandscore.queue.layout_move import update_layout
     from sandscore.queue.queue_layout import owner_only
@@ -71,7 +75,10 @@ def command(
     from sandscore.queue.worker.metrics_server import address_of
     from sandscore.queue.worker.queue_worker import WorkPlan
 
+    engine: str | None = where.pop("engine")
     place, _ = place_of(words, where, 0)
+    if engine is not None:
+        place.workspace = replace(place.workspace, asked_engine=_there(engine, elsewhere=dask is not None))
     update_layout(place.workspace.root, place.row)
     say_once(place.workspace)
     if dask is None:
@@ -80,6 +87,13 @@ def command(
         plan = WorkPlan(jobs, once, board_every, grace, place.row.makes_boards(place.workspace.root))
         asyncio.run(_work(place, plan, dask, output_format, None if metrics is None else address_of(metrics)))
     return 0
+
+
+def _there(engine: str, *, elsewhere: bool) -> str:
+    """Its name, where it can be had; machines of a cluster find out for themselves."""
+    from sandscore.containers.engines.engine_registry import ENGINES, chosen_engine
+
+    return (ENGINES.find(engine) if elsewhere else chosen_engine(engine)).name
 
 
 async def _work(
