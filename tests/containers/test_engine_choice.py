@@ -108,7 +108,7 @@ def test_docker_by_its_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.delenv("DOCKER_HOST", raising=False)
     monkeypatch.delenv("DOCKER_CONTEXT", raising=False)
     row = ENGINES.find("docker")()
-    assert (row.absent(), row.is_ready()) == (None, False) or docker_engine.shutil.which("dockerd") is None
+    assert not row.is_ready()
     monkeypatch.setattr(shutil, "which", lambda name: None)
     assert (
         row.absent()
