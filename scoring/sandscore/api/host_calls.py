@@ -36,6 +36,13 @@ def attack(
     return firing_range.attack(limits, cases=choose(only), report=report, engine=engine or named)
 
 
+def named_engine(name: str, *, here: bool = True) -> str:
+    """The name again, of an engine that there is; ``here`` it must be on this machine, else a cluster's find out."""
+    from sandscore.containers.engines.engine_registry import ENGINES, chosen_engine
+
+    return (chosen_engine(name) if here else ENGINES.find(name)).name
+
+
 def _limits(challenge: Path | None, hardening: Hardening | None, memory: int | None) -> tuple[RunLimits, str | None]:
     """And the engine that the challenge names."""
     if challenge is None:

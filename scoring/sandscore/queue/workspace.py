@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.base.bundled_content import example_gold
 from sandscore.base.byte_sources import opened
@@ -49,6 +50,10 @@ class Workspace(Struct, frozen=True):
     def engine(self) -> str | None:
         """What images are run with; None leaves it to the machine."""
         return self.asked_engine or self.challenge.images.engine
+
+    def run_with(self, engine: str) -> "Workspace":
+        """The same, its images run with an engine whatever the challenge says."""
+        return replace(self, asked_engine=engine)
 
     @property
     def own_tasks(self) -> dict[str, Task]:

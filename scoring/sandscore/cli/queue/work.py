@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandscore import api
 from sandscore.cli.options import format_option
 from sandscore.cli.queue.queue_place import Place, home_options, place_of
 from sandscore.cli.running_options import engine_option
@@ -66,8 +67,6 @@ def command(
     Example:
       sandscore queue work demo/queue --once
     """
-    from msgspec.structs import replace
-
     from sandscore.queue.cell.cell_need import require_cells
     from sandscore.queue.layout_move import update_layout
     from sandscore.queue.queue_layout import owner_only
@@ -78,7 +77,7 @@ def command(
     engine: str | None = where.pop("engine")
     place, _ = place_of(words, where, 0)
     if engine is not None:
-        place.workspace = replace(place.workspace, asked_engine=_there(engine, elsewhere=dask is not None))
+        place.workspace = place.workspace.run_with(api.named_engine(engine, here=dask is None))
     update_layout(place.workspace.root, place.row)
     say_once(place.workspace)
     if dask is None:
@@ -87,13 +86,6 @@ def command(
         plan = WorkPlan(jobs, once, board_every, grace, place.row.makes_boards(place.workspace.root))
         asyncio.run(_work(place, plan, dask, output_format, None if metrics is None else address_of(metrics)))
     return 0
-
-
-def _there(engine: str, *, elsewhere: bool) -> str:
-    """Its name, where it can be had; machines of a cluster find out for themselves."""
-    from sandscore.containers.engines.engine_registry import ENGINES, chosen_engine
-
-    return (ENGINES.find(engine) if elsewhere else chosen_engine(engine)).name
 
 
 async def _work(
