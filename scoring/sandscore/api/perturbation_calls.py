@@ -14,7 +14,11 @@ from sandscore.task_table.task import Task
 
 
 class Perturbed(Struct, frozen=True):
-    """A copy: its files by name (notes, gold by task, ``changes.json``), and what became of it."""
+    """A copy: its files by name (notes, gold by task, ``changes.json``), and what became of it.
+
+    >>> ss.perturb(notes, "gold/example", {"case": "upper"}).sentence.partition(", ")[0]
+    '72 notes'
+    """
 
     files: Mapping[str, bytes]
     notes: int

@@ -34,7 +34,7 @@ def _perturbation_options(command: _Command) -> _Command:
             choices = NearChoice(metavar.split("|")) if "|" in metavar else None
             command = click.option(f"--{name}", place, metavar=metavar, type=choices, help=told)(command)
         else:
-            command = click.option(f"--{name}", place, flag_value="", default=None, help=told)(command)
+            command = click.option(f"--{name}", place, is_flag=True, help=told)(command)
     return command
 
 
@@ -48,7 +48,7 @@ def _perturbation_options(command: _Command) -> _Command:
 @own_task_options
 @format_option
 def command(
-    notes: Path, gold: Path, other: tuple[str, ...], output: Path, seed: int, output_format: str, **asked: str | None
+    notes: Path, gold: Path, other: tuple[str, ...], output: Path, seed: int, output_format: str, **asked: str | bool | None
 ) -> None:
     """Write a copy of NOTES and of the folder GOLD in which every gold text still stands where it is said.
 
@@ -59,7 +59,8 @@ def command(
     Example:
       sandscore perturb gold/example/notes.json gold/example --swap names:nigeria --headings --seed 1 -o copy
     """
-    chosen = {name.replace("_", "-"): value for name, value in asked.items() if value is not None}
+    given = {name.replace("_", "-"): value for name, value in asked.items() if value not in (None, False)}
+    chosen = {name: "" if value is True else str(value) for name, value in given.items()}
     chosen |= {name: value for name, _, value in (one.partition("=") for one in other)}
     made = api.perturb(str(notes), gold, chosen, output=output, seed=seed, own_tasks=own_tasks())
     if output_format == "json":
