@@ -48,7 +48,13 @@ def _perturbation_options(command: _Command) -> _Command:
 @own_task_options
 @format_option
 def command(
-    notes: Path, gold: Path, other: tuple[str, ...], output: Path, seed: int, output_format: str, **asked: str | bool | None
+    notes: Path,
+    gold: Path,
+    other: tuple[str, ...],
+    output: Path,
+    seed: int,
+    output_format: str,
+    **asked: str | bool | None,
 ) -> None:
     """Write a copy of NOTES and of the folder GOLD in which every gold text still stands where it is said.
 
