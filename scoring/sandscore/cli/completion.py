@@ -166,7 +166,14 @@ def _name_sets(_context: click.Context) -> Iterable[str]:
     return sorted(f"names:{file.stem}" for file in folder.glob("*.json"))
 
 
+def _slice_rules(_context: click.Context) -> Iterable[str]:
+    from sandscore.records.group_scores import SLICE_RULES
+
+    return SLICE_RULES
+
+
 _WORDS: dict[str, Words] = {
+    "slices": _slice_rules,
     "swap": _name_sets,
     "task": _tasks,
     "profile": _profiles,

@@ -51,7 +51,7 @@ FROM_NOTES = (
 """What only the counts of single notes make."""
 FROM_DRAWS = "/pairwise/*/p_adjusted"
 """Adjusted by the same draws as the tests; Holm's adjustment follows from the printed p."""
-FROM_CARDS = ("/rows/*/image", "/rows/*/created", "/rows/*/run", "/rows/*/shown")
+FROM_CARDS = tuple(f"/rows/*/{name}" for name in ("image", "created", "run", "shown", "slices", "robustness"))
 """What only the exact cards say."""
 FROM_SCORES = ("/rows/*/measures/*/f1", "/rows/*/measures/*/score", "/rows/*/measures/*/value")
 """What the feedback of a running phase makes of exact scores."""
