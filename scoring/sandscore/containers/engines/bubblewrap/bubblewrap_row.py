@@ -14,7 +14,7 @@ from sandscore.base.process_identity import own_name
 from sandscore.containers.engines.bubblewrap import bubblewrap_sandbox
 from sandscore.containers.engines.bubblewrap.bubblewrap_sandbox import BubblewrapSandbox, Launch, new_token
 from sandscore.containers.engines.bubblewrap.container_words import BatchNotes, owner
-from sandscore.containers.engines.bubblewrap.control_groups import control_root
+from sandscore.containers.engines.bubblewrap.control_groups import control_root, may_limit
 from sandscore.containers.engines.bubblewrap.image_builder import build
 from sandscore.containers.engines.bubblewrap.image_roots import ImageRoots, usual_folder
 from sandscore.containers.engines.bubblewrap.system_call_filter import filter_library
@@ -32,7 +32,7 @@ from sandscore.containers.engines.engine_protocol import (
 from sandscore.containers.engines.engine_registry import EngineRow
 from sandscore.containers.engines.sandbox import Sandbox
 from sandscore.containers.log_watch import LogWatch
-from sandscore.records.run_record import ImageFacts, Outcome, RunFault, RunLimits
+from sandscore.records.run_record import EngineFacts, ImageFacts, Outcome, RunFault, RunLimits
 
 if TYPE_CHECKING:
     from sandscore.containers.host_checks import Finding
@@ -47,6 +47,13 @@ class BubblewrapRow(EngineRow):
     name: ClassVar[str] = "bubblewrap"
     description: ClassVar[str] = "bubblewrap: containers of this machine's kernel, without a daemon and without root"
     source: ClassVar[str] = "docs/engines.md"
+
+    def absent(self) -> str | None:
+        return None if shutil.which(_PROGRAM) else "there is no bubblewrap here: apt-get install bubblewrap"
+
+    def is_ready(self) -> bool:
+        """Only where it could keep limits: many machines have the program for other things."""
+        return self.absent() is None and may_limit()
 
     @contextmanager
     def connect(self, seconds: float = 120.0) -> Iterator[Engine]:
@@ -87,9 +94,14 @@ class BubblewrapEngine:
         self.images = images or ImageRoots(usual_folder())
         self._folders: dict[str, _NotesFolders] = {}
 
-    @property
-    def version(self) -> str:
-        return version(self._program)
+    def facts(self) -> EngineFacts:
+        return EngineFacts(
+            name=self.name,
+            version=version(self._program),
+            runtime=_PROGRAM,
+            cgroups=str(control_root().version),
+            rootless=os.geteuid() != 0,
+        )
 
     def require_limits(self) -> None:
         require_name_spaces(self._program)

@@ -37,10 +37,11 @@ from sandscore.containers.engines.bubblewrap.image_roots import UnpackedImage
 from sandscore.containers.engines.bubblewrap.system_call_filter import compiled_filter
 from sandscore.containers.engines.sandbox import Sandbox, State
 from sandscore.containers.log_watch import LogWatch
+from sandscore.containers.process_view import ProcessView
 from sandscore.containers.transports import BASE_PATH, PORT
 from sandscore.records.run_record import Outcome, RunFault, RunLimits
 
-_PATIENCE = 60.0
+_PATIENCE, _FILTER_SECONDS = 60.0, 2.0
 _NOT_STARTED, _NO_PROGRAM = b"bwrap: ", b"bwrap: execvp "
 _NO_PROGRAM_CODE = 127
 
@@ -94,6 +95,7 @@ class BubblewrapSandbox(Sandbox):
             self._follow_status(fds.keep(status[0]))
             self._limit()
             os.write(release[1], b"!")
+        self._await_filter()
         self.start_seconds = time.monotonic() - begun
 
     def _started(self, keep: list[int], line: socket.socket, output: int) -> "subprocess.Popen[bytes]":
@@ -162,6 +164,13 @@ class BubblewrapSandbox(Sandbox):
             self._group.add(self._first)
         except OSError as fault:
             raise _not_made(f"{fault.strerror}; {self._last_words()}") from None
+
+    def _await_filter(self) -> None:
+        """The first process takes the filter last of all; then whoever looks at it sees it as it stays."""
+        deadline = time.monotonic() + _FILTER_SECONDS
+        with suppress(OSError, KeyError):
+            while ProcessView(self._first or 0).status["Seccomp"] != "2" and time.monotonic() < deadline:
+                time.sleep(0.001)
 
     def _fact(self, name: str) -> int | None:
         for line in bytes(self._told).splitlines():

@@ -162,6 +162,16 @@ def control_root(proc: Path = Path("/proc")) -> ControlRoot:
     return root
 
 
+def may_limit(proc: Path = Path("/proc")) -> bool:
+    """Whether it looks as if groups could be made; nothing is made for it."""
+    try:
+        mounts, own = _mounts(proc), _own(proc)
+    except OSError:
+        return False
+    wanted = NEEDED if all(controller in mounts for controller in NEEDED) else ("",)
+    return all(name in mounts and os.access(_below(mounts[name], own.get(name, "/")), os.W_OK) for name in wanted)
+
+
 _ADVICE = "run as root, or hand a group down: systemd-run --user --scope -p Delegate=yes sandscore …"
 
 
