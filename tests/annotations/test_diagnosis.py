@@ -342,6 +342,7 @@ def test_all_causes_and_scopes_are_planted(files: list[Told]) -> None:
     assert {one.plan.scope for one in files} == {"file", "tail", "note"}
 
 
+@pytest.mark.slow
 def test_causes_are_named(files: list[Told]) -> None:
     wrong = [one for one in files if {cause["cause"] for cause in one.causes} != {*one.plan.causes}]
     assert len(wrong) <= FILES * 0.02, [(one.plan.causes, one.plan.scope, one.causes) for one in wrong]
