@@ -128,7 +128,7 @@ def unmapped(kind: str, words: Sequence[TypeMap]) -> str:
 
 
 def refuse_nothing(before: Corpus, after: Corpus, words: Sequence[TypeMap], path: object) -> None:
-    """A file without a note, and annotations none of which has a type that any task knows, are mistakes, not answers."""
+    """A file without a note is a mistake and no answer, and so are annotations whose types no task knows."""
     if not before.entries:
         raise ParticipantFault(f"{one_line(path)}: holds no note and no annotation")
     if after.marks or not before.marks:
