@@ -20,14 +20,14 @@ from sandscore.records.counts import Counts
 _TOGETHER = 512
 
 
-class Annotator(Struct, frozen=True):
+class AnnotatorGold(Struct, frozen=True):
     """One annotator's gold, and the notes that it has an entry for."""
 
     columns: Columns
     notes: frozenset[int]
 
 
-def compared(dataset: DataSet, annotators: Sequence[Annotator]) -> AnnotatorAgreement:
+def compared(dataset: DataSet, annotators: Sequence[AnnotatorGold]) -> AnnotatorAgreement:
     """How well they agree on the notes of this data set, whose texts are known."""
     pairs = []
     for (at, one), (beside, other) in combinations(enumerate(annotators, 1), 2):

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from sandscore.annotations.input_files import AnnotatorInputs, Inputs, Loaded, ReadingWatch, load_files
 from sandscore.base.errors import OrganiserFault, UsageFault
-from sandscore.measures.annotator_comparison import Annotator, compared
+from sandscore.measures.annotator_comparison import AnnotatorGold, compared
 from sandscore.measures.annotator_pooling import pooled
 from sandscore.scoring.card_building import Question
 from sandscore.scoring.scoring_flow import Scored, score_loaded
@@ -30,7 +30,7 @@ def score_against_each(
     for part, given in zip(parts, inputs, strict=True):
         if part.faulty("gold", "notes"):
             raise OrganiserFault(f"{given.gold} or the notes are not valid; nothing was scored")
-    told = [Annotator(part.columns["gold"], part.spoken_of) for part in parts]
+    told = [AnnotatorGold(part.columns["gold"], part.spoken_of) for part in parts]
     agreement = compared(parts[0].dataset, told) if not parts[0].faulty("predictions") else None
     whole = pooled(parts) if agreement is not None else parts[0]
     scored = score_loaded(question, whole, jobs)
