@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from sandscore.api.host_calls import examine_host as examine_host
     from sandscore.api.mending_calls import Mended as Mended
     from sandscore.api.mending_calls import mend_file as mend_file
+    from sandscore.api.perturbation_calls import Perturbed as Perturbed
+    from sandscore.api.perturbation_calls import perturb as perturb
     from sandscore.api.publication_calls import publish as publish
     from sandscore.api.ranking_calls import PowerAnswer as PowerAnswer
     from sandscore.api.ranking_calls import RankingPlan as RankingPlan
@@ -66,6 +68,7 @@ _HOMES = {
     "sandscore.api.conversion_calls": ("Converted", "LossyConversion", "convert"),
     "sandscore.api.host_calls": ("attack", "built_image", "examine_host"),
     "sandscore.api.mending_calls": ("Mended", "mend_file"),
+    "sandscore.api.perturbation_calls": ("Perturbed", "perturb"),
     "sandscore.api.publication_calls": ("publish",),
     "sandscore.api.ranking_calls": (
         *("PowerAnswer", "RankingPlan", "board_text", "patients_for", "rank", "rank_to_file", "verify"),

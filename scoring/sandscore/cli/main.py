@@ -23,6 +23,7 @@ VERBS = {
     "score": "score",
     "compare": "compare",
     "convert": "convert",
+    "perturb": "perturb",
     "rank": "rank",
     "publish": "publish",
     "verify": "verify",

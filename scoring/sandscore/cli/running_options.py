@@ -82,6 +82,7 @@ def run_options(command: _Command) -> _Command:
 
 _ANNOTATORS = (
     click.option("--image", help="A Docker image, isolated and limited."),
+    click.option("--oci", metavar="ARCHIVE", help="An image in a file: docker save, podman save or an OCI archive."),
     click.option("--url", help="A server somebody runs: http://host:port. Not isolated by us."),
     click.option("--command", "local", help="A local command that serves on the port in $PORT. Not isolated."),
 )
@@ -96,11 +97,16 @@ def annotator_options(command: _Command) -> _Command:
 
 def named_annotator(options: MutableMapping[str, Any]) -> "tuple[Kind, str]":
     """What is run; its options are taken out of the others."""
-    kinds: tuple[tuple[Kind, str], ...] = ("image", "image"), ("url", "url"), ("command", "local")
-    values = [(kind, options.pop(name)) for kind, name in kinds]
-    given = [(kind, value) for kind, value in values if value is not None]
+    kinds: tuple[tuple[Kind, str, str], ...] = (
+        ("image", "image", ""),
+        ("image", "oci", "oci-archive:"),
+        ("url", "url", ""),
+        ("command", "local", ""),
+    )
+    values = [(kind, prefix, options.pop(name)) for kind, name, prefix in kinds]
+    given = [(kind, f"{prefix}{value}") for kind, prefix, value in values if value is not None]
     if len(given) != 1:
-        raise UsageFault("name what to run: exactly one of --image, --url and --command")
+        raise UsageFault("name what to run: exactly one of --image, --oci, --url and --command")
     return given[0]
 
 

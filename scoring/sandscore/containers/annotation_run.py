@@ -26,6 +26,7 @@ from sandscore.containers.annotator_starts import Progress, attempt
 from sandscore.containers.answers import Answers, RefusedAnswer
 from sandscore.containers.engines.engine_protocol import Engine, labels
 from sandscore.containers.engines.engine_registry import connected
+from sandscore.containers.images.image_archive import PREFIX, find_archived
 from sandscore.containers.kept_answers import PARTIAL, KeptAnswers, RunIdentity, RunPace, entry
 from sandscore.containers.note_redaction import redact
 from sandscore.containers.registries.image_pull import PullRules, find_listed
@@ -240,9 +241,12 @@ def _prepared(job: RunJob, setting: Setting) -> Iterator[Setting]:
 
 
 def _image(engine: Engine, job: RunJob) -> ImageFacts:
+    reference = job.annotator.reference
+    if job.pull is None and reference.startswith(PREFIX):
+        return find_archived(engine, Path(reference.removeprefix(PREFIX)), job.limits)
     if job.pull is None:
-        return engine.find_image(job.annotator.reference, job.limits)
-    return find_listed(engine, job.annotator.reference, job.limits, job.pull)
+        return engine.find_image(reference, job.limits)
+    return find_listed(engine, reference, job.limits, job.pull)
 
 
 def _annotate(job: RunJob, setting: Setting, seen: Facts, checks: _Checks, progress: Progress) -> list[list[bytes]]:

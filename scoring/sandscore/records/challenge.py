@@ -14,6 +14,7 @@ SiteRule = Literal["pooled", "macro", "mean_rank"]
 MissingRule = Literal["strict", "exclude"]
 PairTest = Literal["randomisation", "paired_bootstrap"]
 IntervalKind = Literal["percentile_t", "percentile", "bca"]
+SeedRule = Literal["names", "names+log"]
 FeedbackMode = Literal["full", "rounded", "ladder", "blind"]
 NotesHeldBy = Literal["hidden", "teams", "public"]
 GoldHeldBy = Literal["hidden", "retired", "public"]
@@ -214,6 +215,10 @@ class Challenge(RankingRules):
     title: str | None = None
     secondary: tuple[Name, ...] | None = Field(
         default=None, description="The measures shown beside the headline; null shows all of the card."
+    )
+    seed_rule: SeedRule = Field(
+        default="names+log",
+        description="What the seed of a queue's boards follows from: names, or those and the root of the queue's log.",
     )
     tasks: dict[Name, TaskTable] = Field(default_factory=dict)
     phases: tuple[Phase, ...] = ()
