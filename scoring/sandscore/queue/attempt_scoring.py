@@ -15,6 +15,7 @@ from msgspec import Struct
 from sandscore.annotations.input_files import ReadPredictions, Reference
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.errors import InfrastructureFault
+from sandscore.base.file_marks import Marks, marks_of, settled
 from sandscore.base.whole_files import Drafts, write_synced
 from sandscore.disclosure.gate import release
 from sandscore.disclosure.outcome_views import ScoreItem
@@ -24,7 +25,6 @@ from sandscore.measures.hipaa_map import HipaaMap, load_hipaa_map
 from sandscore.measures.identifier_classes import ClassMap, load_class_map
 from sandscore.queue.attempt_files import PREDICTIONS, PROBLEMS, RUN, card_name
 from sandscore.queue.cell.cell_need import require_cell
-from sandscore.queue.cell.file_marks import Marks, marks_of, settled
 from sandscore.queue.cell.reading_cell import ReadingCells
 from sandscore.queue.children.child_messages import Blame, FaultAnswer, ScoreAnswer, SubmissionScoreRequest
 from sandscore.queue.shared_data import policy_in

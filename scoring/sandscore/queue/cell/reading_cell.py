@@ -30,8 +30,8 @@ from sandscore.annotations.note_loader import NotesLoader
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import InfrastructureFault, ParticipantFault
+from sandscore.base.file_marks import Marks, marks_of, settled
 from sandscore.queue.cell.cell_report import CellReport, believed, read_report, report_of, write_report
-from sandscore.queue.cell.file_marks import Marks, marks_of, settled
 from sandscore.queue.cell.system_call_filter import confine, die_with_parent, filter_in_force, leave_namespaces
 from sandscore.queue.children.child_messages import TOO_COSTLY
 from sandscore.task_table.task import Task
