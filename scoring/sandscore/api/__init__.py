@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from sandscore.api.host_calls import attack as attack
     from sandscore.api.host_calls import built_image as built_image
     from sandscore.api.host_calls import examine_host as examine_host
+    from sandscore.api.index_calls import MadeIndex as MadeIndex
+    from sandscore.api.index_calls import make_index as make_index
     from sandscore.api.mending_calls import Mended as Mended
     from sandscore.api.mending_calls import mend_file as mend_file
     from sandscore.api.publication_calls import publish as publish
@@ -65,6 +67,7 @@ _HOMES = {
     "sandscore.api.comparison_calls": ("ComparisonInputs", "compare", "compare_files"),
     "sandscore.api.conversion_calls": ("Converted", "LossyConversion", "convert"),
     "sandscore.api.host_calls": ("attack", "built_image", "examine_host"),
+    "sandscore.api.index_calls": ("MadeIndex", "make_index"),
     "sandscore.api.mending_calls": ("Mended", "mend_file"),
     "sandscore.api.publication_calls": ("publish",),
     "sandscore.api.ranking_calls": (

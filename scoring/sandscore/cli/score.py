@@ -22,9 +22,10 @@ _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report
 
 @click.command("score")
 @click.argument("task", type=TaskName(with_all=True))
-@click.option("--gold", required=True, metavar="FILE", help="The reference annotations; of all tasks, their folder.")
+@click.option("--gold", metavar="FILE", help="The reference annotations; of all tasks, their folder.")
 @click.option("--predictions", required=True, metavar="FILE", help="What is scored; - reads standard input.")
 @click.option("--notes", metavar="FILE", help="The notes; they define the data set and prove every text.")
+@click.option("--index", metavar="FILE", help="What sandscore index made of gold and notes, in place of both.")
 @foreign_options
 @click.option("--from-gold", "gold_source", type=FORMAT_NAME, help="What gold is, in the same way.")
 @click.option("--complete", is_flag=True, help="A note without an entry is an error, not a warning.")
