@@ -118,8 +118,9 @@ def test_whatever_differs_is_refused(index: Path, tmp_path: Path, monkeypatch: p
         load_files(DATE, Inputs(GOLD, GOOD, other_notes, index))
     with pytest.raises(IndexRefused, match="for the task date, not for address"):
         load_files(find_task("address"), Inputs(predictions=GOOD, index=index))
-    with pytest.raises(MissingFile):
-        load_files(DATE, Inputs(predictions=GOOD, index=tmp_path / "none"))
+    for opened in (opened_index, opened_notes):
+        with pytest.raises(MissingFile):
+            opened(tmp_path / "none", DATE)
     monkeypatch.setattr(gold_index, "__version__", "99.9")
     with pytest.raises(IndexRefused, match=r"this is 99\.9"):
         load_files(DATE, Inputs(predictions=GOOD, index=index))
@@ -160,8 +161,8 @@ def test_of_the_notes_half_no_gold_is_mapped(index: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(gold_index, "mapped", spy)
     assert opened_notes(index, DATE).columns is None
     whole = index.read_bytes()
-    assert seen == [whole[: column_bundle.size_of(whole[:64])]]
-    assert b'"labels"' not in seen[0]
+    assert seen == [whole[:64], whole[: column_bundle.size_of(whole[:64])]]
+    assert b'"labels"' not in seen[1]
     assert b'"labels"' in whole
 
 

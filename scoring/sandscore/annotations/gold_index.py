@@ -155,8 +155,9 @@ def opened_index(path: InputFile, task: Task) -> GoldIndex:
 
 def opened_notes(path: Path, task: Task) -> GoldIndex:
     """The notes' half alone; of gold not a byte is mapped."""
-    with path.open("rb") as file, _damage(path):
-        size = column_bundle.size_of(file.read(_PREAMBLE))
+    begin = bytes(_mapped(path, _PREAMBLE))
+    with _damage(path):
+        size = column_bundle.size_of(begin)
     return _notes(path, _mapped(path, size), task)
 
 

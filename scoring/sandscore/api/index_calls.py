@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from sandscore.base.errors import UsageFault
 from sandscore.formats.foreign_input import task_in
@@ -19,6 +20,10 @@ class MadeIndex(Struct, frozen=True):
     bytes: int
     gold: str
     """The SHA-256 of gold, by which signatures name it."""
+
+    def to_dict(self) -> dict[str, str | int]:
+        """For programs."""
+        return asdict(self)
 
 
 def make_index(

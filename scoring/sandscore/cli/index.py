@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from msgspec.structs import asdict
 
 from sandscore import api
 from sandscore.base.terminal_text import printable
@@ -34,7 +33,7 @@ def command(gold: Path, notes: Path, output: str, output_format: str, **options:
     """
     made = api.make_index(gold, notes, output, **options)
     if output_format == "json":
-        click.echo(json.dumps(asdict(made), indent=2))
+        click.echo(json.dumps(made.to_dict(), indent=2))
     else:
         held = f"{made.notes:,} notes and {made.annotations:,} annotations of {made.task}"
         click.echo(f"{printable(made.path)}: {held}, {made.bytes:,} bytes; it holds gold and texts")

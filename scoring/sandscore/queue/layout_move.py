@@ -47,6 +47,7 @@ OURS = (
     "files",
     "attempts",
     "gold-seen",
+    "indexes",
     "notices.jsonl",
     "notices.sent",
     ".publishing.lock",
