@@ -336,6 +336,7 @@ def files() -> list[Told]:
     return [told(planted(number)) for number in range(FILES)]
 
 
+@pytest.mark.slow
 def test_all_causes_and_scopes_are_planted(files: list[Told]) -> None:
     assert {cause for one in files for cause in one.plan.causes} == {*PLANTS, "other-note", "labels"}
     assert {one.plan.scope for one in files} == {"file", "tail", "note"}

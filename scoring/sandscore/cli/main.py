@@ -24,6 +24,7 @@ VERBS = {
     "index": "index",
     "compare": "compare",
     "convert": "convert",
+    "perturb": "perturb",
     "rank": "rank",
     "publish": "publish",
     "verify": "verify",

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from sandscore.records.challenge import CardRule, FeedbackMode, GoldHeldBy, Name, NotesHeldBy, RankingRules
+from sandscore.records.challenge import CardRule, FeedbackMode, GoldHeldBy, Name, NotesHeldBy, RankingRules, SeedRule
 from sandscore.records.formula import RATIO, Direction
 from sandscore.records.strict_record import StrictRecord
 from sandscore.records.task_definition import TaskDefinition
@@ -14,7 +14,6 @@ Number = Annotated[float, Field(allow_inf_nan=False)]
 Natural = Annotated[int, Field(ge=0)]
 Place = Annotated[int, Field(ge=1)]
 Adjustment = Literal["stepdown", "holm"]
-SeedRule = Literal["names", "names+log"]
 Root = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Twelve = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
 
