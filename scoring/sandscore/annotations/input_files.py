@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from sandscore.annotations.annotation_loader import AnnotationLoader
 from sandscore.annotations.column_builder import Gathered
 from sandscore.annotations.columns import Columns, Small
-from sandscore.annotations.data_set import DataSet, WholeNamesNeededError
+from sandscore.annotations.data_set import DataSet, Readings, WholeNamesNeededError
 from sandscore.annotations.label_codes import renumber, vocabulary
 from sandscore.annotations.note_loader import NotesLoader
 from sandscore.annotations.problem_collector import ProblemCollector
@@ -76,13 +76,23 @@ class OpenInputs(Inputs, frozen=True):
     """Inputs of somebody who may see the notes: what stands there where a text does not is kept."""
 
 
+class AnnotatorInputs(Inputs, frozen=True):
+    """Inputs with one of several annotators' gold: which notes it has an entry for is kept. One process reads them."""
+
+
 class Loaded(Struct, frozen=True):
-    """What was read, by role, and what was found wrong with each file."""
+    """What was read, by role, and what was found wrong with each file.
+
+    ``readings`` where gold is that of several annotators; ``spoken_of``, where it is one of theirs, has the notes that
+    it has an entry for.
+    """
 
     dataset: DataSet
     columns: dict[str, Columns]
     findings: dict[str, ProblemCollector]
     sha256: dict[str, str]
+    readings: Readings | None = None
+    spoken_of: frozenset[int] = frozenset()
 
     def faulty(self, *roles: str) -> bool:
         """Whether any of these files has errors."""
@@ -125,11 +135,12 @@ def load_files(
                 role: ProblemCollector(str(path), task.array, quoting=quoting) for role, path in inputs.given.items()
             }
             reader = _Reader(task, sources, complete, want_tokens, jobs, hashed, dataset, findings)
+            reader.spoken_of = frozenset() if isinstance(inputs, AnnotatorInputs) else None
             columns = reader.read(progress)
             if known is not None and known.columns is not None and known.gold is not None:
                 columns = {"gold": known.columns} | columns
                 sha256["gold"] = known.gold.sha256
-            return Loaded(dataset, columns, findings, sha256)
+            return Loaded(dataset, columns, findings, sha256, spoken_of=reader.spoken_of or frozenset())
 
         try:
             return read(whole_names=whole_names, progress=progress)
@@ -191,6 +202,7 @@ class _Reader(Struct):
     """Waits for whoever looks at what is read while notes are: nothing may be written into it before."""
     dataset: DataSet
     findings: dict[str, ProblemCollector]
+    spoken_of: frozenset[int] | None = None
 
     def read(self, progress: Progress) -> dict[str, Columns]:
         usable = {role: source for role, source in self.sources.items() if isinstance(source, Source)}
@@ -217,6 +229,8 @@ class _Reader(Struct):
         loader = AnnotationLoader(self.task, self.dataset, findings, want_tokens=want_tokens, gathered=gathered)
         data = memoryview(source.data)
         columns = loader.load(data, missing=self._missing(role), progress=progress)
+        if role == "gold" and self.spoken_of is not None:
+            self.spoken_of = loader.spoken_of
         if role == "predictions":
             loader.diagnose(data, columns)
         return columns

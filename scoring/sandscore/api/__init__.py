@@ -69,7 +69,6 @@ _HOMES = {
     "sandscore.annotations.input_files": ("ReadingWatch",),
     "sandscore.api.comparison_calls": ("ComparisonInputs", "compare", "compare_files"),
     "sandscore.api.conversion_calls": ("Converted", "LossyConversion", "convert"),
-    "sandscore.api.host_calls": ("attack", "built_image", "examine_host"),
     "sandscore.api.index_calls": ("MadeIndex", "make_index"),
     "sandscore.api.host_calls": ("attack", "built_image", "examine_host", "named_engine"),
     "sandscore.api.mending_calls": ("Mended", "mend_file"),

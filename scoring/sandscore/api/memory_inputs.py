@@ -104,6 +104,24 @@ def given(value: Any, role: str, task: Task, notes: Any = None) -> InputFile:
     return inputs.given[role]
 
 
+def several_golds(gold: Any, task: Task) -> tuple[Any, list[Any]]:
+    """Gold as the first annotator's and that of others: a list of files, tables, lists of records or spans by note."""
+    if isinstance(gold, list | tuple) and gold and all(_is_whole(one, task) for one in gold):
+        return gold[0], list(gold[1:])
+    return gold, []
+
+
+def _is_whole(value: Any, task: Task) -> bool:
+    """Whether a value is all of an annotator's gold, and not one record, row, document or list of spans of it."""
+    if isinstance(value, Mapping):
+        named = {"annotationSource", "note", "start", task.array} & value.keys()
+        return not named and bool(value) and all(isinstance(spans, list | tuple) for spans in value.values())
+    if isinstance(value, list | tuple):
+        return bool(value) and all(isinstance(one, Mapping) and "annotationSource" in one for one in value)
+    file = isinstance(value, str | os.PathLike | bytes | bytearray | memoryview) or hasattr(value, "read")
+    return file or _is_table(value)
+
+
 def _as_file(value: Any, role: str) -> InputFile | None:
     """A value that is a file or a file's bytes already; None where it must be written as one."""
     if isinstance(value, NamedBytes):
