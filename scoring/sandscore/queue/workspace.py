@@ -105,6 +105,11 @@ class Workspace(Struct, frozen=True):
         return private_path(self.root, "gold-seen")
 
     @property
+    def indexes(self) -> Path:
+        """Gold and notes as they are once read, for all workers; whoever needs one that is not there makes it."""
+        return private_path(self.root, "indexes")
+
+    @property
     def attempts(self) -> Path:
         return private_path(self.root, "attempts")
 
