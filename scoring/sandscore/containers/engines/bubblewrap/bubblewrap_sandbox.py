@@ -9,6 +9,7 @@ import array
 import json
 import os
 import secrets
+import select
 import signal
 import socket
 import subprocess
@@ -90,7 +91,7 @@ class BubblewrapSandbox(Sandbox):
             for descriptor in (*keep, output[1]):
                 fds.close(descriptor)
             theirs.close()
-            self.log.follow(_pieces(fds.keep(output[0])), self.limits.log_bytes, self.kill)
+            self.log.follow(_Output(fds.keep(output[0])), self.limits.log_bytes, self.kill)
             self._hand_over(ours, folders, arguments, keep)
             self._follow_status(fds.keep(status[0]))
             self._limit()
@@ -228,6 +229,7 @@ class BubblewrapSandbox(Sandbox):
         self.kill()
         if self._process is not None:
             self._process.wait()
+        self._group.kill()
         self.log.close()
         if self._handle is not None:
             os.close(self._handle)
@@ -337,6 +339,27 @@ def _pieces(descriptor: int) -> Iterator[bytes]:
             yield piece
     finally:
         os.close(descriptor)
+
+
+class _Output:
+    """What comes out of a pipe, to its end or until somebody has heard enough."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor, self._enough = descriptor, os.eventfd(0, os.EFD_CLOEXEC)
+        weakref.finalize(self, os.close, self._enough)
+
+    def __iter__(self) -> Iterator[bytes]:
+        both = select.poll()
+        for descriptor in (self._descriptor, self._enough):
+            both.register(descriptor, select.POLLIN)
+        try:
+            while self._enough not in dict(both.poll()) and (piece := os.read(self._descriptor, 1 << 16)):
+                yield piece
+        finally:
+            os.close(self._descriptor)
+
+    def close(self) -> None:
+        os.eventfd_write(self._enough, 1)
 
 
 def _not_made(why: str) -> RunFault:

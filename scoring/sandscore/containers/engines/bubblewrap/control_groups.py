@@ -7,6 +7,7 @@ next start to remove it.
 """
 
 import os
+import signal
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -103,6 +104,12 @@ class ControlGroup:
     def add(self, process: int) -> None:
         for place in self._root.places:
             (place / self.name / "cgroup.procs").write_text(str(process), encoding="ascii")
+
+    def kill(self) -> None:
+        """Whatever is still in it, though its first process has gone."""
+        for process in self._read("pids", "cgroup.procs").split():
+            with suppress(OSError):
+                os.kill(int(process), signal.SIGKILL)
 
     @property
     def killed_for_memory(self) -> bool:

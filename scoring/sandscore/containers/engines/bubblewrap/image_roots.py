@@ -32,9 +32,9 @@ _NEW, _FACTS, _ROOT, _NAMES = ".new-", "image.json", "root", "names"
 _SCRATCH = "/tmp"  # noqa: S108 (the container's own)
 _KERNEL = ("/dev", "/proc", "/sys")
 _FILES = {
-    "etc/hosts": "127.0.0.1\tlocalhost sandbox\n::1\tlocalhost\n",
-    "etc/hostname": "sandbox\n",
-    "etc/resolv.conf": "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n",
+    "hosts": "127.0.0.1\tlocalhost sandbox\n::1\tlocalhost\n",
+    "hostname": "sandbox\n",
+    "resolv.conf": "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n",
 }
 """What an engine puts into every container, so that nothing asks the host's own resolver."""
 
@@ -201,10 +201,10 @@ def prepared(root: Path, identity: str, size: int, config: StartConfig) -> Unpac
             raise refused("has a link in the place of a folder that every container has", (place[1:].encode(),))
     if config.folder:
         _folder(root, config.folder)
+    settings = root / _folder(root, "/etc")[1:]
     for name, content in _FILES.items():
-        place = os.fsdecode(b"/".join((os.fsencode(root), *resolved(os.fsencode(root), (b"etc",)))))
         with suppress(OSError):
-            file = Path(place) / name.removeprefix("etc/")
+            file = settings / name
             file.unlink(missing_ok=True)
             file.write_text(content, encoding="ascii")
             file.chmod(0o644)
