@@ -25,6 +25,7 @@ from typing import Any
 from msgspec import Struct
 
 from sandscore.containers.engines.bubblewrap import sandbox_launcher, socket_opener
+from sandscore.containers.engines.bubblewrap.compiled_seccomp import compiled_filter
 from sandscore.containers.engines.bubblewrap.container_words import (
     BatchNotes,
     MemoryFolder,
@@ -35,7 +36,6 @@ from sandscore.containers.engines.bubblewrap.container_words import (
 )
 from sandscore.containers.engines.bubblewrap.control_groups import ControlGroup
 from sandscore.containers.engines.bubblewrap.image_roots import UnpackedImage
-from sandscore.containers.engines.bubblewrap.system_call_filter import compiled_filter
 from sandscore.containers.engines.sandbox import Sandbox, State
 from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.process_view import ProcessView
