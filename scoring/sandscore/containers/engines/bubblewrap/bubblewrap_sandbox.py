@@ -24,7 +24,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from sandscore.containers.engines.bubblewrap import sandbox_launcher, socket_opener
+from sandscore.containers.engines.bubblewrap import sandbox_launcher
 from sandscore.containers.engines.bubblewrap.compiled_seccomp import compiled_filter
 from sandscore.containers.engines.bubblewrap.container_words import (
     BatchNotes,
@@ -42,6 +42,7 @@ from sandscore.containers.process_view import ProcessView
 from sandscore.containers.transports import BASE_PATH, PORT
 from sandscore.records.run_record import Outcome, RunFault, RunLimits
 
+_OPENER = Path(__file__).with_name("socket_opener.py")
 _PATIENCE, _FILTER_SECONDS = 60.0, 2.0
 _NOT_STARTED, _NO_PROGRAM = b"bwrap: ", b"bwrap: execvp "
 _NO_PROGRAM_CODE = 127
@@ -250,7 +251,7 @@ class BubblewrapSandbox(Sandbox):
             raise RunFault(Outcome.INFRASTRUCTURE, f"the container cannot be entered: {fault.strerror}") from None
         ours, theirs = socket.socketpair()
         with theirs:
-            program = [sys.executable, "-I", "-S", str(socket_opener.__file__), str(network)]
+            program = [sys.executable, "-I", "-S", str(_OPENER), str(network)]
             opener = subprocess.Popen(program, stdin=theirs.fileno(), pass_fds=[network], env={}, cwd="/")
         os.close(network)
         return SocketDoor(ours, opener)
