@@ -37,7 +37,8 @@
     X(Counting, predicted) X(Counting, spare) X(Counting, gold_keys) X(Counting, predicted_keys) \
     X(Counting, spare_keys) X(Counting, loose) X(Counting, numbers) X(Counting, odd) X(Counting, mention_room) \
     X(Counting, key_room) X(Counting, odd_room) X(Counting, partial) X(Counting, unused) X(Counting, levels) \
-    X(Counting, odds) X(Counting, unsure) X(Counting, boundary) X(Counting, leaking) X(Counting, with_gold) X(Counting, labelled_pairs)
+    X(Counting, odds) X(Counting, unsure) X(Counting, boundary) X(Counting, leaking) X(Counting, with_gold) \
+    X(Counting, labelled_pairs)
 #define OFFSET(kind, field) (int32_t) offsetof(kind, field),
 #define NAME(kind, field) #field " "
 #define SIZE(kind) (int32_t) sizeof(kind),
