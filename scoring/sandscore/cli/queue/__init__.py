@@ -18,6 +18,7 @@ VERBS = (
     "cancel",
     "requeue",
     "rescore",
+    "upgrade",
     "export",
     "backup",
     "restore",
