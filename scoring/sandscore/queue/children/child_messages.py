@@ -82,6 +82,8 @@ class BatchRequest(_Message, frozen=True, tag="batch"):
     """Several at once for the process that sees gold."""
 
     jobs: tuple[ScorerRequest, ...]
+    challenge: str | None = None
+    """What is in force, as JSON; else the file."""
 
 
 class ScoredSubmission(Struct, frozen=True):
@@ -104,6 +106,8 @@ class BoardsRequest(_Message, frozen=True, tag="boards"):
     submissions: tuple[ScoredSubmission, ...]
     accepted: tuple[HandedIn, ...] = ()
     """All that was ever taken in, the oldest first: for the log."""
+    challenge: str | None = None
+    """What is in force, where that is not what the file says now; as JSON."""
 
 
 class Blame(StrEnum):
