@@ -211,7 +211,7 @@ def shown(board: Path) -> list[float | None]:
 
 
 def test_a_worker_follows_edits_while_it_works(tmp_path: Path) -> None:
-    """A blind phase ends, a broken edit comes and goes, another phase opens; nobody starts the worker again."""
+    """A blind phase opens its eyes, a broken edit comes and goes, another goes blind; nobody starts the worker again."""
     text = PHASES.replace("opens = 2026-03-01T00:00:00Z\ncloses = 2026-05-31T23:59:59Z\n", "")
     workspace = queue(tmp_path, text)
     root, board = workspace.root, workspace.boards / "date-spring.json"
@@ -226,16 +226,16 @@ def test_a_worker_follows_edits_while_it_works(tmp_path: Path) -> None:
         until(board.exists)
         assert shown(board) != [0.8]
         challenge = root / "challenge.toml"
-        challenge.write_text(text.replace('feedback = "blind"', 'feedback = "blind"\nended = true'))
+        challenge.write_text(text.replace('feedback = "blind"', 'feedback = "full"'))
         # 2 of 3 annotations, no mistake: F1 is 2*2/(2*2+1) = 4/5, by hand
         until(lambda: shown(board) == [0.8])
-        ended = challenge.read_text()
-        challenge.write_text(ended + "[[phases]]\nname = ")
+        mended = challenge.read_text()
+        challenge.write_text(mended + "[[phases]]\nname = ")
         until(lambda: "the edit is not used" in (tmp_path / "said").read_text())
-        before = open_workspace_as(ended, workspace)
+        before = open_workspace_as(mended, workspace)
         late = hand_in(before, RIGHT, "Team B", phase="autumn", arrived=IN_MAY + 5 * MONTH)
         until(lambda: autumn.exists() and shown(autumn) == [1.0])
-        challenge.write_text(ended.replace('name = "autumn"', 'name = "autumn"\nfeedback = "blind"'))
+        challenge.write_text(mended.replace('name = "autumn"', 'name = "autumn"\nfeedback = "blind"'))
         until(lambda: shown(autumn) != [1.0])
     finally:
         worker.terminate()

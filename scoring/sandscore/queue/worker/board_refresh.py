@@ -105,7 +105,7 @@ class Follower:
 
     def _digest(self, state: object) -> str:
         """Of all that boards and site are made from, on this start of the machine."""
-        configured = (self._workspace.challenge.model_dump_json(), self._workspace.settings.model_dump_json())
+        configured = (self._challenge.model_dump_json(), self._workspace.settings.model_dump_json())
         return hashlib.sha256(repr((boot(), __version__, configured, state)).encode()).hexdigest()
 
     async def _record(self, one: Submission) -> ScoredSubmission | None:
