@@ -518,8 +518,16 @@ def test_a_runner_removes_what_dead_runs_left(monkeypatch: pytest.MonkeyPatch) -
         def remove_leftovers(self) -> int:
             return 3
 
-    monkeypatch.setattr(runner_process, "connected", Engine)
+    asked: list[str | None] = []
+
+    def connected(name: str | None) -> Engine:
+        asked.append(name)
+        return Engine()
+
+    monkeypatch.setattr(runner_process, "connected", connected)
     assert runner_process.work(SweepRequest()) == SweepAnswer(3)
+    assert runner_process.work(SweepRequest("podman")) == SweepAnswer(3)
+    assert asked == [None, "podman"]
 
 
 @pytest.mark.parametrize(

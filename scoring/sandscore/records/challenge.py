@@ -152,12 +152,15 @@ class Publication(StrictRecord):
 
 
 class Images(StrictRecord):
-    """Where images may be pulled from."""
+    """Where images may be pulled from, and what runs them."""
 
     registries: tuple[Registry, ...] | None = Field(
         default=None,
         description="A host and the beginning of a repository's name. With {team} a team names only what is its own; "
         "null is what the home has.",
+    )
+    engine: Name | None = Field(
+        default=None, description="docker, podman, bubblewrap or apptainer; null is Docker, or the only one there is."
     )
     teams: dict[Name, RegistryTeam] = Field(
         default_factory=dict, description="What {team} is for a team whose name is not its own in the registry."
