@@ -211,7 +211,7 @@ def shown(board: Path) -> list[float | None]:
 
 
 def test_a_worker_follows_edits_while_it_works(tmp_path: Path) -> None:
-    """A blind phase opens its eyes, a broken edit comes and goes, another goes blind; the worker goes on all the time."""
+    """A blind phase opens its eyes, a broken edit comes and goes, another goes blind; the worker goes on."""
     text = PHASES.replace("opens = 2026-03-01T00:00:00Z\ncloses = 2026-05-31T23:59:59Z\n", "")
     workspace = queue(tmp_path, text)
     root, board = workspace.root, workspace.boards / "date-spring.json"
