@@ -2,7 +2,7 @@
 
 import mmap
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -76,6 +76,20 @@ class NoteTexts(Sequence[str]):
         self._spooled, self._looked_at = spooled, 0
         held = {"texts": texts, "begin": self._begin, "chars": chars, "first_mark": first_mark, "marks": marks}
         self.told = Notes(**{name: address(array) for name, array in held.items()})
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "NoteTexts":
+        """Of what ``arrays`` gave, wherever it was kept; marks are made where there was no kernel to make them."""
+        texts, sizes, chars, marks = (arrays[name] for name in ("texts", "text_sizes", "chars", "marks"))
+        if len(marks) != int(_mark_counts(sizes, chars).sum()):
+            marks = _marked(texts, sizes, chars)
+        return cls(texts, sizes, chars, marks, spooled=len(texts) > SPILL)
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that texts are made of."""
+        chars, _, marks = self._outlive
+        return {"texts": self._texts, "text_sizes": np.diff(self._begin), "chars": chars, "marks": marks}
 
     def __len__(self) -> int:
         return len(self._begin) - 1

@@ -57,6 +57,8 @@ class KnownNotes(Struct, frozen=True):
 
 def given_inputs(task: Task, *, gold: Any = None, predictions: Any = None, notes: Any = None) -> GivenInputs:
     """All inputs of a call: notes first, whose order and texts the others follow, then gold, then predictions."""
+    if isinstance(gold, str | os.PathLike) and _is_index(gold):
+        return _beside_index(task, Path(gold), predictions, notes)
     values = {"notes": notes, "gold": gold, "predictions": predictions}
     files: dict[str, InputFile] = {}
     remarks: list[str] = []
@@ -74,6 +76,26 @@ def given_inputs(task: Task, *, gold: Any = None, predictions: Any = None, notes
             remarks += said
         files[role] = as_file
     return GivenInputs(Inputs(**files), tuple(remarks))
+
+
+def _is_index(gold: "str | os.PathLike[str]") -> bool:
+    from sandscore.annotations.gold_index import is_index
+
+    return is_index(Path(gold))
+
+
+def _beside_index(task: Task, index: Path, predictions: Any, notes: Any) -> GivenInputs:
+    """An index in gold's place, which knows the notes; what is no file of predictions is written beside them."""
+    from sandscore.annotations.gold_index import opened_notes
+
+    file = None if predictions is None else _as_file(predictions, "predictions")
+    remarks: list[str] = []
+    if file is None and predictions is not None:
+        known = opened_notes(index, task).dataset
+        texts = None if known.texts is None else list(known.texts)
+        file, remarks = _written(predictions, "predictions", task, KnownNotes.of(known.ids, texts))
+    beside = None if notes is None else _as_file(notes, "notes")
+    return GivenInputs(Inputs(predictions=file, notes=beside, index=index), tuple(remarks))
 
 
 def given(value: Any, role: str, task: Task, notes: Any = None) -> InputFile:

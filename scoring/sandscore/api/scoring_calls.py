@@ -31,11 +31,13 @@ class ScoringPlan(Struct, frozen=True, kw_only=True):
     """What to score, by whose rules, and what the card says of it."""
 
     task: str | Task
-    gold: InputFile
     predictions: InputFile
+    gold: InputFile | None = None
     more_gold: tuple[InputFile, ...] = ()
     """The gold of further annotators of the same notes: counts are added up over all of them."""
     notes: InputFile | None = None
+    index: InputFile | None = None
+    """Of gold and notes, as ``sandscore index`` makes it: in place of both, or beside what it was made of."""
     complete: bool = False
     source: str | None = None
     """The format of the predictions, where they are no file of ours and the content leaves a doubt."""
@@ -111,7 +113,8 @@ def score(  # noqa: PLR0913 (named, one for each option)
     another scorer goes on with them where ``strict`` is false, with a warning. Paths may be of any format that
     ``convert`` reads: ``source`` and ``gold_source`` name it where the content leaves a doubt, ``labels`` maps types,
     ``annotator`` is one of several. ``gold=[one, other]``: several annotators' gold, over which all counts are added
-    up. ``team`` and what follows it is copied to the card.
+    up; or an index as ``sandscore index`` writes it, which knows the notes too. ``team`` and what follows it is copied
+    to the card.
 
     >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes)
     >>> round(result.f1, 3)
@@ -126,10 +129,11 @@ def score(  # noqa: PLR0913 (named, one for each option)
     more = [given_inputs(find_task(task), gold=one, notes=notes) for one in others]
     request = ScoringPlan(
         task=task,
-        gold=given.inputs.gold or "",
+        gold=given.inputs.gold,
         predictions=given.inputs.predictions or "",
         more_gold=tuple(one.inputs.gold or "" for one in more),
         notes=given.inputs.notes,
+        index=next((one.inputs.index for one in (given, *more) if one.inputs.index is not None), None),
         complete=complete,
         source=source,
         gold_source=gold_source,
@@ -182,7 +186,7 @@ class _Scoring(Struct, frozen=True):
 
         asked, guess = self.request, self.profile is None
         how = ForeignReading(source=asked.source, labels=asked.labels, annotator=asked.annotator, guess=guess)
-        given = Inputs(asked.gold, asked.predictions, asked.notes)
+        given = Inputs(asked.gold, asked.predictions, asked.notes, asked.index)
         gold = ForeignReading(source=asked.gold_source, guess=guess)
         inputs, remarks = in_our_form(self.question.task, given, how, gold)
         for remark in remarks:
@@ -223,6 +227,9 @@ def score_to_files(request: ScoringPlan, files: ScoreFiles, watch: ReadingWatch 
     scored = scoring.scored(watch, watch.warning)
     for sentence in (*write_errors(scored), *scored.card.warnings):
         watch.warning(sentence)
+    phase = files.phase if policy is None else policy.phase
+    if phase is not None:
+        scored = replace(scored, card=scored.card.model_copy(update={"phase": phase}))
     if policy is not None:
         scored = _published(scored, policy, files)
     if files.card:
@@ -284,6 +291,10 @@ def _published(scored: Scored, policy: "DisclosurePolicy", files: ScoreFiles) ->
 
 def _understood(request: ScoringPlan) -> _Scoring:
     everything = request.task in {ALL_TASKS, ALL_TASKS.id}
+    if request.gold is None and request.index is None:
+        raise UsageFault("--gold FILE says what is right, or --index FILE, which sandscore index makes of it")
+    if request.index is not None and (everything or request.more_gold or request.profile != "challenge"):
+        raise UsageFault("--index goes with one task, one gold and our own rules; give gold and notes themselves")
     task, profile = ALL_TASKS if everything else find_task(request.task), find_profile(request.profile)
     measures_for(task, request.measures)
     if everything and profile is not None:
