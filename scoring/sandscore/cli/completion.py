@@ -22,7 +22,7 @@ else:
     _AnyType = click.ParamType
 
 _FILE, _FOLDER = "file", "dir"
-_FILES = {"CARD", "FILE", "KEY", "RECORD", "REPORT", "RUN", "TOML"}
+_FILES = {"ARCHIVE", "CARD", "FILE", "KEY", "RECORD", "REPORT", "RUN", "TOML"}
 _FOLDERS = {"DIR", "FOLDER", "SITE"}
 _PATHS = {"file", "notes"}
 _OWN_TASKS = {"--task-file", "--challenge"}

@@ -4,6 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from sandscore.records.annotator_agreement import HumanCeiling
 from sandscore.records.challenge import CardRule, FeedbackMode, GoldHeldBy, Name, NotesHeldBy, RankingRules, SeedRule
 from sandscore.records.formula import RATIO, Direction
 from sandscore.records.group_scores import PairedScore, WorstSlice
@@ -292,6 +293,11 @@ class Board(StrictRecord):
         default=None, description="The log's root when the phase opened, where the seed follows from it."
     )
     gold: dict[str, Twelve | None]
+    agreement: dict[str, HumanCeiling] = Field(
+        default_factory=dict,
+        exclude_if=lambda agreement: not agreement,
+        description="By data set whose gold is that of several annotators: how well they agree with each other.",
+    )
     units: Natural = Field(description="How many patients (or notes) were resampled.")
     effective_patients: Annotated[Number, Field(ge=2)] | None = Field(
         default=None, description="How many they are worth: fewer where a few have most of the annotations."

@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializerFunctionWrapHandler, WrapSerializer
 
+from sandscore.records.annotator_agreement import AnnotatorAgreement
 from sandscore.records.counts import Counts, counts_of
 from sandscore.records.formula import RATIO, Direction
 from sandscore.records.group_scores import PerturbedScores, SliceTable
@@ -222,6 +223,9 @@ class Scorecard(_Record):
     submission: str | None = None
     image: str | None = None
     dataset: str | None = None
+    phase: str | None = Field(
+        default=None, exclude_if=lambda phase: phase is None, description="The phase of the challenge it is of."
+    )
     created: str | None = None
     notes: int
     gold_annotations: int
@@ -248,6 +252,11 @@ class Scorecard(_Record):
         default_factory=dict,
         exclude_if=lambda copies: not copies,
         description="By copy: what the same annotator scored where notes and gold were perturbed.",
+    )
+    agreement: AnnotatorAgreement | None = Field(
+        default=None,
+        exclude_if=lambda agreement: agreement is None,
+        description="Where gold is that of several annotators: how well they agree. All counts are sums over them.",
     )
     run: dict[str, Any] | None = None
     problems: dict[str, int] = Field(default_factory=dict)

@@ -20,7 +20,7 @@ from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import Question, score
 
 if TYPE_CHECKING:
-    from sandscore.annotations.input_files import ReadPredictions, Reference
+    from sandscore.annotations.gold_reference import ReadPredictions, Reference
     from sandscore.profiles.profile import ProfileInput
     from sandscore.profiles.profile_registry import Profile
     from sandscore.records.totals_card import TotalsCard
@@ -78,7 +78,7 @@ def score_files(
             loaded = load_files(question.task, readable, complete=complete, jobs=jobs, progress=progress)
         watch.problems(loaded.findings.values())
         if profile is None:
-            return score_loaded(question, loaded, readable.notes, jobs)
+            return score_loaded(question, loaded, jobs, readable.notes)
         if strict:
             _refuse_faulty(loaded)
         return _score_as_the_original(profile, question, readable, loaded)
@@ -89,10 +89,10 @@ def score_beside(question: Question, reference: "Reference", predictions: "ReadP
     for role in ("gold", "notes"):
         if reference.loaded.faulty(role):
             raise OrganiserFault(f"{role} not valid; sandscore validate says where")
-    return score_loaded(question, reference.beside(predictions), reference.notes)
+    return score_loaded(question, reference.beside(predictions), notes=reference.notes)
 
 
-def score_loaded(question: Question, loaded: Loaded, notes: InputFile | None = None, jobs: int = 1) -> Scored:
+def score_loaded(question: Question, loaded: Loaded, jobs: int = 1, notes: InputFile | None = None) -> Scored:
     """The same for files that were loaded: by our own rules. ``notes`` says what slices of them are told from."""
     _refuse_faulty(loaded)
     return Scored(score(question, loaded, jobs), loaded, slices=_slices(question, loaded, notes))
