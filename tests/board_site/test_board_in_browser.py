@@ -305,7 +305,7 @@ def test_headings_are_printed_on_every_page(browser: Browser, tmp_path: Path) ->
         page.pdf(path=tmp_path / "board.pdf", format="A4")
     told = subprocess.run(["pdftotext", "-layout", tmp_path / "board.pdf", "-"], capture_output=True, check=True).stdout
     papers = told.decode().split("\f")[:-1]
-    rows = [re.findall(r"^ +(\d+) +\d+(?:–\d+)? +\d+", paper, re.MULTILINE) for paper in papers]
+    rows = [re.findall(r"^ +(\d+) +\d+–\d+ +\d+ *(?:Team|$)", paper, re.MULTILINE) for paper in papers]
     assert sorted(int(rank) for ranks in rows for rank in ranks) == [*range(1, 41)]
     assert sum(bool(ranks) for ranks in rows) >= 2
     for paper, ranks in zip(papers, rows, strict=True):
