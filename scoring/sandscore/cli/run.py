@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from sandscore.task_table.task import Task
 
 
+def _shard(_context: click.Context, _parameter: click.Parameter, written: str | None) -> "tuple[int, int] | None":
+    if written is None:
+        return None
+    from sandscore.containers.run_shards import parse_shard
+
+    return parse_shard(written)
+
+
 @click.command("run")
 @click.argument("task", required=False, type=TaskName())
 @click.option("--tasks", type=TaskNames(), metavar="A,B,…", help="Several tasks, asked of one start of a service.")
@@ -23,6 +31,12 @@ if TYPE_CHECKING:
     "-o", "--output", required=True, type=click.Path(path_type=Path, file_okay=False), help="The run's folder."
 )
 @run_options
+@click.option(
+    "--shard",
+    callback=_shard,
+    metavar="I/N",
+    help="Every N-th note from the I-th on, one of N machines' share; see gather.",
+)
 @format_option
 def command(
     task: "Task | None", tasks: "tuple[Task, ...] | None", output: Path, output_format: str, **options: Any
