@@ -70,7 +70,7 @@ def read(paths: Sequence[Path], journal: LossJournal, notes: Sequence[CorpusNote
 
 def _note(document: JsonObject, where: str, journal: LossJournal) -> CorpusNote:
     meta = mapping(document.get("meta") or {}, f"{where}: meta")
-    facts: dict[str, Any] = {ours: text_or_none(meta, key, where) for key, ours in FACTS.items()}
+    facts: JsonObject = {ours: text_or_none(meta, key, where) for key, ours in FACTS.items()}
     said = {key: value for key, value in document.items() if key not in _RECORD and value != _SAID.get(key)}
     if rest := {key: value for key, value in meta.items() if key not in FACTS}:
         said["meta"] = rest
