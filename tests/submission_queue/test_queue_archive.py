@@ -1,4 +1,4 @@
-"""The archive of a challenge: a research crate, as a validator of others says; checked by itself; nothing secret in it."""
+"""The archive of a challenge: a research crate, as a validator of others says; checked by itself, without secrets."""
 
 import json
 import os
