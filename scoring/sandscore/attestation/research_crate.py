@@ -8,9 +8,8 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from msgspec import Struct
 
@@ -62,11 +61,11 @@ def metadata_of(facts: CrateFacts, files: Sequence[CrateFile]) -> bytes:
     return json.dumps({"@context": _CONTEXT, "@graph": graph}, indent=1, ensure_ascii=False).encode() + b"\n"
 
 
-def _root(facts: CrateFacts, files: Sequence[CrateFile]) -> Iterator[dict[str, Any]]:
-    about = {"conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"}, "about": {"@id": "./"}}
-    yield {"@id": METADATA, "@type": "CreativeWork"} | about
+def _root(facts: CrateFacts, files: Sequence[CrateFile]) -> Iterator[dict[str, object]]:
+    profile = {"@id": "https://w3id.org/ro/crate/1.1"}
+    yield {"@id": METADATA, "@type": "CreativeWork", "conformsTo": profile, "about": {"@id": "./"}}
     terms = _license(facts.license)
-    root: dict[str, Any] = {"@id": "./", "@type": "Dataset", "name": facts.name, "description": facts.description}
+    root: dict[str, object] = {"@id": "./", "@type": "Dataset", "name": facts.name, "description": facts.description}
     organisers = {"@id": "#organisers", "@type": "Organization", "name": f"The organisers of {facts.name}"}
     by = {"@id": organisers["@id"]}
     root |= {"datePublished": facts.date, "license": {"@id": terms["@id"]}, "author": by, "publisher": by}
@@ -76,7 +75,9 @@ def _root(facts: CrateFacts, files: Sequence[CrateFile]) -> Iterator[dict[str, A
     if facts.citation:
         root["citation"] = {"@id": "#citation"}
         yield {"@id": "#citation", "@type": "CreativeWork", "name": facts.citation}
-    yield from (root, terms, organisers)
+    yield root
+    yield {**terms}
+    yield {**organisers}
 
 
 def _license(given: str | None) -> dict[str, str]:
@@ -181,7 +182,7 @@ def _plain(name: str) -> bool:
     return bool(parts) and name == "/".join(parts) and ".." not in parts and parts[0] != "/" and "\0" not in name
 
 
-def _refuse_other_files(path: Path, described: Mapping[str, CrateFile], there: Any) -> None:
+def _refuse_other_files(path: Path, described: Mapping[str, CrateFile], there: Set[str]) -> None:
     missing, more = sorted(described.keys() - there), sorted(there - described.keys() - {METADATA})
     if missing:
         raise ParticipantFault(f"{path} lacks {one_line(missing[0])}, which it describes")
