@@ -8,13 +8,15 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from msgspec import Struct
 
 from sandscore.base.errors import MissingFile, ParticipantFault
 from sandscore.base.terminal_text import one_line
+from sandscore.base.whole_files import write_file
 
 METADATA = "ro-crate-metadata.json"
 BOARDS, CARDS, LOG = "boards", "cards", "log"
@@ -149,16 +151,21 @@ def _taken(path: Path, archive: zipfile.ZipFile, entries: Mapping[str, zipfile.Z
         described = _described(path, file.read(_MOST_FILES * 1000))
     _refuse_other_files(path, described, entries.keys())
     for name, one in described.items():
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        digest, left = hashlib.sha256(), one.size
-        with archive.open(entries[name]) as source, target.open("wb") as file:
-            while left >= 0 and (piece := source.read(_BLOCK)):
-                left -= len(piece)
-                digest.update(piece)
-                file.write(piece)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        digest = hashlib.sha256()
+        with archive.open(entries[name]) as source:
+            write_file(folder / name, _pieces(source, one.size, digest.update))
         _refuse_other_content(path, one, digest.hexdigest())
     return sorted(described)
+
+
+def _pieces(source: IO[bytes], size: int, seen: Callable[[bytes], None]) -> Iterator[bytes]:
+    """No more than a piece beyond the size it should have."""
+    left = size
+    while left >= 0 and (piece := source.read(_BLOCK)):
+        left -= len(piece)
+        seen(piece)
+        yield piece
 
 
 def _described(path: Path, content: bytes) -> dict[str, CrateFile]:
