@@ -102,7 +102,7 @@ def rows_for(units: int, most: int) -> int:
 
 Floats = NDArray[np.float64]
 Sums = NDArray[Any]
-ROWS = 128
+ROWS = 64
 """Replicates a product, fewer where there are very many units; the results do not depend on it."""
 
 
