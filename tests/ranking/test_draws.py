@@ -5,6 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
+from sandscore.annotations.kernel.kernel_library import kernel
 from sandscore.ranking import resampling
 from sandscore.ranking.resampling import coins, exact_dtype, rows_for, seed_of, weights
 
@@ -35,7 +36,7 @@ def _either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     if request.param == "no kernel":
         monkeypatch.setattr(resampling, "kernel", lambda: None)
     else:
-        assert resampling.kernel() is not None
+        assert kernel() is not None
 
 
 @pytest.mark.usefixtures("_either_way")
