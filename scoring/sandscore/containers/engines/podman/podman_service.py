@@ -1,0 +1,107 @@
+"""Podman's service: reached at a socket that somebody keeps open, or started for as long as it is needed.
+
+Podman has no daemon. A service of our own ends with the process that started it, by its own will or the kernel's; the
+containers that it made are found by their labels, as everybody's are.
+"""
+
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sandscore.base.errors import InfrastructureFault
+from sandscore.containers.engines.docker.docker_engine import client_closed
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+_START_SECONDS = 30.0
+_DIES_WITH_PARENT = 1
+_INSTALL = "Debian: apt-get install podman runc catatonit"
+
+
+def podman_absent() -> str | None:
+    """Why there is no Podman, as the end of a sentence."""
+    if shutil.which("podman") is not None or os.environ.get("CONTAINER_HOST"):
+        return None
+    return f"there is no program podman on this machine ({_INSTALL})"
+
+
+@contextmanager
+def podman_client(seconds: float) -> Iterator["DockerClient"]:
+    """A client of the service that CONTAINER_HOST names, else of one of our own."""
+    try:
+        import docker
+    except ImportError:
+        raise InfrastructureFault("running containers needs the docker package: pip install 'sandscore[run]'") from None
+    with _address() as address:
+        try:
+            client = docker.DockerClient(base_url=address, timeout=seconds)
+            client.ping()
+        except docker.errors.DockerException:
+            raise InfrastructureFault(f"no Podman answers at {address}") from None
+        with client_closed(client):
+            yield client
+
+
+@contextmanager
+def _address() -> Iterator[str]:
+    if host := os.environ.get("CONTAINER_HOST"):
+        if not host.startswith("unix://"):
+            raise InfrastructureFault(f"CONTAINER_HOST is {host}; only a Podman of this machine is used: unix://…")
+        yield host
+        return
+    if shutil.which("podman") is None:
+        raise InfrastructureFault(f"there is no program podman on this machine ({_INSTALL})")
+    with tempfile.TemporaryDirectory(prefix="sandscore-podman-") as folder:
+        socket = Path(folder) / "socket"
+        with (Path(folder) / "log").open("w+b") as log:
+            service = subprocess.Popen(
+                ["podman", *_options(), "system", "service", "--time", "0", f"unix://{socket}"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, "DISABLE_HC_SYSTEMD": "true"},
+                preexec_fn=_tied_to_parent,  # noqa: PLW1509 (one call of the kernel, nothing that could be locked)
+            )
+            try:
+                _await(service, socket, Path(folder) / "log")
+                yield f"unix://{socket}"
+            finally:
+                service.terminate()
+                try:
+                    service.wait(timeout=10)
+                except subprocess.TimeoutExpired:
+                    service.kill()
+                    service.wait()
+
+
+def _options() -> list[str]:
+    """Where there is no systemd, nobody else makes control groups and journals; crun refuses those of version 1."""
+    found = []
+    if not Path("/run/systemd/system").is_dir():
+        found += ["--cgroup-manager", "cgroupfs", "--events-backend", "file"]
+    if not Path("/sys/fs/cgroup/cgroup.controllers").exists() and shutil.which("runc") is not None:
+        found += ["--runtime", "runc"]
+    return found
+
+
+def _tied_to_parent() -> None:
+    """Die when whoever started this dies, even if it is killed."""
+    ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGTERM)
+
+
+def _await(service: "subprocess.Popen[bytes]", socket: Path, log: Path) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while not socket.exists():
+        if service.poll() is not None or time.monotonic() > deadline:
+            said = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-300:]
+            raise InfrastructureFault(f"podman system service does not start: {said or 'it says nothing'}")
+        time.sleep(0.01)
