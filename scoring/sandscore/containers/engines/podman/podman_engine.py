@@ -21,6 +21,7 @@ from sandscore.containers.engines.engine_protocol import (
 )
 from sandscore.containers.engines.podman.podman_row import PodmanRow
 from sandscore.containers.engines.podman.podman_sandbox import SECCOMP, created, memory_volume, resource_limits, sandbox
+from sandscore.containers.engines.podman.podman_service import remove_folders
 from sandscore.containers.host_checks import Finding
 from sandscore.containers.kernel_limits import limits_in_force
 from sandscore.containers.log_watch import LogWatch
@@ -71,12 +72,26 @@ class PodmanEngine(DockerEngine):
                 "without root it needs cgroup v2 with delegation, see docs/engines.md"
             )
 
+    def remove_leftovers(self) -> int:
+        return super().remove_leftovers() + remove_folders()
+
     def find_image(self, reference: str, limits: RunLimits) -> ImageFacts:
         found = super().find_image(self._here(reference), limits)
         return found.model_copy(update={"reference": reference})
 
     def image_id(self, name: str) -> str | None:
-        return super().image_id(self._here(name))
+        return self._id(self._here(name))
+
+    def _id(self, name: str) -> str | None:
+        """None too for one that somebody removes just now, which Podman calls a fault of its own."""
+        from docker.errors import APIError
+
+        try:
+            return super().image_id(name)
+        except APIError as fault:
+            if "not known" in str(fault.explanation):
+                return None
+            raise
 
     def build_image(self, name: str, files: Mapping[str, str | bytes], marks: Mapping[str, str]) -> str:
         return super().build_image(f"localhost/{name}", files, marks)
@@ -89,7 +104,7 @@ class PodmanEngine(DockerEngine):
         if reference.startswith("sha256:"):
             return reference
         local = f"localhost/{reference}"
-        return local if super().image_id(local) is not None else reference
+        return local if self._id(local) is not None else reference
 
     def no_network(self) -> Isolation | None:
         if not may_enter_namespaces():

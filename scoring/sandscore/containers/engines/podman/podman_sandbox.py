@@ -55,6 +55,8 @@ def specification(
         "no_new_privileges": True,
         "seccomp_profile_path": str(SECCOMP),
         "read_only_filesystem": True,
+        "manage_password": False,
+        "unsetenv": ["TERM"],
         "image_volume_mode": "ignore",
         "volumes": [_volume_mount(name, mount) for name, mount in mounts.items()],
         "shm_size": limits.shared_memory_bytes,

@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sandscore.base.errors import InfrastructureFault
+from sandscore.base.process_identity import gone, own_name
 from sandscore.containers.engines.docker.docker_engine import client_closed
 
 if TYPE_CHECKING:
     from docker import DockerClient
 
 _START_SECONDS = 30.0
+_FOLDER, _OWNER = "sandscore-podman-", "owner"
 _DIES_WITH_PARENT = 1
 _INSTALL = "Debian: apt-get install podman runc catatonit"
 
@@ -60,7 +62,8 @@ def _address() -> Iterator[str]:
         return
     if shutil.which("podman") is None:
         raise InfrastructureFault(f"there is no program podman on this machine ({_INSTALL})")
-    with tempfile.TemporaryDirectory(prefix="sandscore-podman-") as folder:
+    with tempfile.TemporaryDirectory(prefix=_FOLDER) as folder:
+        (Path(folder) / _OWNER).write_text(own_name(), encoding="utf-8")
         socket = Path(folder) / "socket"
         with (Path(folder) / "log").open("w+b") as log:
             service = subprocess.Popen(
@@ -81,6 +84,20 @@ def _address() -> Iterator[str]:
                 except subprocess.TimeoutExpired:
                     service.kill()
                     service.wait()
+
+
+def remove_folders() -> int:
+    """Of services whose owners were killed; how many that were."""
+    removed = 0
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
+        try:
+            owner = (folder / _OWNER).read_text(encoding="utf-8")
+        except OSError:
+            continue  # it is being made just now, or is somebody else's
+        if gone(owner):
+            shutil.rmtree(folder, ignore_errors=True)
+            removed += 1
+    return removed
 
 
 def _options() -> list[str]:
