@@ -8,6 +8,7 @@ import ctypes
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -44,13 +45,21 @@ def podman_client(seconds: float) -> Iterator["DockerClient"]:
     except ImportError:
         raise InfrastructureFault("running containers needs the docker package: pip install 'sandscore[run]'") from None
     with _address() as address:
+        _require_listening(address)
         try:
             client = docker.DockerClient(base_url=address, timeout=seconds)
-            client.ping()
-        except docker.errors.DockerException:
-            raise InfrastructureFault(f"no Podman answers at {address}") from None
+        except docker.errors.DockerException as fault:
+            raise InfrastructureFault(f"Podman does not answer at {address}: {fault}") from None
         with client_closed(client):
             yield client
+
+
+def _require_listening(address: str) -> None:
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(address.removeprefix("unix://"))
+        except OSError as fault:
+            raise InfrastructureFault(f"no Podman answers at {address}: {fault.strerror}") from None
 
 
 @contextmanager
@@ -64,10 +73,10 @@ def _address() -> Iterator[str]:
         raise InfrastructureFault(f"there is no program podman on this machine ({_INSTALL})")
     with tempfile.TemporaryDirectory(prefix=_FOLDER) as folder:
         (Path(folder) / _OWNER).write_text(own_name(), encoding="utf-8")
-        socket = Path(folder) / "socket"
+        place = Path(folder) / "socket"
         with (Path(folder) / "log").open("w+b") as log:
             service = subprocess.Popen(
-                ["podman", *_options(), "system", "service", "--time", "0", f"unix://{socket}"],
+                ["podman", *_options(), "system", "service", "--time", "0", f"unix://{place}"],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -75,8 +84,8 @@ def _address() -> Iterator[str]:
                 preexec_fn=_tied_to_parent,  # noqa: PLW1509 (one call of the kernel, nothing that could be locked)
             )
             try:
-                _await(service, socket, Path(folder) / "log")
-                yield f"unix://{socket}"
+                _await(service, place, Path(folder) / "log")
+                yield f"unix://{place}"
             finally:
                 service.terminate()
                 try:
@@ -115,9 +124,9 @@ def _tied_to_parent() -> None:
     ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGTERM)
 
 
-def _await(service: "subprocess.Popen[bytes]", socket: Path, log: Path) -> None:
+def _await(service: "subprocess.Popen[bytes]", place: Path, log: Path) -> None:
     deadline = time.monotonic() + _START_SECONDS
-    while not socket.exists():
+    while not place.exists():
         if service.poll() is not None or time.monotonic() > deadline:
             said = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-300:]
             raise InfrastructureFault(f"podman system service does not start: {said or 'it says nothing'}")
