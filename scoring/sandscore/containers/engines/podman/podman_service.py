@@ -55,11 +55,18 @@ def podman_client(seconds: float) -> Iterator["DockerClient"]:
 
 
 def _require_listening(address: str) -> None:
+    if fault := _silence(address.removeprefix("unix://")):
+        raise InfrastructureFault(f"no Podman answers at {address}: {fault}")
+
+
+def _silence(place: str) -> str | None:
+    """Why nobody listens at a socket; None where somebody does."""
     with socket.socket(socket.AF_UNIX) as probe:
         try:
-            probe.connect(address.removeprefix("unix://"))
+            probe.connect(place)
         except OSError as fault:
-            raise InfrastructureFault(f"no Podman answers at {address}: {fault.strerror}") from None
+            return fault.strerror
+    return None
 
 
 @contextmanager
@@ -126,7 +133,7 @@ def _tied_to_parent() -> None:
 
 def _await(service: "subprocess.Popen[bytes]", place: Path, log: Path) -> None:
     deadline = time.monotonic() + _START_SECONDS
-    while not place.exists():
+    while _silence(str(place)) is not None:
         if service.poll() is not None or time.monotonic() > deadline:
             said = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-300:]
             raise InfrastructureFault(f"podman system service does not start: {said or 'it says nothing'}")
