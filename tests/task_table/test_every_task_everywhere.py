@@ -104,6 +104,7 @@ def test_a_starting_point_serves_and_its_answers_are_scored(task: Task, place: P
     assert scored(task, "run/predictions.json", "run-card", "--run", "run")["run"]["outcome"] == "finished"
 
 
+@pytest.mark.slow
 def test_a_queue_of_every_task(place: Path) -> None:
     """Handed in, worked on, published and rescored."""
     for task in EVERY:

@@ -16,6 +16,7 @@ from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.measures.identifier_classes import load_class_map
 from sandscore.measures.measure_registry import measures_for
 from sandscore.profiles.profile_registry import Profile, find_profile
+from sandscore.records.group_scores import slicing_name
 from sandscore.scoring.card_building import Identity, Question, pieces
 from sandscore.scoring.scoring_flow import InvalidPredictions, Scored, score_files
 from sandscore.task_table.task import ALL_TASKS, Task, find_task
@@ -31,9 +32,13 @@ class ScoringPlan(Struct, frozen=True, kw_only=True):
     """What to score, by whose rules, and what the card says of it."""
 
     task: str | Task
-    gold: InputFile
     predictions: InputFile
+    gold: InputFile | None = None
+    more_gold: tuple[InputFile, ...] = ()
+    """The gold of further annotators of the same notes: counts are added up over all of them."""
     notes: InputFile | None = None
+    index: InputFile | None = None
+    """Of gold and notes, as ``sandscore index`` makes it: in place of both, or beside what it was made of."""
     complete: bool = False
     source: str | None = None
     """The format of the predictions, where they are no file of ours and the content leaves a doubt."""
@@ -46,6 +51,8 @@ class ScoringPlan(Struct, frozen=True, kw_only=True):
     measures: tuple[str, ...] = ()
     hipaa_map: str | Path | None = None
     class_map: str | Path | None = None
+    slices: tuple[str, ...] = ()
+    """By what the data set is sliced: rules, or files of slices."""
     team: str | None = None
     submission: str | None = None
     image: str | None = None
@@ -94,6 +101,7 @@ def score(  # noqa: PLR0913 (named, one for each option)
     annotator: str | None = None,
     hipaa_map: str | Path | None = None,
     class_map: str | Path | None = None,
+    slices: Sequence[str | Path] = (),
     jobs: int = 1,
     strict: bool = True,
     team: str | None = None,
@@ -108,22 +116,29 @@ def score(  # noqa: PLR0913 (named, one for each option)
     Predictions that are not valid are refused: ``InvalidPredictions`` names what is wrong with them. The profile of
     another scorer goes on with them where ``strict`` is false, with a warning. Paths may be of any format that
     ``convert`` reads: ``source`` and ``gold_source`` name it where the content leaves a doubt, ``labels`` maps types,
-    ``annotator`` is one of several. ``team`` and what follows it is copied to the card.
+    ``annotator`` is one of several. ``gold=[one, other]``: several annotators' gold, over which all counts are added
+    up; or an index as ``sandscore index`` writes it, which knows the notes too. ``slices`` are rules (``label``,
+    ``site``, …) or files that say what is in which slice: ``result.card.slices`` has every measure by slice, and the
+    worst. ``team`` and what follows it is copied to the card.
 
     >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes)
     >>> round(result.f1, 3)
     0.934
     """
-    from sandscore.api.memory_inputs import given_inputs
+    from sandscore.api.memory_inputs import given_inputs, several_golds
     from sandscore.api.results import Result
     from sandscore.api.validation_calls import problems_of
 
-    given = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes)
+    first, others = several_golds(gold, find_task(task))
+    given = given_inputs(find_task(task), gold=first, predictions=predictions, notes=notes)
+    more = [given_inputs(find_task(task), gold=one, notes=notes) for one in others]
     request = ScoringPlan(
         task=task,
-        gold=given.inputs.gold or "",
+        gold=given.inputs.gold,
         predictions=given.inputs.predictions or "",
+        more_gold=tuple(one.inputs.gold or "" for one in more),
         notes=given.inputs.notes,
+        index=next((one.inputs.index for one in (given, *more) if one.inputs.index is not None), None),
         complete=complete,
         source=source,
         gold_source=gold_source,
@@ -135,6 +150,7 @@ def score(  # noqa: PLR0913 (named, one for each option)
         measures=tuple(measures),
         hipaa_map=hipaa_map,
         class_map=class_map,
+        slices=tuple(map(str, slices)),
         team=team,
         submission=submission,
         image=image,
@@ -142,7 +158,7 @@ def score(  # noqa: PLR0913 (named, one for each option)
         created=created,
         run=run,
     )
-    remarks = list(given.remarks)
+    remarks = [remark for one in (given, *more) for remark in one.remarks]
     try:
         scored = _understood(request).scored(UNWATCHED, remarks.append)
     except InvalidPredictions as fault:
@@ -170,17 +186,28 @@ class _Scoring(Struct, frozen=True):
     profile: Profile | None
 
     def scored(self, watch: ReadingWatch, told: Callable[[str], object]) -> Scored:
+        """With its slices, where any were asked for."""
+        scored = self._counted(watch, told)
+        if not scored.slices:
+            return scored
+        from sandscore.ranking.slice_analysis import with_slices
+
+        return replace(scored, card=with_slices(scored.card, scored.slices))
+
+    def _counted(self, watch: ReadingWatch, told: Callable[[str], object]) -> Scored:
         if self.question.task is ALL_TASKS:
             return _scored_all(self.request, self.question, watch)
         from sandscore.api.validation_calls import in_our_form
 
         asked, guess = self.request, self.profile is None
         how = ForeignReading(source=asked.source, labels=asked.labels, annotator=asked.annotator, guess=guess)
-        given = Inputs(asked.gold, asked.predictions, asked.notes)
+        given = Inputs(asked.gold, asked.predictions, asked.notes, asked.index)
         gold = ForeignReading(source=asked.gold_source, guess=guess)
         inputs, remarks = in_our_form(self.question.task, given, how, gold)
         for remark in remarks:
             told(remark)
+        if asked.more_gold:
+            return self._against_each(inputs, gold, watch, told)
         return score_files(
             self.question,
             self.profile,
@@ -191,6 +218,21 @@ class _Scoring(Struct, frozen=True):
             watch=watch,
         )
 
+    def _against_each(
+        self, inputs: Inputs, how: ForeignReading, watch: ReadingWatch, told: Callable[[str], object]
+    ) -> Scored:
+        from sandscore.api.validation_calls import in_our_form
+        from sandscore.scoring.several_annotators import score_against_each
+
+        each = [inputs]
+        for gold in self.request.more_gold:
+            read, remarks = in_our_form(self.question.task, Inputs(gold=gold, notes=inputs.notes), how, how)
+            for remark in remarks:
+                told(remark)
+            each.append(read)
+        asked = self.request
+        return score_against_each(self.question, each, complete=asked.complete, jobs=asked.jobs, watch=watch)
+
 
 def score_to_files(request: ScoringPlan, files: ScoreFiles, watch: ReadingWatch = UNWATCHED) -> Scored:
     """Scores, and writes what was asked for; the card in the value is the one that was written."""
@@ -200,6 +242,9 @@ def score_to_files(request: ScoringPlan, files: ScoreFiles, watch: ReadingWatch 
     scored = scoring.scored(watch, watch.warning)
     for sentence in (*write_errors(scored), *scored.card.warnings):
         watch.warning(sentence)
+    phase = files.phase if policy is None else policy.phase
+    if phase is not None:
+        scored = replace(scored, card=scored.card.model_copy(update={"phase": phase}))
     if policy is not None:
         scored = _published(scored, policy, files)
     if files.card:
@@ -261,17 +306,31 @@ def _published(scored: Scored, policy: "DisclosurePolicy", files: ScoreFiles) ->
 
 def _understood(request: ScoringPlan) -> _Scoring:
     everything = request.task in {ALL_TASKS, ALL_TASKS.id}
+    if request.gold is None and request.index is None:
+        raise UsageFault("--gold FILE says what is right, or --index FILE, which sandscore index makes of it")
+    if request.index is not None and (everything or request.more_gold or request.profile != "challenge"):
+        raise UsageFault("--index goes with one task, one gold and our own rules; give gold and notes themselves")
     task, profile = ALL_TASKS if everything else find_task(request.task), find_profile(request.profile)
     measures_for(task, request.measures)
     if everything and profile is not None:
         raise UsageFault("'all' goes with our own profile: the card of all tasks holds measures of leaks")
+    if profile is not None and request.slices:
+        raise UsageFault("--slices goes with our own profile: another scorer tells nothing of groups")
+    if request.more_gold and (everything or profile is not None):
+        raise UsageFault("gold of several annotators goes with one task and our own profile")
+    if request.more_gold and request.slices:
+        raise UsageFault("--slices goes with the gold of one annotator")
     if profile is not None and request.measures:
         raise UsageFault("--measure goes with our own profile; another scorer has its own measures")
     hipaa = load_hipaa_map(request.hipaa_map) if task.hipaa or request.hipaa_map or everything else None
     classes = load_class_map(request.class_map) if request.class_map else None
     run = _run_facts(request.run) if request.run is not None else None
     identity = Identity(request.team, request.submission, request.image, request.dataset, request.created, run)
-    return _Scoring(request, Question(task, request.measures, hipaa, identity, classes), profile)
+    slices = {slicing_name(asked): asked for asked in request.slices}
+    if len(slices) < len({*request.slices}):
+        raise UsageFault("two files of slices have the same name, and cards could not tell them apart")
+    question = Question(task, request.measures, hipaa, identity, classes, slices=tuple(slices.values()))
+    return _Scoring(request, question, profile)
 
 
 def _scored_all(asked: ScoringPlan, question: Question, watch: ReadingWatch) -> Scored:
@@ -306,6 +365,8 @@ def _read_run(path: Path) -> dict[str, Any]:
 
 def _error_files(scoring: _Scoring, files: ScoreFiles) -> Callable[[Scored], Any]:
     """What writes the error files that were asked for, and says what is not in them."""
+    if scoring.request.more_gold and (files.errors or files.report):
+        raise UsageFault("--errors and --html show one annotator's gold; score against one of them")
     if files.publish and files.errors:
         raise UsageFault("--errors writes what gold holds, --publish hides it; score twice")
     if files.errors is None:

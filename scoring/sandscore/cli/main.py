@@ -21,6 +21,7 @@ VERBS = {
     "doctor": "doctor",
     "validate": "validate",
     "score": "score",
+    "index": "index",
     "compare": "compare",
     "convert": "convert",
     "perturb": "perturb",

@@ -22,9 +22,15 @@ _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report
 
 @click.command("score")
 @click.argument("task", type=TaskName(with_all=True))
-@click.option("--gold", required=True, metavar="FILE", help="The reference annotations; of all tasks, their folder.")
+@click.option(
+    "--gold",
+    multiple=True,
+    metavar="FILE",
+    help="The reference annotations; of all tasks, their folder. Repeatable: one file for each annotator.",
+)
 @click.option("--predictions", required=True, metavar="FILE", help="What is scored; - reads standard input.")
 @click.option("--notes", metavar="FILE", help="The notes; they define the data set and prove every text.")
+@click.option("--index", metavar="FILE", help="What sandscore index made of gold and notes, in place of both.")
 @foreign_options
 @click.option("--from-gold", "gold_source", type=FORMAT_NAME, help="What gold is, in the same way.")
 @click.option("--complete", is_flag=True, help="A note without an entry is an error, not a warning.")
@@ -40,6 +46,12 @@ _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report
 @click.option("--measure", "measures", multiple=True, metavar="M", help="A measure beside the task's own; repeatable.")
 @click.option("--hipaa-map", metavar="FILE", help="Which labels HIPAA protects, in place of the bundled map.")
 @click.option("--class-map", metavar="FILE", help="Which labels identify a patient, in place of the task table's.")
+@click.option(
+    "--slices",
+    multiple=True,
+    metavar="SLICES",
+    help="Every measure by group: label, mention-length, script, note-type, note-length, site, or a JSON file.",
+)
 @click.option("--team", metavar="NAME", help="Copied to the card.")
 @click.option("--submission", metavar="ID", help="Copied to the card.")
 @click.option("--image", metavar="DIGEST", help="Copied to the card.")
@@ -51,7 +63,7 @@ _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report
     is_flag=True,
     help="Write what --challenge lets out; SANDSCORE_SALT hides note and patient ids.",
 )
-@click.option("--phase", metavar="P", help="With --publish: the phase of the challenge, where it has several.")
+@click.option("--phase", metavar="P", help="The phase of the challenge that the card is of; with --publish its policy.")
 @click.option("--cards", type=NearChoice(["totals", "notes"]), help="With --publish: no more than that.")
 @click.option(
     "--errors", metavar="DIR", help="Write false positives, misses and a confusion matrix here; they quote gold."
@@ -70,7 +82,7 @@ _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report
 )
 @click.option("-o", "--output", "card", metavar="CARD", help="Write the score card here.")
 @format_option
-def command(output_format: str, intervals: bool | None, **asked: Any) -> int:
+def command(output_format: str, intervals: bool | None, gold: tuple[str, ...], **asked: Any) -> int:
     """Validate PREDICTIONS, compare them with GOLD and print a score card.
 
     TASK may be 'all': GOLD and PREDICTIONS are folders then, and the card says what leaks of all tasks together.
@@ -86,7 +98,8 @@ def command(output_format: str, intervals: bool | None, **asked: Any) -> int:
 
     salt = os.environ.get("SANDSCORE_SALT", "").encode() or None
     files = api.ScoreFiles(salt=salt, **{name: asked.pop(name) for name in _WRITTEN})
-    scored = api.score_to_files(api.ScoringPlan(**asked), files, watch())
+    plan = api.ScoringPlan(gold=gold[0] if gold else None, more_gold=gold[1:], **asked)
+    scored = api.score_to_files(plan, files, watch())
     shown = api.shown_intervals(scored, wanted=intervals) if output_format == "text" else None
     print_scored(scored, output_format, shown)
     return 0

@@ -48,6 +48,7 @@ OURS = (
     "files",
     "attempts",
     "gold-seen",
+    "indexes",
     "notices.jsonl",
     "notices.sent",
     ".publishing.lock",

@@ -17,6 +17,7 @@ from sandscore.ranking.pair_tests import Progress, adjustment_of
 from sandscore.ranking.rank_agreement import bayes_factor
 from sandscore.ranking.resampling import seed_of
 from sandscore.ranking.score_table import ScoreTable, tabulate
+from sandscore.records.annotator_agreement import HumanCeiling
 from sandscore.records.board import (
     AnyMeasure,
     Board,
@@ -33,6 +34,7 @@ from sandscore.records.board import (
 )
 from sandscore.records.counts import Counts
 from sandscore.records.formula import parse_formula
+from sandscore.records.group_scores import PairedScore, WorstSlice
 from sandscore.records.scorecard import FormulaScore, RatioScore
 
 
@@ -69,7 +71,29 @@ def row_of(table: ScoreTable, rules: BoardRules, standing: Standing, system: int
         signature=None if several else first.card.signature,
         card=None if several else _reference(first),
         sites={name or "default": _site(table, rules, entry) for name, entry in entries} if several else {},
+        slices={} if several else _worst_slices(first, rules),
+        robustness={} if several else _robustness(first, rules),
     )
+
+
+def _worst_slices(entry: RankedCard, rules: BoardRules) -> dict[str, WorstSlice]:
+    """By the headline, as the card says them."""
+    found = {}
+    for name in rules.slices:
+        table = entry.card.slices.get(name)
+        group = table.worst.get(rules.headline) if table else None
+        if table is not None and group is not None and group in table.slices:
+            told = table.slices[group]
+            if (score := told.measures.get(rules.headline)) is not None:
+                shown = score.model_dump(exclude={"n", "of"})
+                recall = rules.headline in table.recalls
+                found[name] = WorstSlice(slice=group, patients=told.patients, recall=recall, **shown)
+    return found
+
+
+def _robustness(entry: RankedCard, rules: BoardRules) -> dict[str, PairedScore]:
+    copies = {name: entry.card.robustness[name] for name in rules.robustness if name in entry.card.robustness}
+    return {name: copy.measures[rules.headline] for name, copy in copies.items() if rules.headline in copy.measures}
 
 
 def _measures(table: ScoreTable, rules: BoardRules, standing: Standing, system: int) -> dict[str, AnyMeasure]:
@@ -237,6 +261,7 @@ def board_of(
         seed=f"0x{seed:016x}",
         log_root=log_root,
         gold=gold_of(table),
+        agreement=agreement_of(table),
         units=table.units,
         effective_patients=standing.effective,
         adjustment=adjustment_of(rules),
@@ -260,6 +285,12 @@ def gold_of(table: ScoreTable) -> dict[str, str | None]:
     """The gold hash of every data set."""
     first = {name: entry for (_, name), entry in reversed(list(table.cards.items()))}
     return {name or "default": first[name].signed("gold:") for name in table.datasets}
+
+
+def agreement_of(table: ScoreTable) -> dict[str, HumanCeiling]:
+    """How well the annotators of every data set agree, which its cards say alike."""
+    said = {name: card.card.agreement for (_, name), card in table.cards.items()}
+    return {name or "default": found.ceiling for name in table.datasets if (found := said.get(name)) is not None}
 
 
 def pairs_of(table: ScoreTable, rules: BoardRules, standing: Standing) -> tuple[Pair, ...]:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.base.terminal_text import one_line
+from sandscore.records.annotator_agreement import AnnotatorAgreement
 from sandscore.records.counts import Counts
 from sandscore.records.formula import Formula, parse_formula
 from sandscore.records.record_reading import file_content, read_json, read_record
@@ -149,9 +150,19 @@ def _refuse_contradictions(card: Scorecard, path: str) -> None:
         raise ParticipantFault(f"{path}: 'per_unit' names a patient without a note: {one_line(min(strangers))}")
     if not card.per_note:
         raise ParticipantFault(f"{path}: a card without notes cannot be ranked")
+    if card.agreement is not None and not _follows(card.agreement):
+        raise ParticipantFault(f"{path}: 'agreement' does not follow from its own counts")
     for name in ranked_measures(card):
         _refuse_wrong_sum(card, name, path)
         _refuse_wrong_ratio(card, name, path)
+
+
+def _follows(said: AnnotatorAgreement) -> bool:
+    made = said.again()
+    ratios = [(said.strict_f1, made.strict_f1), (said.token_kappa, made.token_kappa)]
+    for pair, again in zip(said.pairs, made.pairs, strict=True):
+        ratios += [(pair.f1, again.f1), (pair.kappa, again.kappa)]
+    return all(_alike(one, other) for one, other in ratios)
 
 
 def _refuse_wrong_sum(card: Scorecard, name: str, path: str) -> None:
@@ -221,13 +232,23 @@ _SAME_IN_DATASET: tuple[tuple[str, Callable[[RankedCard], object]], ...] = (
     ("gold", lambda entry: entry.signed("gold:")),
     ("notes", lambda entry: list(entry.card.per_note)),
     ("patients", lambda entry: [entry.card.units[note] for note in entry.card.per_note]),
+    ("agreement of annotators", lambda entry: entry.card.agreement),
 )
-_HIDDEN = {"notes", "patients", "definition of the task"}
+_HIDDEN = {"notes", "patients", "agreement of annotators", "definition of the task"}
 
 
 def in_order(entries: Sequence[RankedCard]) -> list[RankedCard]:
     """The cards in an order that does not depend on how they were named on the command line."""
     return sorted(entries, key=lambda entry: (entry.dataset, entry.submission, entry.sha256))
+
+
+def cards_of_phase(entries: Sequence[RankedCard], phase: str | None) -> list[RankedCard]:
+    """All, or those of one phase; a card that names none may be of any."""
+    chosen = [entry for entry in entries if phase is None or entry.card.phase in (None, phase)]
+    if entries and not chosen:
+        named = ", ".join(sorted({one_line(str(entry.card.phase)) for entry in entries}))
+        raise ParticipantFault(f"no card is of the phase '{one_line(str(phase))}'; they are of {named}")
+    return chosen
 
 
 def refuse_incomparable(entries: Sequence[RankedCard]) -> None:
@@ -237,6 +258,7 @@ def refuse_incomparable(entries: Sequence[RankedCard]) -> None:
     ordered = in_order(entries)
     for what, of in _SAME:
         _refuse_first_difference(ordered, what, of)
+    _refuse_several_phases(ordered)
     for _, members in groupby(ordered, key=lambda entry: entry.dataset):
         group = list(members)
         for what, of in _SAME_IN_DATASET:
@@ -254,6 +276,19 @@ def _refuse_first_difference(entries: Sequence[RankedCard], what: str, of: Calla
     where = f" in the data set '{one_line(first.dataset)}'" if what in dict(_SAME_IN_DATASET) and first.dataset else ""
     difference = "" if what in _HIDDEN else f" ({one_line(of(first))} and {one_line(of(other))})"
     raise ParticipantFault(f"{first.path} and {other.path} cannot be compared: not the same {what}{where}{difference}")
+
+
+def _refuse_several_phases(entries: Sequence[RankedCard]) -> None:
+    """Cards that older versions made name none."""
+    first: dict[str, str] = {}
+    for entry in entries:
+        if entry.card.phase is not None:
+            first.setdefault(entry.card.phase, entry.path)
+    if len(first) > 1:
+        said = ", ".join(f"'{one_line(phase)}' ({path})" for phase, path in sorted(first.items()))
+        raise ParticipantFault(
+            f"these cards are of several phases, each of which has a board of its own: {said}; --phase chooses one"
+        )
 
 
 def _refuse_twice(entries: Sequence[RankedCard]) -> None:

@@ -5,8 +5,10 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializerFunctionWrapHandler, WrapSerializer
 
+from sandscore.records.annotator_agreement import AnnotatorAgreement
 from sandscore.records.counts import Counts, counts_of
 from sandscore.records.formula import RATIO, Direction
+from sandscore.records.group_scores import PerturbedScores, SliceTable
 from sandscore.records.task_definition import TaskDefinition
 
 
@@ -221,6 +223,9 @@ class Scorecard(_Record):
     submission: str | None = None
     image: str | None = None
     dataset: str | None = None
+    phase: str | None = Field(
+        default=None, exclude_if=lambda phase: phase is None, description="The phase of the challenge it is of."
+    )
     created: str | None = None
     notes: int
     gold_annotations: int
@@ -238,6 +243,21 @@ class Scorecard(_Record):
         description="By patient: [n, of] of shares that do not add up over notes.",
     )
     units: dict[str, str]
+    slices: dict[str, SliceTable] = Field(
+        default_factory=dict,
+        exclude_if=lambda tables: not tables,
+        description="By what the data set was sliced: the same measures group by group.",
+    )
+    robustness: dict[str, PerturbedScores] = Field(
+        default_factory=dict,
+        exclude_if=lambda copies: not copies,
+        description="By copy: what the same annotator scored where notes and gold were perturbed.",
+    )
+    agreement: AnnotatorAgreement | None = Field(
+        default=None,
+        exclude_if=lambda agreement: agreement is None,
+        description="Where gold is that of several annotators: how well they agree. All counts are sums over them.",
+    )
     run: dict[str, Any] | None = None
     problems: dict[str, int] = Field(default_factory=dict)
     details: dict[str, Any] = Field(default_factory=dict)

@@ -65,6 +65,7 @@ class TotalsCard(StrictRecord):
     )
     submission: str | None = None
     dataset: str | None = None
+    phase: str | None = Field(default=None, exclude_if=lambda phase: phase is None)
     notes: Natural
     measures: dict[str, RatioScore | FormulaScore | TotalMeasure]
     per_label: dict[str, dict[str, TotalCounts]] = Field(default_factory=dict)
@@ -96,8 +97,8 @@ def totals_of(card: Scorecard) -> TotalsCard:
 
 
 def _has(card: Scorecard, name: str) -> bool:
-    """Rows of patients are on few cards."""
-    return name != "per_unit" or bool(card.per_unit)
+    """Rows of patients and the agreement of annotators are on few cards."""
+    return name not in ("per_unit", "agreement") or bool(getattr(card, name))
 
 
 def without_predictions(signature: str) -> str:

@@ -6,6 +6,7 @@ the case that names the protection.
 """
 
 import os
+import stat
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -113,12 +114,19 @@ def _from_outside(found: Complaints, limits: RunLimits, image: ImageFacts, box: 
 def _user(seen: Looked) -> Iterator[str]:
     if seen.limits.user is None:
         return
-    user, group = seen.limits.user.split(":")
+    inside = seen.limits.user.split(":")
+    user = _on_host(seen.process.mapped("uid"), inside[0], os.geteuid())
+    group = _on_host(seen.process.mapped("gid"), inside[1], os.getegid())
     for one in seen.status:
         if set(one["Uid"].split()) != {user} or set(one["Gid"].split()) != {group}:
             yield f"a process runs as user {one['Uid'].split()[1]}, group {one['Gid'].split()[1]}"
         if not set(one["Groups"].split()) <= {group}:
             yield f"a process is in the groups {one['Groups']}"
+
+
+def _on_host(mapped: list[str], wanted: str, own: int) -> str:
+    """Whom the host sees. An engine without root has containers of our own account, which is somebody else inside."""
+    return str(own) if own and mapped == [wanted, str(own), "1"] else wanted
 
 
 def _root(seen: Looked) -> Iterator[str]:
@@ -219,6 +227,15 @@ def _open_files(seen: Looked) -> Iterator[str]:
 
 _ENGINE_FILES = ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf")
 _ALLOWED_FILES = (*_ENGINE_FILES, "/sbin/docker-init", "/dev/init", "/run/podman-init", "/run/.containerenv")
+_HARMLESS_DEVICES = {
+    "/dev/null": (1, 3),
+    "/dev/zero": (1, 5),
+    "/dev/full": (1, 7),
+    "/dev/random": (1, 8),
+    "/dev/urandom": (1, 9),
+    "/dev/tty": (5, 0),
+}
+"""The kernel's own, with nothing behind them: who may make no devices mounts those of the host."""
 _KERNEL_PLACES = {
     "proc": "/proc",
     "sysfs": "/sys",
@@ -238,6 +255,10 @@ def _host_mounts(seen: Looked) -> list[Mount]:
 def _ordinary(mount: Mount, seen: Looked) -> bool:
     if mount.place == "/":
         return True
+    if mount.place in _HARMLESS_DEVICES:
+        found = seen.process.inside(mount.place).stat()
+        device = (os.major(found.st_rdev), os.minor(found.st_rdev))
+        return stat.S_ISCHR(found.st_mode) and device == _HARMLESS_DEVICES[mount.place]
     if mount.place in _ALLOWED_FILES:
         return seen.process.inside(mount.place).is_file()
     if mount.place in (INPUT, OUTPUT, "/dev/shm", *scratch_places(seen.image)):  # noqa: S108 (the container's own)
