@@ -20,7 +20,14 @@ from sandscore.containers.engines.engine_protocol import (
     labels,
 )
 from sandscore.containers.engines.podman.podman_row import PodmanRow
-from sandscore.containers.engines.podman.podman_sandbox import SECCOMP, created, memory_volume, resource_limits, sandbox
+from sandscore.containers.engines.podman.podman_sandbox import (
+    SECCOMP,
+    PodmanJson,
+    created,
+    memory_volume,
+    resource_limits,
+    sandbox,
+)
 from sandscore.containers.engines.podman.podman_service import remove_folders
 from sandscore.containers.host_checks import Finding
 from sandscore.containers.kernel_limits import limits_in_force
@@ -44,14 +51,14 @@ class PodmanEngine(DockerEngine):
 
     name = PodmanRow.name
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> PodmanJson:
         """What Podman says of itself, in its own words."""
         with asking("telling about itself"):
             response = self.client.api.get(
                 f"{self.client.api.base_url}/v4.0.0/libpod/info", timeout=self.client.api.timeout
             )
             response.raise_for_status()
-            told: dict[str, Any] = response.json()
+            told: PodmanJson = response.json()
         return told
 
     def facts(self) -> EngineFacts:

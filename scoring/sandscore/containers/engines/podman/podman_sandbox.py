@@ -31,6 +31,8 @@ from sandscore.records.run_record import ImageFacts, RunFault, RunLimits
 if TYPE_CHECKING:
     from docker import DockerClient
 
+PodmanJson = dict[str, Any]
+"""In Podman's own words, whose form is libpod's."""
 _NAME = "sandbox"
 _CREATE = "/v4.0.0/libpod/containers/create"
 _PERIOD = 100_000
@@ -43,9 +45,9 @@ SECCOMP = Path(__file__).parents[2] / "seccomp.json"
 
 def specification(
     image: ImageFacts, limits: RunLimits, marks: dict[str, str], network: str, mounts: Mounts
-) -> dict[str, Any]:
+) -> PodmanJson:
     """For Podman's ``containers/create``: nothing the image says can loosen it."""
-    spec: dict[str, Any] = {
+    spec: PodmanJson = {
         "image": image.id,
         "init": True,
         "hostname": _NAME,
@@ -91,7 +93,7 @@ def specification(
     return spec
 
 
-def resource_limits(open_files: int) -> list[dict[str, Any]]:
+def resource_limits(open_files: int) -> list[PodmanJson]:
     """Said one by one: Podman raises what it is not told, which a service of few rights may not."""
     most = resource.getrlimit(resource.RLIMIT_NPROC)[1]
     processes = _PROCESSES_OF_USER if most == resource.RLIM_INFINITY else min(most, _PROCESSES_OF_USER)
@@ -99,7 +101,7 @@ def resource_limits(open_files: int) -> list[dict[str, Any]]:
     return [{"type": name, "soft": bound, "hard": bound} for name, bound in bounds.items()]
 
 
-def _volume_mount(name: str, mount: Mapping[str, str]) -> dict[str, Any]:
+def _volume_mount(name: str, mount: Mapping[str, str]) -> PodmanJson:
     return {"Name": name, "Dest": mount["bind"], "Options": mount["mode"].split(",")}
 
 
@@ -110,7 +112,7 @@ def _processors(gpus: int | str) -> list[str]:
     return ["all"] if gpus == "all" else [str(number) for number in range(int(gpus))]
 
 
-def created(client: "DockerClient", spec: dict[str, Any], theirs: str | None = None) -> Any:
+def created(client: "DockerClient", spec: PodmanJson, theirs: str | None = None) -> Any:
     """A container of that specification."""
     from docker.errors import create_api_error_from_http_exception
     from requests.exceptions import HTTPError
