@@ -1,4 +1,4 @@
-"""What an annotator scores on perturbed copies of the notes, beside what it scores on the notes themselves.
+"""Robustness of a score: the same annotator on perturbed copies of the notes, beside the notes themselves.
 
 The same patients stand on both sides, so the differences are paired; their intervals hold for all copies of a card
 together. They are shown beside the score and never part of it.
