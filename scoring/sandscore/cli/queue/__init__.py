@@ -20,6 +20,7 @@ VERBS = (
     "rescore",
     "upgrade",
     "export",
+    "archive",
     "backup",
     "restore",
     "release-log",
