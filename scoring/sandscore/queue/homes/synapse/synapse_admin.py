@@ -1,6 +1,7 @@
 """Changes of a status by organisers and by the writer of the board."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -12,6 +13,9 @@ from sandscore.queue.homes.synapse.synapse_ledger import KEY, noted
 from sandscore.queue.homes.synapse.synapse_statuses import Change, Seen, Statuses
 from sandscore.records.released_view import LedgerLine, Released, lines_of, view_of
 from sandscore.records.submission import Status, Verdict, Version
+
+_KEPT = ("reason", "finished")
+"""What a version that is added later says nothing new about."""
 
 
 class SynapseAdmin:
@@ -35,8 +39,10 @@ class SynapseAdmin:
             if now.status in HELD:
                 return None
             kept = now.record
-            fresh = Record(attempt=kept.attempt, version=kept.version, rehearsed=kept.rehearsed, told=kept.told)
-            gone = {"reason": None, "finished": None}
+            fresh = Record(
+                attempt=kept.attempt, version=kept.version, rehearsed=kept.rehearsed, told=kept.told, pardoned=True
+            )
+            gone = status_record.without_scores(now.annotations)
             return Change(fresh, Status.RECEIVED, can_cancel=False, cancel=False, annotations=gone)
 
         return await self._statuses.change(submission_id, edit)
@@ -48,7 +54,8 @@ class SynapseAdmin:
             if now.record.version != version.number - 1:
                 return None
             record = replace(now.record, version=version.number, fed=version.feedback is not None)
-            return Change(record, annotations=shown | noted(now.annotations, lines_of([version.feedback])))
+            gone = {name: None for name in status_record.without_scores(now.annotations) if name not in _KEPT}
+            return Change(record, annotations=gone | shown | noted(now.annotations, lines_of([version.feedback])))
 
         return await self._statuses.change(submission_id, edit)
 
@@ -71,5 +78,5 @@ class SynapseAdmin:
 
         await self._statuses.change(submission_id, edit)
 
-    def _shown(self, feedback: Mapping[str, object] | None) -> dict[str, list[float] | list[str] | None]:
-        return dict(status_record.scores(feedback or {})) if self._annotate_scores else {}
+    def _shown(self, feedback: Mapping[str, object] | None) -> dict[str, Any]:
+        return status_record.with_marks(status_record.scores(feedback or {})) if self._annotate_scores else {}

@@ -16,6 +16,7 @@ from sandscore.base.errors import InfrastructureFault, ParticipantFault
 from sandscore.base.whole_files import part_of, sync_folders, told
 from sandscore.queue.disk_space import full
 from sandscore.queue.homes.synapse.synapse_errors import Refused
+from sandscore.queue.homes.synapse.synapse_listing import submitted_work
 from sandscore.queue.homes.synapse.synapse_routes import Routes
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.queue.homes.synapse.synapse_submissions import bundle_of
@@ -82,10 +83,8 @@ class SynapseFiles:
 
     async def fetch(self, submission_id: str, target: Path, most_bytes: int) -> None:
         """Whole and on disk under ``target``, or an error and nothing there."""
-        from synapseclient.models import Submission
-
-        reading = Submission(id=submission_id).get_async(synapse_client=self._session.client)
-        submission = await self._session.call(f"reading submission {submission_id}", reading)
+        reading = self._session.client.rest_get_async(f"/evaluation/submission/{submission_id}")
+        submission = submitted_work(await self._session.call(f"reading submission {submission_id}", reading))
         bundle = bundle_of(submission)
         self._routes.refuse_unknown(submission.name, bundle)
         wanted = Wanted(submission_id, submitted_handle(bundle, most_bytes), most_bytes)

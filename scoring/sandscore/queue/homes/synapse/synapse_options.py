@@ -40,7 +40,12 @@ class SynapseOptions(BaseModel):
         default=(), description="Users or teams that hear of what needs an organiser; empty: the queue's owner."
     )
     poll_seconds: Annotated[float, Field(ge=0, le=3600)] = Field(default=5.0, description="Between looks at the queue.")
-    requests_per_minute: Annotated[int, Field(ge=1, le=100_000)] = 540
+    requests_per_minute: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        default=540, description="Of all workers together; calls of statuses and messages are paced along with it."
+    )
+    budget: str | None = Field(
+        default=None, description="A folder that all queues of the account on this machine share; null: its own."
+    )
     call_seconds: Annotated[float, Field(gt=0, le=3600)] = Field(default=180.0, description="Most for one call.")
     retry_seconds: Annotated[float, Field(ge=0, le=3600)] = Field(default=60.0, description="Waiting within a call.")
 

@@ -1,5 +1,8 @@
 """The parts of an open Synapse queue, put together."""
 
+import hashlib
+import uuid
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -13,7 +16,7 @@ from sandscore.queue.homes.synapse.synapse_claims import SynapseClaims, SynapseL
 from sandscore.queue.homes.synapse.synapse_errors import Refused
 from sandscore.queue.homes.synapse.synapse_files import SynapseFiles
 from sandscore.queue.homes.synapse.synapse_folders import Logs, SharedCards, SynapseFolders
-from sandscore.queue.homes.synapse.synapse_listing import Listing, WaitingList
+from sandscore.queue.homes.synapse.synapse_listing import Listing, WaitingList, submitted_work
 from sandscore.queue.homes.synapse.synapse_notices import Mailbox, Notifier
 from sandscore.queue.homes.synapse.synapse_options import SynapseOptions
 from sandscore.queue.homes.synapse.synapse_routes import routes
@@ -62,7 +65,14 @@ async def assemble(session: Session, evaluation_id: str, workspace: Workspace, o
         listing,
         WaitingList(listing, leases, options.poll_seconds),
         Reader(TeamNames(session), chosen, results, places),
-        SynapseClaims(statuses, leases, settings, annotate_scores=options.annotate_scores),
+        SynapseClaims(
+            statuses,
+            listing.running,
+            leases,
+            settings,
+            annotate_scores=options.annotate_scores,
+            by=state_name(workspace.root),
+        ),
         SynapseAdmin(statuses, annotate_scores=options.annotate_scores),
         SynapseFiles(session, chosen),
         Logs(
@@ -83,6 +93,11 @@ async def assemble(session: Session, evaluation_id: str, workspace: Workspace, o
         ),
         BoardPublisher(evaluation_id, BoardTable(session, board_root), wiki) if board_root else None,
     )
+
+
+def state_name(root: Path) -> str:
+    """Tells this folder on this machine from those of other workers."""
+    return hashlib.sha256(f"{uuid.getnode()} {root}".encode()).hexdigest()[:8]
 
 
 async def read_queue(session: Session, evaluation_id: str) -> dict[str, Any]:
@@ -107,11 +122,9 @@ async def read_queue(session: Session, evaluation_id: str) -> dict[str, Any]:
 
 async def belongs(session: Session, submission_id: str, evaluation_id: str) -> bool:
     """Whether there is such a submission in this queue."""
-    from synapseclient.models import Submission
-
-    reading = Submission(id=submission_id).get_async(synapse_client=session.client)
+    reading = session.client.rest_get_async(f"/evaluation/submission/{submission_id}")
     try:
-        found = await session.call(f"reading submission {submission_id}", reading)
+        found = submitted_work(await session.call(f"reading submission {submission_id}", reading))
     except Refused as fault:
         if fault.status in (400, 403, 404):
             return False
