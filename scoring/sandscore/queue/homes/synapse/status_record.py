@@ -25,8 +25,8 @@ Short = Annotated[str, Meta(max_length=80)]
 class Record(Struct, frozen=True):
     """``fed``: the team was told its scores. ``day`` (2026-03-01) is that of the last claim, unless that failed because
     of us; ``rehearsed``: the image has done well on the practice notes; ``spent``: the seconds that its container ran.
-    ``mark`` is new in every write: by it a write is recognised as our own although its answer was lost. ``by``: the state
-    whose workers claimed it; ``pardoned``: an organiser gave it another chance, so that no quota is asked again."""
+    ``mark`` is new in every write: by it a write is recognised as our own although its answer was lost. ``by``: the
+    state whose workers claimed it; ``pardoned``: an organiser gave it another chance, so no quota is asked again."""
 
     attempt: int = 0
     nonce: Short = ""

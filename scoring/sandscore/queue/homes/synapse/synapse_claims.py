@@ -205,14 +205,13 @@ def _held(now: Seen, claim: Claim) -> bool:
 def ended(now: Seen, verdict: Verdict, scores: bool = False) -> Change:
     """The nonce stays, so that the same result can be recognised when it is brought again."""
     scored = verdict.status == Status.SCORED
+    told = status_record.scores(view_of(verdict.feedback) or {}) if scores and scored else {}
     shown = {
         "reason": status_record.text(verdict.reason_text),
         "finished": status_record.text(written(utc_now())),
         "signature": status_record.text(verdict.signature),
         **noted(now.annotations, verdict.lines),
-        **(
-            status_record.with_marks(status_record.scores(view_of(verdict.feedback) or {})) if scores and scored else {}
-        ),
+        **status_record.with_marks(told),
     }
     version, fed = now.record.version + scored, scored and verdict.feedback is not None
     spent = round(verdict.seconds, 1)

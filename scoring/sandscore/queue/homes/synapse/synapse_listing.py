@@ -135,23 +135,20 @@ class Listing:
         raise InfrastructureFault(f"Synapse: listing queue {self._evaluation_id}: its pages do not fit together")
 
     async def _pages(self, status: Status | None) -> AsyncIterator[ListedSubmission]:
-        offset, more = 0, True
+        offset, more, asked = 0, True, f"listing queue {self._evaluation_id}"
         where = f"/evaluation/{self._evaluation_id}/submission/bundle/all?limit={_PAGE}"
         while more:
             uri = f"{where}&offset={offset}" + (f"&status={status}" if status is not None else "")
             asking = self._session.client.rest_get_async(uri)
-            what = f"listing queue {self._evaluation_id}"
-            page = await self._session.vital(what, asking)
-            with told(what, 0):
+            page = await self._session.vital(asked, asking)
+            with told(asked, 0):
                 rows = list(page["results"])
                 whole = [row for row in rows if row.get("submission") and row.get("submissionStatus")]
-                listed = [
-                    ListedSubmission(submitted_work(one["submission"]), seen(one["submissionStatus"])) for one in whole
-                ]
+                pairs = [(submitted_work(one["submission"]), seen(one["submissionStatus"])) for one in whole]
                 offset += len(rows)
                 more = bool(rows) and int(page.get("totalNumberOfResults") or offset + 1) > offset
-            for one in listed:
-                yield one
+            for what, now in pairs:
+                yield ListedSubmission(what, now)
 
 
 class WaitingList:
