@@ -8,7 +8,7 @@ What can be claimed now: one list serves until it is used up or old.
 
 import asyncio
 import datetime
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any
 
@@ -22,6 +22,7 @@ from sandscore.queue.homes.synapse.synapse_claims import HELD, SynapseLeases
 from sandscore.queue.homes.synapse.synapse_errors import told
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.queue.homes.synapse.synapse_statuses import Seen, seen
+from sandscore.queue.new_submission import OverQuota
 from sandscore.records.submission import Status
 
 _PAGE = 100
@@ -151,6 +152,9 @@ class Listing:
                 yield ListedSubmission(what, now)
 
 
+Judge = Callable[[ListedSubmission, Iterable[ListedSubmission]], OverQuota | None]
+
+
 class WaitingList:
     """Each submission of a list until it is claimed. ``poll_seconds``: how often an idle queue is looked at."""
 
@@ -165,7 +169,7 @@ class WaitingList:
         if self._old():
             await self._read()
         ready = [one for one in self._left.values() if self._leases.wait(one.now) == 0.0]
-        return list(islice(self._turns.ordered(ready, _team), most))
+        return list(islice(self._turns.ordered(ready, team_key), most))
 
     async def seconds(self) -> float | None:
         """None only after a look at the queue itself: what was claimed may have come back."""
@@ -179,16 +183,28 @@ class WaitingList:
         mine = self._left.get(submission_id) or listed.get(submission_id)
         if mine is None:
             return []
-        team = {key: one for key, one in listed.items() if _team(one) == _team(mine)}
+        team = {key: one for key, one in listed.items() if team_key(one) == team_key(mine)}
         found = {key: Failure(when, one.now.record.spent) for key, one in team.items() if (when := _failed(one.now))}
         return list((found | {key: failure for key, failure in since.items() if key in team}).values())
+
+    async def over_quota(self, submission_id: str, judged: Judge) -> OverQuota | None:
+        """What ``judged`` says of it among all, as they stand now where it would refuse."""
+        mine, listed = self._left.get(submission_id), await self._listing.lately()
+        for fresh in (False, True):
+            listed = await self._listing.all() if fresh else listed
+            found = next((one for one in listed if one.id == submission_id), mine)
+            said = judged(found, listed) if found is not None else None
+            known = any(one.id == submission_id for one in listed)
+            if known and said is None:
+                return None
+        return said
 
     def take(self, submission_id: str) -> Seen | None:
         """The status as it was listed; once, because the first write makes it old."""
         taken = self._left.pop(submission_id, None)
         if taken is None:
             return None
-        self._turns.begun(_team(taken))
+        self._turns.begun(team_key(taken))
         return taken.now
 
     def _soonest(self) -> float | None:
@@ -207,9 +223,9 @@ class WaitingList:
         self._at, self._empty = uptime(), self._soonest() is None
         self._turns, day = Turns(), written(utc_now())[:10]
         for one in listed:
-            self._turns.running[_team(one)] += one.now.status in HELD and self._leases.wait(one.now) != 0.0
+            self._turns.running[team_key(one)] += one.now.status in HELD and self._leases.wait(one.now) != 0.0
         for one in await self._listing.lately() if self._soonest() == 0.0 else ():
-            self._turns.today[_team(one)] += one.now.record.day == day
+            self._turns.today[team_key(one)] += one.now.record.day == day
 
 
 def _failed(now: Seen) -> datetime.datetime | None:
@@ -224,6 +240,6 @@ def _failed(now: Seen) -> datetime.datetime | None:
         return None
 
 
-def _team(one: ListedSubmission) -> str:
+def team_key(one: ListedSubmission) -> str:
     """Who submitted: the team, or a person alone."""
     return str(one.submission.team_id or one.submission.user_id or "")

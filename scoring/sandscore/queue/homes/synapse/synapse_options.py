@@ -1,7 +1,7 @@
 """An organiser's options for the Synapse side of a queue: ``synapse.json`` in the worker's local state."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -36,6 +36,10 @@ class SynapseOptions(BaseModel):
     wiki: bool = True
     annotate_scores: bool = Field(default=True, description="What a team is told of its scores, as annotations.")
     send_messages: bool = True
+    begun_messages: bool = Field(default=False, description="Also that an evaluation has begun, merged by team.")
+    quota: Literal["claim", "rounds"] = Field(
+        default="claim", description="Who keeps the challenge's quota: workers when they claim, or the queue's rounds."
+    )
     organisers: tuple[Annotated[str, Field(pattern=r"^[0-9]+$")], ...] = Field(
         default=(), description="Users or teams that hear of what needs an organiser; empty: the queue's owner."
     )

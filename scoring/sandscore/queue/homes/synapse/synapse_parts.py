@@ -7,10 +7,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from sandscore.base.clock import utc_now
+from sandscore.base.diagnostics import warn
 from sandscore.base.errors import OrganiserFault
 from sandscore.disclosure.policy_choice import policy_for
 from sandscore.queue.homes.synapse.board_table import BoardTable
 from sandscore.queue.homes.synapse.board_wiki import BoardPublisher, BoardWiki
+from sandscore.queue.homes.synapse.status_record import Record
 from sandscore.queue.homes.synapse.synapse_admin import SynapseAdmin
 from sandscore.queue.homes.synapse.synapse_claims import SynapseClaims, SynapseLeases
 from sandscore.queue.homes.synapse.synapse_errors import Refused
@@ -19,10 +22,14 @@ from sandscore.queue.homes.synapse.synapse_folders import Logs, SharedCards, Syn
 from sandscore.queue.homes.synapse.synapse_listing import Listing, WaitingList, submitted_work
 from sandscore.queue.homes.synapse.synapse_notices import Mailbox, Notifier
 from sandscore.queue.homes.synapse.synapse_options import SynapseOptions
+from sandscore.queue.homes.synapse.synapse_outbox import FOLDER as OUTBOX
+from sandscore.queue.homes.synapse.synapse_outbox import Outbox
+from sandscore.queue.homes.synapse.synapse_quota import kept_by_rounds, limits_of, quota_words, read_rounds
 from sandscore.queue.homes.synapse.synapse_routes import routes
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.queue.homes.synapse.synapse_statuses import Statuses
 from sandscore.queue.homes.synapse.synapse_submissions import AttemptPlaces, Reader, Results, TeamNames
+from sandscore.queue.new_submission import quota_of
 from sandscore.queue.notices import NoticeLedger
 from sandscore.queue.queue_layout import private_path
 from sandscore.queue.workspace import Workspace
@@ -45,6 +52,10 @@ class SynapseParts(Struct, frozen=True):
     mailbox: Mailbox
     notifier: Notifier
     board: BoardPublisher | None
+    mine: set[str]
+    """Submissions that this process has claimed."""
+    keeps_quota: bool
+    """Whether it is for workers to refuse what comes beyond the quota."""
 
 
 async def assemble(session: Session, evaluation_id: str, workspace: Workspace, options: SynapseOptions) -> SynapseParts:
@@ -53,7 +64,9 @@ async def assemble(session: Session, evaluation_id: str, workspace: Workspace, o
     chosen = routes(workspace, options, queue.get("name"))
     project = queue.get("contentSource")
     settings = workspace.settings
-    statuses, leases, mailbox = Statuses(session), SynapseLeases(), Mailbox(session)
+    statuses, leases, own = Statuses(session), SynapseLeases(), state_name(workspace.root)
+    mailbox = Mailbox(session, Outbox(private_path(workspace.root, OUTBOX)), statuses)
+    mine: set[str] = set()
     results, places = Results(private_path(workspace.root, RESULTS)), AttemptPlaces(workspace)
     listing = Listing(session, evaluation_id)
     log_root = options.logs or project
@@ -71,7 +84,7 @@ async def assemble(session: Session, evaluation_id: str, workspace: Workspace, o
             leases,
             settings,
             annotate_scores=options.annotate_scores,
-            by=state_name(workspace.root),
+            by=own,
         ),
         SynapseAdmin(statuses, annotate_scores=options.annotate_scores),
         SynapseFiles(session, chosen),
@@ -90,9 +103,30 @@ async def assemble(session: Session, evaluation_id: str, workspace: Workspace, o
             settings.notices,
             NoticeLedger(workspace.root),
             organisers,
+            own,
+            lambda key: Record(by=own) if key in mine else places.record(key),
+            begun=options.begun_messages,
         ),
         BoardPublisher(evaluation_id, BoardTable(session, board_root), wiki) if board_root else None,
+        mine,
+        await keeps_quota(session, evaluation_id, workspace, chosen.phase, options),
     )
+
+
+async def keeps_quota(
+    session: Session, evaluation_id: str, workspace: Workspace, phase: str | None, options: SynapseOptions
+) -> bool:
+    """Workers do, unless the queue's rounds have the quota as it is in the challenge now."""
+    quota, _ = quota_of(workspace.challenge, phase)
+    if options.quota == "claim" or not limits_of(quota):
+        return True
+    if kept_by_rounds(await read_rounds(session, evaluation_id), quota, utc_now()):
+        return False
+    warn(
+        f"the rounds of queue {evaluation_id} do not have the quota of challenge.toml ({quota_words(quota)}); "
+        "workers enforce it, queue init --write-quota writes it"
+    )
+    return True
 
 
 def state_name(root: Path) -> str:

@@ -34,7 +34,7 @@ whether the queue may be worked on. The other verbs then need no more than --sta
     new_place: ClassVar[str] = "a Synapse queue with --synapse and --state"
     registries: ClassVar[tuple[str, ...]] = ("docker.synapse.org", "repo-prod.prod.sagebase.org")
     takes_submissions: ClassVar[bool] = False
-    own_files: ClassVar[tuple[str, ...]] = ("synapse.json", "results", "synapse-cache")
+    own_files: ClassVar[tuple[str, ...]] = ("synapse.json", "results", "synapse-cache", "outbox", "budget")
     edited_files: ClassVar[tuple[str, ...]] = ("synapse.json",)
     submitting: ClassVar[str] = "Submissions to a Synapse queue are made on Synapse."
     options: ClassVar[tuple[HomeOption, ...]] = (
