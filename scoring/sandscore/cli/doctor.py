@@ -6,10 +6,13 @@ from typing import Any
 import click
 
 from sandscore import api
-from sandscore.base.errors import InfrastructureFault
+from sandscore.base.errors import InfrastructureFault, OrganiserFault
 from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import click_options, format_option
 from sandscore.queue.homes.home_registry import our_homes
+
+_CODES = {"host": InfrastructureFault.exit_code, "organiser": OrganiserFault.exit_code}
+"""The machine comes first: nothing can be scored on it."""
 
 
 @click.command("doctor")
@@ -18,7 +21,7 @@ from sandscore.queue.homes.home_registry import our_homes
 def command(output_format: str, **chosen: Any) -> int:
     """Check engine, limits really in force, isolation, disk and packages, and say how to get what is missing.
 
-    Exits 75 if nothing can be scored here.
+    Exits 75 if nothing can be scored here, 78 if what the organiser has set up elsewhere is at fault.
 
     \b
     Example:
@@ -26,7 +29,8 @@ def command(output_format: str, **chosen: Any) -> int:
     """
     findings = api.examine_host(chosen)
     click.echo(FORMATS[output_format](findings))
-    return InfrastructureFault.exit_code if any(finding.level == "fault" for finding in findings) else 0
+    codes = {_CODES[finding.by] for finding in findings if finding.level == "fault"}
+    return min(codes, default=0)
 
 
 def _as_text(findings: "list[api.Finding]") -> str:

@@ -23,6 +23,8 @@ class Finding(Struct, frozen=True):
     level: Level
     found: str
     advice: str | None = None
+    by: Literal["host", "organiser"] = "host"
+    """Whose a fault is: the machine's, or that of what the organiser has set up."""
 
     def to_dict(self) -> dict[str, str | None]:
         return asdict(self)

@@ -9,6 +9,9 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from msgspec import Struct
+from msgspec.structs import asdict
+
 from sandscore.base.errors import UsageFault
 from sandscore.base.registry import TableRow
 
@@ -24,6 +27,30 @@ Chosen = Mapping[str, Any]
 """What the command line said: the options of all homes by name, those that were not given None or empty."""
 
 
+class OutgoingMessage(Struct, frozen=True):
+    """A message to a team: what it is about, and what is known of its delivery."""
+
+    made: str
+    submission: str
+    event: str
+    delivery: str
+    """waiting, sent, unknown, undelivered; sending and prepared while a worker has it."""
+    to: Sequence[str]
+    subject: str
+    why: str | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """For programs."""
+        return asdict(self)
+
+
+class SentAgain(Struct, frozen=True):
+    """How many messages were to be sent again, and how many of them still wait."""
+
+    asked: int
+    waiting: int
+
+
 class HomeOption:
     """An option of the command line that belongs to one home."""
 
@@ -32,7 +59,7 @@ class HomeOption:
         flag: str,
         metavar: str,
         description: str,
-        kind: Literal["text", "file", "folder", "path"] = "text",
+        kind: Literal["text", "file", "folder", "path", "flag"] = "text",
         *,
         repeatable: bool = False,
         name: str | None = None,
@@ -133,6 +160,14 @@ class HomeRow(TableRow):
         from sandscore.queue.queue_status import AttemptFacts
 
         return AttemptFacts()
+
+    def outbox(self, workspace: "Workspace", *, every: bool = False) -> Sequence[OutgoingMessage]:
+        """Messages to teams that have not certainly arrived, oldest first; with ``every`` all there have been."""
+        return ()
+
+    def resend(self, workspace: "Workspace", chosen: Chosen, submissions: Sequence[str]) -> SentAgain:
+        """Send again what has not certainly arrived, of these submissions or (none named) of all."""
+        raise UsageFault(f"a queue of the home '{self.name}' has no outbox: its notices are sent as they come about")
 
     def faults(self, workspace: "Workspace") -> list[str]:
         """What is wrong with what the home itself keeps, a sentence each; ``queue check`` asks."""

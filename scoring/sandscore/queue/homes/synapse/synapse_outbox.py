@@ -16,6 +16,8 @@ from msgspec.structs import replace
 from sandscore.base.clock import stamped, utc_now
 from sandscore.base.process_identity import gone, own_name
 from sandscore.base.whole_files import sync_folders, told, write_synced
+from sandscore.queue.homes.home_row import OutgoingMessage
+from sandscore.queue.queue_layout import private_path
 from sandscore.records.submission import Event
 
 FOLDER = "outbox"
@@ -62,26 +64,6 @@ class OutboxMessage(Struct, frozen=True, omit_defaults=True):
     @property
     def is_verdict(self) -> bool:
         return bool(self.nonce) and Event(self.event) in _VERDICTS
-
-
-class Listed(Struct, frozen=True):
-    """A message as ``queue outbox`` shows it."""
-
-    delivery: Delivery
-    message: OutboxMessage
-
-    def to_dict(self) -> dict[str, object]:
-        """For programs; the text itself is in the file."""
-        one = self.message
-        return {
-            "submission": one.submission,
-            "event": str(Event(one.event).name).lower(),
-            "delivery": str(self.delivery),
-            "to": list(one.recipients),
-            "subject": one.subject,
-            "made": one.made,
-            "why": one.why,
-        }
 
 
 class Outbox:
@@ -162,10 +144,10 @@ class Outbox:
                         again.append(one.submission)
         return again
 
-    def listed(self, every: bool = False) -> list[Listed]:
+    def listed(self, every: bool = False) -> list[OutgoingMessage]:
         """Oldest first; what was sent only where everything is asked for."""
-        found = [Listed(each, one) for each in Delivery if every or each in OPEN for one in self._in(each)]
-        return sorted(found, key=lambda one: (one.message.made, one.message.identity))
+        found = [_listed(each, one) for each in Delivery if every or each in OPEN for one in self._in(each)]
+        return sorted(found, key=lambda one: (one.made, one.submission))
 
     def waiting(self) -> int:
         return sum(1 for _ in self._paths(Delivery.WAITING))
@@ -209,6 +191,16 @@ class Outbox:
 
     def _orphans(self, delivery: Delivery) -> list[Path]:
         return [path for path in self._paths(delivery) if gone(_owner(path))]
+
+
+def outbox_of(root: Path) -> Outbox:
+    """The outbox of the state that lies in a folder."""
+    return Outbox(private_path(root, FOLDER))
+
+
+def _listed(delivery: Delivery, one: OutboxMessage) -> OutgoingMessage:
+    event = str(Event(one.event).name).lower()
+    return OutgoingMessage(one.made, one.submission, event, str(delivery), one.recipients, one.subject, one.why)
 
 
 def _owner(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import uuid
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,8 @@ from sandscore.queue.homes.synapse.synapse_folders import Logs, SharedCards, Syn
 from sandscore.queue.homes.synapse.synapse_listing import Listing, WaitingList, submitted_work
 from sandscore.queue.homes.synapse.synapse_notices import Mailbox, Notifier
 from sandscore.queue.homes.synapse.synapse_options import SynapseOptions
-from sandscore.queue.homes.synapse.synapse_outbox import FOLDER as OUTBOX
-from sandscore.queue.homes.synapse.synapse_outbox import Outbox
+from sandscore.queue.homes.synapse.synapse_outbox import outbox_of
+from sandscore.queue.homes.synapse.synapse_preflight import missing_rights
 from sandscore.queue.homes.synapse.synapse_quota import kept_by_rounds, limits_of, quota_words, read_rounds
 from sandscore.queue.homes.synapse.synapse_routes import routes
 from sandscore.queue.homes.synapse.synapse_session import Session
@@ -60,12 +61,13 @@ class SynapseParts(Struct, frozen=True):
 
 async def assemble(session: Session, evaluation_id: str, workspace: Workspace, options: SynapseOptions) -> SynapseParts:
     """Ask for the queue and make everything that works on it."""
+    session.refusal = partial(missing_rights, session, evaluation_id)
     queue = await read_queue(session, evaluation_id)
     chosen = routes(workspace, options, queue.get("name"))
     project = queue.get("contentSource")
     settings = workspace.settings
     statuses, leases, own = Statuses(session), SynapseLeases(), state_name(workspace.root)
-    mailbox = Mailbox(session, Outbox(private_path(workspace.root, OUTBOX)), statuses)
+    mailbox = Mailbox(session, outbox_of(workspace.root), statuses)
     mine: set[str] = set()
     results, places = Results(private_path(workspace.root, RESULTS)), AttemptPlaces(workspace)
     listing = Listing(session, evaluation_id)
