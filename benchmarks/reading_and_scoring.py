@@ -19,9 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from corpus import write
+from decode_or_score import INDEX
+
+from sandscore.api import make_index
 
 RATIOS = {
     "api / orjson": ("api", "orjson", "cpu"),
+    "warm / orjson": ("warm", "orjson", "cpu"),
     "cli / orjson": ("cli", "orjson", "cpu"),
     "api / msgspec": ("api", "msgspec", "cpu"),
     "two processes / msgspec, wall": ("two", "msgspec", "wall"),
@@ -30,6 +34,7 @@ RATIOS = {
 }
 LIMITS = {
     "api / orjson": (1.7, 1.45, 1.45),
+    "warm / orjson": (None, None, None),
     "cli / orjson": (None, 1.7, 1.7),
     "api / msgspec": (3.1, 2.75, 2.75),
     "two processes / msgspec, wall": (None, 2.0, 2.0),
@@ -41,7 +46,7 @@ GROWTH = 11
 """Ten times the notes, and a tenth of it."""
 OTHER = ", written otherwise"
 SIZES = (1_000, 10_000, 100_000)
-WORKS = ("orjson", "msgspec", "api", "resampled", "cli", "two")
+WORKS = ("orjson", "msgspec", "api", "warm", "resampled", "cli", "two")
 WORKER = Path(__file__).with_name("decode_or_score.py")
 
 
@@ -58,6 +63,7 @@ def measure(work: str, folder: Path) -> dict[str, float]:
 
 def compare(folder: Path, notes: int, rounds: int) -> dict[str, Any]:
     """Medians and ratios for one size."""
+    make_index(folder / "gold.json", folder / "notes.json", folder / INDEX, task="address")
     found = [{work: measure(work, folder) for work in WORKS} for _ in range(rounds)]
     medians = {
         work: {what: statistics.median(row[work][what] for row in found) for what in ("cpu", "wall", "peak")}

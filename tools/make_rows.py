@@ -14,6 +14,7 @@ from sandscore.base.registry import Registry, TableRow
 from sandscore.containers.engines.engine_registry import ENGINES
 from sandscore.formats import FORMATS
 from sandscore.measures.measure_registry import MEASURES
+from sandscore.perturbation import PERTURBATIONS
 from sandscore.profiles.profile_registry import PROFILES
 from sandscore.queue.homes.home_registry import HOMES
 
@@ -21,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MODULE = ROOT / "scoring" / "sandscore" / "base" / "own_rows.py"
 PROJECT = ROOT / "pyproject.toml"
 BEGIN, END = "# rows: written by python -m tools.make_rows\n", "# end of rows\n"
-KINDS: tuple[Registry[Any], ...] = (MEASURES, FORMATS, PROFILES, ENGINES, HOMES)
+KINDS: tuple[Registry[Any], ...] = (MEASURES, FORMATS, PROFILES, ENGINES, HOMES, PERTURBATIONS)
 
 
 def found_in(package: str, base: type[TableRow]) -> dict[str, str]:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sandscore.api import Converted as Converted
     from sandscore.api import InvalidPredictions as InvalidPredictions
     from sandscore.api import MeasureResult as MeasureResult
+    from sandscore.api import Perturbed as Perturbed
     from sandscore.api import Problems as Problems
     from sandscore.api import RankedBoard as RankedBoard
     from sandscore.api import Result as Result
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from sandscore.api import SandscoreError as SandscoreError
     from sandscore.api import compare as compare
     from sandscore.api import convert as convert
+    from sandscore.api import perturb as perturb
     from sandscore.api import publish as publish
     from sandscore.api import rank as rank
     from sandscore.api import run as run
@@ -55,6 +57,7 @@ __all__ = [
     "Converted",
     "InvalidPredictions",
     "MeasureResult",
+    "Perturbed",
     "Problems",
     "RankedBoard",
     "Result",
@@ -62,6 +65,7 @@ __all__ = [
     "SandscoreError",
     "compare",
     "convert",
+    "perturb",
     "publish",
     "rank",
     "run",

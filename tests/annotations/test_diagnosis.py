@@ -336,21 +336,25 @@ def files() -> list[Told]:
     return [told(planted(number)) for number in range(FILES)]
 
 
+@pytest.mark.slow
 def test_all_causes_and_scopes_are_planted(files: list[Told]) -> None:
     assert {cause for one in files for cause in one.plan.causes} == {*PLANTS, "other-note", "labels"}
     assert {one.plan.scope for one in files} == {"file", "tail", "note"}
 
 
+@pytest.mark.slow
 def test_causes_are_named(files: list[Told]) -> None:
     wrong = [one for one in files if {cause["cause"] for cause in one.causes} != {*one.plan.causes}]
     assert len(wrong) <= FILES * 0.02, [(one.plan.causes, one.plan.scope, one.causes) for one in wrong]
 
 
+@pytest.mark.slow
 def test_no_wrong_cause_is_named_for_a_whole_file(files: list[Told]) -> None:
     named = [(one.plan.causes, cause) for one in files for cause in one.causes if cause["scope"] == "file"]
     assert [(causes, cause) for causes, cause in named if cause["cause"] not in causes] == []
 
 
+@pytest.mark.slow
 def test_what_is_mended_is_what_was(files: list[Told]) -> None:
     right = [{*one.plan.causes} == {cause["cause"] for cause in one.causes} for one in files]
     mendable = [one for one, so in zip(files, right, strict=True) if so and all(c["fixable"] for c in one.causes)]

@@ -22,6 +22,8 @@ from sandscore.cli.main import run
 from sandscore.queue.public_log import PublicLog, receipt_text
 from sandscore.ranking.verification import verify
 
+pytestmark = pytest.mark.slow
+
 EDITS = 1000
 Chance = random.Random
 

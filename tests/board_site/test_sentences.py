@@ -18,6 +18,7 @@ from ranking_cards import card_content, drawn_rows
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import card_entry
+from sandscore.records.annotator_agreement import AnnotatorPair, agreement_of, cohens_kappa
 from sandscore.records.board import BoardPolicy, BoardRules
 from sandscore.records.challenge import Challenge
 from sandscore.records.withheld_fields import policy_on
@@ -67,6 +68,8 @@ def cards_of(stream: np.random.Generator) -> Iterator[Json]:
             rows = [(0, 0, 0)] * notes if (at == empty or nothing) and not lower else rows
             card = card_content(f"s{at}", rows, dataset=site, gold=f"{place:012x}") | who
             card["units"] = {note: f"p{number // 2}" for number, note in enumerate(card["units"])}
+            if alike % 3 == 0:
+                card["agreement"] = agreement_of(2, [annotators(alike, place)]).model_dump()
             with_gold = [row for row in rows if row[0] + row[2]]
             missed = sum(row[2] > 0 for row in with_gold)
             if leaking and with_gold:
@@ -79,6 +82,15 @@ def cards_of(stream: np.random.Generator) -> Iterator[Json]:
                     note: {"leak": [row[2], row[0] + row[2]]} for note, row in zip(card["per_note"], rows, strict=True)
                 }
             yield card
+
+
+def annotators(seed: int, place: int) -> AnnotatorPair:
+    """Two who agree on some spans and some words; on nothing at all where there is none."""
+    spans, words = (seed, 1 + place, 2), (7 * seed, 1 + place, 2, 50)
+    return AnnotatorPair(
+        first=1, second=2, notes=9, tokens=words, f1=2 * seed / (2 * seed + 3 + place), kappa=cohens_kappa(words),
+        **dict(zip(("tp", "fp", "fn"), spans, strict=True)),
+    )  # fmt: skip
 
 
 def rules_of(stream: np.random.Generator, cards: Sequence[Json]) -> BoardRules:
@@ -189,6 +201,14 @@ class Reading:
 
 
 Rule = tuple[str, Callable[[Reading, re.Match[str]], bool]]
+
+
+def agree_as_said(reading: Reading, said: re.Match[str]) -> bool:
+    """Of the data set that is named, or of the only one."""
+    assert (said["site"] is None) == (len(reading.board["gold"]) == 1)
+    found = reading.board["agreement"][said["site"] or next(iter(reading.board["gold"]))]
+    shown = f"{found['strict_f1']:.3f}", f"{found['token_kappa']:.3f}"
+    return (int(said["people"]), said["f1"], said["kappa"]) == (found["annotators"], *shown)
 
 
 def names(said: str) -> set[str]:
@@ -324,6 +344,12 @@ RULES: list[Rule] = [
         lambda r, _: len(r.lead) == 1 and all(r.beaten(row) for row in r.ranked if row not in r.lead),
     ),
     (r"(?P<who>The leaders? finds?) (?P<share>[\w ]*?) of (?P<of>\d+) dates\.", finds),
+    (
+        r"The gold(?: of (?P<site>\w+))? is that of (?P<people>\d+) annotators, and scores are against all of them "
+        r"together\. Held against each other they reach an F1 of (?P<f1>[\d.]+) on exact spans and a Cohen’s kappa of "
+        r"(?P<kappa>-?[\d.]+) on words, which is about what a person can reach here\.",
+        agree_as_said,
+    ),
     (
         r"In (?P<share>[\w ]*?) of 100 notes that hold any, at least one slips through, if only in part\.",
         lambda r, m: r.are_shares(m["share"], [card_of(r, row)["note_leak"] for row in r.lead]),

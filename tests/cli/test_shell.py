@@ -140,6 +140,9 @@ def completed(line: str) -> list[tuple[str, str]]:
     return [(item.type, item.value) for item in found]
 
 
+US_NAMES = ("asian-pacific", "black", "common", "hispanic", "native", "rare")
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
@@ -150,6 +153,8 @@ def completed(line: str) -> list[tuple[str, str]]:
         ("sandscore score phi --measure ", [*TASKS["phi"].measures, *GENERAL_NAMES]),
         ("sandscore score phi --format ", ["text", "json"]),
         ("sandscore convert da", ["date"]),
+        ("sandscore perturb n g --swap names:us-", [f"names:us-{kind}" for kind in US_NAMES]),
+        ("sandscore perturb n g --dates i", ["iso"]),
     ],
 )
 def test_words(line: str, expected: list[str]) -> None:
@@ -208,9 +213,9 @@ def leaves(command: click.Command) -> Iterator[click.Command]:
 
 NOBODY_KNOWS = {
     "annotator", "cause", "created", "dask", "dataset", "evaluation", "gpus", "home", "home_options", "image",
-    "image_size", "lines", "local", "key", "listen", "mail", "metrics", "name", "person",
+    "image_size", "lines", "local", "key", "listen", "mail", "metrics", "name", "other", "person",
     "proxies", "public_url", "revoke", "who", "why",
-    "memory", "notify", "only", "phase", "submission", "synapse", "synapse_options", "team", "types", "url",
+    "memory", "notify", "only", "phase", "submission", "synapse", "synapse_options", "team", "types", "typos", "url",
 }  # fmt: skip
 
 

@@ -261,6 +261,11 @@ def test_the_numbers_of_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     place, plan, dask, output_format, metrics = seen[0]
     assert (place, dask, output_format, metrics) == (there, None, "text", None)
     assert (plan.jobs, plan.once, plan.board_seconds, plan.grace) == (1, False, 30, 20)
+    asked: list[str | None] = [there.workspace.engine]
+    work.command.main(["q", "--engine", "docker", "--dask", "tcp://x"], standalone_mode=False)
+    assert [*asked, there.workspace.engine] == [None, "docker"]
+    with pytest.raises(UsageFault, match=r"unknown engine 'dokcer' \(did you mean docker\?\)"):
+        work.command.main(["q", "--engine", "dokcer"], standalone_mode=False)
     for wrong in (["--jobs", "0"], ["--jobs", "257"], ["--grace", "-1"], ["--board-every", "0"]):
         with pytest.raises(click.BadParameter):
             work.command.main(["q", *wrong], standalone_mode=False)
@@ -412,7 +417,7 @@ def test_the_hostile_set(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     def attacked(verdicts: list[Any], *words: str) -> tuple[Any, str]:
         def fire(*given: Any) -> list[Any]:
             for one in verdicts:
-                given[-1](one)
+                given[-2](one)
             return verdicts
 
         monkeypatch.setattr(api, "attack", fire)
@@ -431,14 +436,22 @@ def test_the_hostile_set(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 def test_the_machine(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     findings = [api.Finding("disk", "ok", "7 GB"), api.Finding("engine", "fault", "none", "install one")]
-    monkeypatch.setattr(api, "examine_host", lambda chosen: findings)
+    monkeypatch.setattr(api, "examine_host", lambda chosen, engine: findings)
     assert doctor.command.main([], standalone_mode=False) == 75
     assert capsys.readouterr().out.splitlines() == [
         "ok     disk             7 GB", "fault  engine           none", "                        install one",
     ]  # fmt: skip
-    findings.pop()
+    findings[1:] = [api.Finding("disk", "ok", "1 GB", engine="docker"), api.Finding("disk", "note", "0 GB", engine="x")]
+    assert doctor.command.main([], standalone_mode=False) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "ok     disk             7 GB", "engine docker", "ok     disk             1 GB", "engine x",
+        "note   disk             0 GB",
+    ]  # fmt: skip
+    del findings[1:]
     assert doctor.command.main(["--format", "json"], standalone_mode=False) == 0
-    assert json.loads(capsys.readouterr().out) == [{"name": "disk", "level": "ok", "found": "7 GB", "advice": None}]
+    assert json.loads(capsys.readouterr().out) == [
+        {"name": "disk", "level": "ok", "found": "7 GB", "advice": None, "engine": None}
+    ]
 
 
 # Scores and boards

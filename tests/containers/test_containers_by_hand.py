@@ -1137,10 +1137,12 @@ def test_the_machine_is_examined(monkeypatch: pytest.MonkeyPatch) -> None:
                 raise InfrastructureFault("start one")
             yield host_checks.Finding("engine", "ok", "Docker")
 
-        return lambda: SimpleNamespace(requirements=lambda: iter(()), examine=examine)
+        return lambda: SimpleNamespace(absent=lambda: None, requirements=lambda: iter(()), examine=examine)
 
     for there in (True, False):
-        monkeypatch.setattr(host_checks, "ENGINES", SimpleNamespace(find=lambda _, there=there: engine(not there)))
+        table = SimpleNamespace(names=("one",), find=lambda _, there=there: engine(not there))
+        monkeypatch.setattr(host_checks, "ENGINES", table)
+        monkeypatch.setattr(host_checks, "chosen_engine", lambda: SimpleNamespace(name="one"))
         monkeypatch.setattr(host_checks, "find_spec", lambda _, there=there: "spec" if there else None)
         monkeypatch.setattr("shutil.which", lambda _, there=there: "/bin/busybox" if there else None)
         monkeypatch.setattr(Path, "exists", lambda _, there=there: there)

@@ -28,6 +28,8 @@ from sandscore.containers.sent_notes import SentNote, read_notes
 from sandscore.records.run_record import RunLimits, RunRecord
 from sandscore.task_table.task import find_task
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 STANDINS = Path(__file__).parent / "standins"
 NOTES, GOLD = ROOT / "gold" / "example" / "notes.json", ROOT / "gold" / "example" / "date.json"

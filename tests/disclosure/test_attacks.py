@@ -34,6 +34,8 @@ from sandscore.records.problem import Problem
 from sandscore.records.scorecard import Scorecard
 from sandscore.records.totals_card import TotalsCard
 
+pytestmark = pytest.mark.slow
+
 NOTES, MARKS, FILES = 72, 16, 70
 QUICK = BoardRules(resamples=100, randomisations=99)
 Bools = NDArray[np.bool_]

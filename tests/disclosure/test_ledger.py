@@ -11,6 +11,8 @@ from sandscore.cli.main import run
 from sandscore.queue.ledger_summary import most_above
 from sandscore.records.released_view import LedgerLine
 
+pytestmark = pytest.mark.slow
+
 
 def disclosed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
     capsys.readouterr()

@@ -21,6 +21,8 @@ from sandscore.queue.children.child_messages import ScoredSubmission
 from sandscore.queue.workspace import Workspace
 from sandscore.records.challenge import CardRule, FeedbackMode
 
+pytestmark = pytest.mark.slow
+
 RULES = """
 challenge = "recipes"
 resamples = 100

@@ -107,6 +107,17 @@ def test_types_that_no_task_knows_end_in_a_sentence(tmp_path: Path, capsys: pyte
     assert run(["validate", "date", str(theirs), "--notes", str(NOTES), "--map", str(tmp_path / "map.json")]) == 0
 
 
+@pytest.mark.parametrize("name", ["hf", "presidio-results", "doccano", "label-studio", "tab"])
+@pytest.mark.parametrize("verb", ["validate", "score"])
+def test_a_file_that_holds_nothing_is_no_answer(
+    name: str, verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty.json").write_text("[]", encoding="utf-8")
+    given = [] if verb == "validate" else ["--gold", str(GOLD), "--predictions"]
+    assert run([verb, "date", *given, str(tmp_path / "empty.json"), "--notes", str(NOTES), "--from", name]) == 65
+    assert "empty.json: holds no note and no annotation" in capsys.readouterr().err
+
+
 def test_what_maps_to_nothing_is_named_with_its_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spans = [{"entity_type": kind, "start_position": 0, "end_position": 3} for kind in ("DATE_TIME", "NRP", "NRP")]
     (tmp_path / "p.json").write_text(

@@ -1,6 +1,7 @@
 """Files that other people's libraries made (tests/peers/format_originals.py), and forms as documented by them."""
 
 import json
+import math
 import struct
 import zlib
 from pathlib import Path
@@ -95,6 +96,19 @@ def test_hugging_face(held: Any, tmp_path: Path) -> None:
     assert sure(corpus) == [75, 25, 75]
 
 
+@pytest.mark.parametrize("how", ["none", "simple", "first", "average", "max"])
+def test_transformers(how: str) -> None:
+    """What its pipeline gives for each way of joining tokens; only the mean of all classes (average) is less sure."""
+    corpus, _ = read("hf", MADE / "transformers" / f"{how}.json", NOTES)
+    assert said(corpus)["n1"] == [(*ANN, "PER"), (*BOB, "PER"), (*DAY, "DATE"), (34, 38, "Oslo", "LOC")]
+    assert said(corpus).get("n2", []) == []
+    high, low = math.exp(2 * 7**0.5), math.exp(-2 / 7**0.5)  # one of eight features, normalised, times two
+    softmax = 100 * high / (high + 5 * low)
+    assert sure(corpus) == [
+        pytest.approx(49.532738328 if how == "average" and at == 1 else softmax, rel=1e-6) for at in range(4)
+    ]
+
+
 def test_lists_without_names_are_as_many_as_the_notes(tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text(json.dumps([HF_GROUPS]), encoding="utf-8")
     with pytest.raises(ParticipantFault, match="1 lists that do not say their notes, but 2 notes"):
@@ -122,6 +136,19 @@ def test_doccano(line: str, tmp_path: Path) -> None:
     corpus, journal = read("doccano", tmp_path / "all.jsonl")
     assert said(corpus) == {"n1": [(*ANN, "PER"), (*BOB, "PER"), (*DAY, "DATE")]}
     assert lost(journal) == ({"relations": 1} if "relations" in line else {})
+
+
+@pytest.mark.parametrize("name", ["labels", "relations"])
+def test_doccano_wrote_it(name: str) -> None:
+    corpus, journal = read("doccano", MADE / "doccano" / f"{name}.jsonl")
+    assert sorted(said(corpus)["n1"]) == [(*ANN, "PER"), (*BOB, "PER"), (*DAY, "DATE")]
+    assert lost(journal) == ({"relations": 1} if name == "relations" else {})
+
+
+def test_label_studio_wrote_it() -> None:
+    """The model's own prediction of the first name stands beside and is nobody's annotation."""
+    corpus, _ = read("label-studio", MADE / "label_studio" / "project.json")
+    assert said(corpus) == {"n1": [(*ANN, "PER"), (*BOB, "PER"), (*DAY, "DATE")]}
 
 
 def region(start: int, end: int, kind: str) -> dict[str, Any]:

@@ -105,7 +105,7 @@ from contextlib import contextmanager
 
 from sandscore.containers.engines.engine_registry import EngineRow
 from sandscore.containers.engines.sandbox import Sandbox, State
-from sandscore.records.run_record import ImageFacts
+from sandscore.records.run_record import EngineFacts, ImageFacts
 
 
 class SilentRow(EngineRow):
@@ -130,6 +130,9 @@ class SilentEngine:
     """Keeps the promises of a batch submission."""
 
     name = SilentRow.name
+
+    def facts(self):
+        return EngineFacts(name=self.name)
 
     def require_limits(self):
         """There is nothing to limit."""

@@ -36,6 +36,8 @@ with tempfile.TemporaryDirectory() as folder:
 assert ss.verify("leaderboard/date-final/board.json").values > 100
 made = ss.convert("gold/example/date.json", source="ours", target="conll", tasks=["date"], notes=given["notes"])
 assert isinstance(made, ss.Converted)
+copy = ss.perturb(given["notes"], "gold/example", {"case": "upper"})
+assert isinstance(copy, ss.Perturbed) and copy.notes == 72
 done = ss.run("date", annotate=lambda note: [], notes=given["notes"])
 assert isinstance(done, ss.Run) and done.predictions is not None
 assert [task.id for task in ss.tasks()][0] == "date"

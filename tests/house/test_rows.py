@@ -22,6 +22,7 @@ PAGES = {
     "profile": "docs/profiles/README.md",
     "engine": "docs/containers.md",
     "home": "docs/organisers.md",
+    "perturbation": "docs/perturbation.md",
 }
 NEW = {
     "measures/half_covered.py": '''"""Gold annotations of which half is covered."""

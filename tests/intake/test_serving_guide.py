@@ -112,6 +112,7 @@ def proxied(folder: Path, server_port: int) -> Iterator[int]:
             process.terminate()
 
 
+@pytest.mark.slow
 def test_behind_nginx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     queue = tmp_path / "queue"
     assert run(["queue", "init", str(queue), "--challenge", str(example_gold() / "challenge.toml")]) == 0

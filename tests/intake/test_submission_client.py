@@ -38,6 +38,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
     return seen.out if code == 0 else seen.err + seen.out
 
 
+@pytest.mark.slow
 def test_from_home_to_a_score(server: Server, token: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = tmp_path / "predictions.json.gz"
     given.write_bytes(gzip.compress(annotations(RIGHT)))

@@ -11,6 +11,8 @@ from sandscore.intake.team_registry import TeamRegistry
 from sandscore.queue.workspace import Workspace
 from sandscore.records.submission import Status
 
+pytestmark = pytest.mark.slow
+
 TEAM, MAIL, CALLED, PERSON = "Tidewater-Zqxw", "lab-Zqxw@example.org", "system-Zqxw", "Ada-Zqxw"
 
 

@@ -25,6 +25,8 @@ from sandscore.queue.queue_layout import edited_path
 from sandscore.queue.workspace import Workspace, open_workspace
 from sandscore.records.submission import Submission
 
+pytestmark = pytest.mark.slow
+
 GIVEN = annotations(RIGHT)
 NOON = datetime.datetime(2026, 11, 18, 12, 0, tzinfo=datetime.UTC)
 

@@ -28,6 +28,8 @@ from sandscore.intake.submission_intake import PARTS
 from sandscore.intake.team_registry import TeamRegistry
 from sandscore.queue.workspace import Workspace
 
+pytestmark = pytest.mark.slow
+
 CANARY = "gold-canary-7f3a"
 
 

@@ -1,6 +1,7 @@
 """Files of other people's formats, made and read by the libraries that define them; run with the library's Python.
 
     python format_originals.py make|read spacy|presidio|cassis|pyarrow FOLDER
+    python format_originals.py make transformers|doccano|label_studio FOLDER
 
 ``make`` writes what ``tests/formats/made`` keeps; ``read`` prints what the library finds in files of ours, as JSON.
 """
@@ -129,6 +130,87 @@ def read_pyarrow(folder: Path) -> Any:
     parquet = import_module("pyarrow.parquet")
 
     return parquet.read_table(folder / "ours.parquet").to_pylist()
+
+
+WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] ann lee saw bo ##b on may 3 , in oslo .".split()
+KINDS = ["O", "B-PER", "I-PER", "B-DATE", "I-DATE", "B-LOC"]
+KNOWN = {"ann": 1, "lee": 2, "bo": 1, "##b": 2, "may": 3, "3": 4, "oslo": 5}
+
+
+def make_transformers(folder: Path) -> None:
+    """With transformers 5.23.0, tokenizers 0.23.3 and torch 2.13.0: a classifier that knows a few words by heart."""
+    torch, hf, tokens = import_module("torch"), import_module("transformers"), import_module("tokenizers")
+
+    raw = tokens.Tokenizer(tokens.models.WordPiece({word: at for at, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    raw.normalizer = tokens.normalizers.BertNormalizer()
+    raw.pre_tokenizer = tokens.pre_tokenizers.BertPreTokenizer()
+    raw.post_processor = tokens.processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    special = {f"{name}_token": f"[{name.upper()}]" for name in ("unk", "pad", "cls", "sep", "mask")}
+    tokenizer = hf.PreTrainedTokenizerFast(tokenizer_object=raw, **special)
+    sizes = {"hidden_size": 8, "num_hidden_layers": 0, "num_attention_heads": 1, "intermediate_size": 8}
+    names = {"id2label": dict(enumerate(KINDS)), "label2id": {kind: at for at, kind in enumerate(KINDS)}}
+    model = hf.BertForTokenClassification(hf.BertConfig(vocab_size=len(WORDS), **sizes, **names)).eval()
+    with torch.no_grad():
+        for held in model.parameters():
+            held.zero_()
+        model.bert.embeddings.LayerNorm.weight.fill_(1.0)
+        for at, word in enumerate(WORDS):
+            model.bert.embeddings.word_embeddings.weight[at, KNOWN.get(word, 0)] = 1.0
+        model.classifier.weight.copy_(torch.eye(len(KINDS), 8) * 2)
+    for how in ("none", "simple", "first", "average", "max"):
+        ask = hf.pipeline("token-classification", model=model, tokenizer=tokenizer, aggregation_strategy=how)
+        (folder / f"{how}.json").write_text(json.dumps(ask([TEXT, ""]), default=float, indent=1) + "\n")
+
+
+def make_doccano(folder: Path) -> None:
+    """With the formatters and writers of doccano 1.8.4 (its backend on the path); its database is stood in for."""
+    from types import ModuleType, SimpleNamespace
+
+    sys.modules["data_export.models"] = ModuleType("data_export.models")
+    sys.modules["data_export.models"].DATA = "data"  # type: ignore[attr-defined]
+    formatters = import_module("data_export.pipeline.formatters")
+    writer = import_module("data_export.pipeline.writers").JsonlWriter()
+    pandas = import_module("pandas")
+
+    def span(number: int, place: tuple[int, int], kind: str) -> SimpleNamespace:
+        held = {"id": number, "label": kind, "start_offset": place[0], "end_offset": place[1]}
+        return SimpleNamespace(to_dict=lambda: held, to_tuple=lambda: (*place, kind))
+
+    saw = SimpleNamespace(to_dict=lambda: {"id": 1, "from_id": 1, "to_id": 2, "type": "saw"})
+    for name, spans in (
+        ("labels", formatters.TupledSpanFormatter("entities")),
+        ("relations", formatters.DictFormatter("entities")),
+    ):
+        found = [span(3, DAY, "DATE"), span(1, ANN, "PER"), span(2, BOB, "PER")]
+        rows = pandas.DataFrame([{"id": 7, "data": TEXT, "entities": found, "relations": [saw], "Comments": []}])
+        steps = [spans, formatters.DictFormatter("relations"), formatters.RenameFormatter(data="text")]
+        if name == "labels":
+            rows = rows.drop(columns="relations")
+            steps = [spans, formatters.RenameFormatter(data="text", entities="label")]
+        for step in steps:
+            rows = step.format(rows)
+        with (folder / f"{name}.jsonl").open("w", encoding="utf-8") as file:
+            writer.write(file, rows)
+
+
+def make_label_studio(folder: Path) -> None:
+    """With label-studio-sdk 2.1.2; the name of a region is random, and the text of one is written by the page only."""
+    interface = import_module("label_studio_sdk.label_interface")
+    objects = import_module("label_studio_sdk.label_interface.objects")
+
+    labels = '<Labels name="label" toName="text"><Label value="PER"/><Label value="DATE"/></Labels>'
+    control = interface.LabelInterface(f'<View>{labels}<Text name="text" value="$text"/></View>').get_control("label")
+    found = [
+        control.label(start=start, end=end, label=kind)
+        for (start, end), kind in ((ANN, "PER"), (BOB, "PER"), (DAY, "DATE"))
+    ]
+    person = objects.AnnotationValue(result=found, completed_by=1)
+    model = objects.PredictionValue(model_version="m1", score=0.5, result=found[:1])
+    task = objects.TaskValue(
+        data={"text": TEXT}, annotations=[person.model_dump()], predictions=[model.model_dump()]
+    ).model_dump_json()
+    held = [{"id": 1, **json.loads(task)}]
+    (folder / "project.json").write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ from sandscore.records.board import BoardPolicy, BoardRules
 from sandscore.records.challenge import CardRule, FeedbackMode
 from sandscore.site.publication import publish
 
+pytestmark = pytest.mark.slow
+
 QUICK = BoardRules(resamples=200, randomisations=399)
 SKILLS = (0.6, 0.72, 0.9, 0.9)
 

@@ -17,7 +17,7 @@ LONG_AGO = 1_600_000_000
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """Gold and notes that nobody has touched for a while."""
     folder = challenge_folder(tmp_path / "data").parent
-    monkeypatch.setattr("sandscore.queue.cell.file_marks._SETTLED_SECONDS", -60.0)
+    monkeypatch.setattr("sandscore.base.file_marks._SETTLED_SECONDS", -60.0)
     return folder / "date.json", folder / "notes.json"
 
 

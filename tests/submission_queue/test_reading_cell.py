@@ -20,7 +20,8 @@ from bounds.pathological import PATHOLOGICAL, Pathological
 from queue_samples import GOLD, HALF, RIGHT, TEXTS, annotations
 
 from sandscore.annotations.annotation_loader import AnnotationLoader
-from sandscore.annotations.input_files import Inputs, Loaded, Reference, load_files
+from sandscore.annotations.gold_reference import Reference
+from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.base.errors import InfrastructureFault, OrganiserFault
 from sandscore.queue.cell import cell_need, reading_cell, system_call_filter
 from sandscore.queue.cell.cell_report import DoubtfulReport, believed, read_report, report_of, write_report

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from queue_samples import GOLD, HALF, TEXTS, annotations
 
-from sandscore.annotations.input_files import Inputs, Loaded, Reference, load_files
+from sandscore.annotations.gold_reference import Reference
+from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.base.bundled_content import example_gold, submissions
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.queue.attempt_scoring import read_beside

@@ -36,7 +36,7 @@ from sandscore.queue.children.child_messages import (
 from sandscore.queue.children.child_process import runner_environment, scorer_environment
 from sandscore.queue.dask.dask_executor import cut, joined, together
 from sandscore.queue.disk_space import full, want_room
-from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
+from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin, add_version
 from sandscore.queue.homes.sqlite.sqlite_claims import SqliteClaims
 from sandscore.queue.homes.sqlite.sqlite_database import Database
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
@@ -518,8 +518,16 @@ def test_a_runner_removes_what_dead_runs_left(monkeypatch: pytest.MonkeyPatch) -
         def remove_leftovers(self) -> int:
             return 3
 
-    monkeypatch.setattr(runner_process, "connected", Engine)
+    asked: list[str | None] = []
+
+    def connected(name: str | None) -> Engine:
+        asked.append(name)
+        return Engine()
+
+    monkeypatch.setattr(runner_process, "connected", connected)
     assert runner_process.work(SweepRequest()) == SweepAnswer(3)
+    assert runner_process.work(SweepRequest("podman")) == SweepAnswer(3)
+    assert asked == [None, "podman"]
 
 
 @pytest.mark.parametrize(
@@ -575,10 +583,10 @@ def test_versions_count_from_one(workspace: Workspace) -> None:
         assert (other.version, other.status, other.reason) == (0, Status.INVALID, "no")
         assert [row.number for row in admin.versions(key)] == [1]
         assert admin.versions(invalid) == []
-        second = Version(2, {"m": 0.75}, None, "sig", "new gold")
-        assert admin.add_version(key, second)
-        assert not admin.add_version(key, second)
-        assert not admin.add_version(invalid, Version(1, {}, None, "sig", "x"))
+        first, second = Version(1, {}, None, "sig", "x"), Version(2, {"m": 0.75}, None, "sig", "new gold")
+        for one, version, taken_in in ((key, second, True), (key, second, False), (invalid, first, False)):
+            with database.writing() as connection:
+                assert add_version(connection, one, version) is taken_in
         assert [(row.number, row.cause) for row in admin.versions(key)] == [(1, "scored"), (2, "new gold")]
         again = admin.find(key)
         assert again is not None

@@ -90,6 +90,7 @@ def test_validated_scored_ranked_published_and_verified(task: Task, place: Path)
     assert sandscore("verify", next(Path("site").rglob("board.json"))).code == 0
 
 
+@pytest.mark.slow
 @every_task
 def test_a_starting_point_serves_and_its_answers_are_scored(task: Task, place: Path) -> None:
     write_challenge(place, task, notes=2)
@@ -103,6 +104,7 @@ def test_a_starting_point_serves_and_its_answers_are_scored(task: Task, place: P
     assert scored(task, "run/predictions.json", "run-card", "--run", "run")["run"]["outcome"] == "finished"
 
 
+@pytest.mark.slow
 def test_a_queue_of_every_task(place: Path) -> None:
     """Handed in, worked on, published and rescored."""
     for task in EVERY:

@@ -45,6 +45,8 @@ class NoteJoin:
         self._dataset, self._findings, self._point = dataset, findings, point
         self._names = NoteNames(whole=dataset.whole_names)
         self._found: set[int] = set()
+        self.spoken_of: set[int] = set()
+        """Once the file is read: the notes that it has an entry for."""
 
     def numbers(self, names: list[str], record: int) -> list[int]:
         """The notes of records that follow one another; in one go where nothing is to be said about any of them."""
@@ -88,6 +90,7 @@ class NoteJoin:
         counts = self._findings.counts
         if not annotations and not counts["json"] and not counts["schema"]:
             self._findings.add("empty", (-1, -1), "", None, "the file holds no annotation")
+        self.spoken_of = self._found
         self._names, self._found = NoteNames(whole=self._dataset.whole_names), set()
 
 
@@ -171,6 +174,11 @@ class AnnotationLoader:
         self._report_clashes(columns)
         self._entries.close(len(columns), missing)
         return columns
+
+    @property
+    def spoken_of(self) -> frozenset[int]:
+        """The notes that the file has an entry for, once it is read."""
+        return frozenset(self._entries.spoken_of)
 
     def diagnose(self, data: memoryview, columns: Columns) -> None:
         """Find out why what the file says is not so; of one that is right hardly more than a confidence is seen."""

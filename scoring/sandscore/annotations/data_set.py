@@ -2,6 +2,7 @@
 
 from msgspec import Struct, field
 
+from sandscore.annotations.columns import Ints
 from sandscore.annotations.kernel.buffers import ROWS, Room
 from sandscore.annotations.kernel.kernel_library import Rows
 from sandscore.annotations.label_codes import LabelCodes
@@ -58,6 +59,14 @@ class DataSet(Struct):
     def units(self) -> list[str]:
         """What is resampled: each note's patient, else the note itself."""
         return [patient or note for note, patient in zip(self.ids, self.patients, strict=True)]
+
+
+class Readings(Struct, frozen=True):
+    """The notes themselves, where a data set holds each of them once for every annotator who read it; ``note`` says of
+    every reading which note it is of."""
+
+    notes: DataSet
+    note: Ints
 
 
 class NoteNames:

@@ -1,14 +1,12 @@
 """Gold, predictions and notes read together: joined on the same names, hashed, and checked.
 
 The watch of whoever follows files as they are read and judged: nothing is printed where nobody asks for it.
-
-Gold and notes read once, for one file of predictions after another.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,8 +14,8 @@ from msgspec.structs import replace
 from sandscore.annotations.annotation_loader import AnnotationLoader
 from sandscore.annotations.column_builder import Gathered
 from sandscore.annotations.columns import Columns, Small
-from sandscore.annotations.data_set import DataSet, WholeNamesNeededError
-from sandscore.annotations.label_codes import LabelCodes, renumber, vocabulary
+from sandscore.annotations.data_set import DataSet, Readings, WholeNamesNeededError
+from sandscore.annotations.label_codes import renumber, vocabulary
 from sandscore.annotations.note_loader import NotesLoader
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.annotations.record_reader import Progress, quiet
@@ -27,6 +25,9 @@ from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.base.forked_work import beside
 from sandscore.records.problem import PARTIAL_HEAD, Severity
 from sandscore.task_table.task import Task
+
+if TYPE_CHECKING:
+    from sandscore.annotations.gold_index import GoldIndex
 
 
 def _silently(_paths: Iterable[InputFile]) -> AbstractContextManager[Progress]:
@@ -49,16 +50,22 @@ UNWATCHED = ReadingWatch()
 
 
 class Inputs(Struct, frozen=True):
-    """Where a command's inputs are; ``-`` is standard input."""
+    """Where a command's inputs are; ``-`` is standard input.
+
+    An ``index`` of gold and notes is read in their place; where they are given too they must be what it was made of.
+    """
 
     gold: InputFile | None = None
     predictions: InputFile | None = None
     notes: InputFile | None = None
+    index: InputFile | None = None
 
     @property
     def given(self) -> dict[str, InputFile]:
         """By role, in the order they are read: notes name the data set, else gold does."""
         named = {"notes": self.notes, "gold": self.gold, "predictions": self.predictions}
+        if self.index is not None:
+            named = {"predictions": self.predictions}
         given = {role: path for role, path in named.items() if path is not None}
         if [str(path) for path in given.values()].count("-") > 1:
             raise UsageFault("standard input (-) can be read only once")
@@ -69,13 +76,23 @@ class OpenInputs(Inputs, frozen=True):
     """Inputs of somebody who may see the notes: what stands there where a text does not is kept."""
 
 
+class AnnotatorInputs(Inputs, frozen=True):
+    """Inputs with one of several annotators' gold: which notes it has an entry for is kept. One process reads them."""
+
+
 class Loaded(Struct, frozen=True):
-    """What was read, by role, and what was found wrong with each file."""
+    """What was read, by role, and what was found wrong with each file.
+
+    ``readings`` where gold is that of several annotators; ``spoken_of``, where it is one of theirs, has the notes that
+    it has an entry for.
+    """
 
     dataset: DataSet
     columns: dict[str, Columns]
     findings: dict[str, ProblemCollector]
     sha256: dict[str, str]
+    readings: Readings | None = None
+    spoken_of: frozenset[int] = frozenset()
 
     def faulty(self, *roles: str) -> bool:
         """Whether any of these files has errors."""
@@ -98,6 +115,7 @@ def load_files(
     ``whole_names``: notes are told apart by more than the last segments of their names.
     """
     keep_freed_memory()
+    known = None if inputs.index is None else _indexed(inputs.index, task, inputs)
     sources: dict[str, Source | BadStream] = {}
     with ExitStack() as stack:
         for role, path in inputs.given.items():
@@ -111,17 +129,46 @@ def load_files(
 
         def read(*, whole_names: bool, progress: Progress) -> Loaded:
             quoting = isinstance(inputs, OpenInputs)
-            dataset = DataSet(vocabulary(task, task.label), whole_names)
-            findings = {
+            dataset = DataSet(vocabulary(task, task.label), whole_names) if known is None else known.dataset
+            findings = {} if known is None else known.findings(task.array)
+            findings |= {
                 role: ProblemCollector(str(path), task.array, quoting=quoting) for role, path in inputs.given.items()
             }
             reader = _Reader(task, sources, complete, want_tokens, jobs, hashed, dataset, findings)
-            return Loaded(dataset, reader.read(progress), findings, sha256)
+            reader.spoken_of = frozenset() if isinstance(inputs, AnnotatorInputs) else None
+            columns = reader.read(progress)
+            if known is not None and known.columns is not None and known.gold is not None:
+                columns = {"gold": known.columns} | columns
+                sha256["gold"] = known.gold.sha256
+            return Loaded(dataset, columns, findings, sha256, spoken_of=reader.spoken_of or frozenset())
 
         try:
             return read(whole_names=whole_names, progress=progress)
         except WholeNamesNeededError:
-            return read(whole_names=True, progress=quiet)
+            if known is None:
+                return read(whole_names=True, progress=quiet)
+    if inputs.gold is None or inputs.notes is None:
+        raise OrganiserFault(
+            f"{inputs.index}: these predictions need notes to be told apart by their whole names, which an index does "
+            "not; give gold and notes themselves"
+        )
+    return load_files(
+        task,
+        replace(inputs, index=None),
+        complete=complete,
+        want_tokens=want_tokens,
+        want_hashes=want_hashes,
+        whole_names=True,
+        jobs=jobs,
+    )
+
+
+def _indexed(path: InputFile, task: Task, inputs: Inputs) -> "GoldIndex":
+    from sandscore.annotations.gold_index import opened_index
+
+    index = opened_index(path, task)
+    index.refuse_others(inputs.gold, inputs.notes)
+    return index
 
 
 def _hash(sources: Mapping[str, Source | BadStream], sha256: dict[str, str], *, aside: bool) -> Callable[[], None]:
@@ -155,6 +202,7 @@ class _Reader(Struct):
     """Waits for whoever looks at what is read while notes are: nothing may be written into it before."""
     dataset: DataSet
     findings: dict[str, ProblemCollector]
+    spoken_of: frozenset[int] | None = None
 
     def read(self, progress: Progress) -> dict[str, Columns]:
         usable = {role: source for role, source in self.sources.items() if isinstance(source, Source)}
@@ -181,6 +229,8 @@ class _Reader(Struct):
         loader = AnnotationLoader(self.task, self.dataset, findings, want_tokens=want_tokens, gathered=gathered)
         data = memoryview(source.data)
         columns = loader.load(data, missing=self._missing(role), progress=progress)
+        if role == "gold" and self.spoken_of is not None:
+            self.spoken_of = loader.spoken_of
         if role == "predictions":
             loader.diagnose(data, columns)
         return columns
@@ -208,7 +258,7 @@ class _Reader(Struct):
 
     def _missing(self, role: str) -> Severity | None:
         """How a note without an entry is taken: not at all in gold, which need not speak of every note."""
-        if role == "gold" or ("notes" not in self.sources and "gold" not in self.sources):
+        if role == "gold" or not self.findings.keys() & {"notes", "gold"}:
             return None
         return "error" if self.complete else "warning"
 
@@ -222,33 +272,3 @@ def _refuse_partial(role: str, data: memoryview) -> None:
     told = f"{len(lines) - 1:,} of {int(known[1]):,} notes" if known else "some notes"
     sentence = f"the {role} are those of a run that did not finish, with {told}; sandscore run --resume goes on with it"
     raise (OrganiserFault if role == "gold" else ParticipantFault)(sentence)
-
-
-class ReadPredictions(Struct, frozen=True):
-    """Predictions that were read by another process; ``vocabulary`` has the labels as they are numbered in them."""
-
-    columns: Columns
-    vocabulary: LabelCodes
-    findings: ProblemCollector
-    sha256: str = ""
-
-
-class Reference:
-    """Gold and notes as ``load_files`` reads them; nothing that predictions bring stays here."""
-
-    def __init__(self, task: Task, gold: Path, notes: Path, *, whole_names: bool = False) -> None:
-        self.task, self.gold, self.notes = task, gold, notes
-        self.loaded = load_files(task, Inputs(gold=gold, notes=notes), whole_names=whole_names)
-
-    def beside(self, read: ReadPredictions) -> Loaded:
-        """With predictions that were read beside the same notes: labels are numbered as if gold had come first."""
-        known = self.loaded
-        labels = known.dataset.vocabulary.copy()
-        labels.learn(read.vocabulary.names)
-        renumber(read.columns, read.vocabulary, labels)
-        return Loaded(
-            replace(known.dataset, vocabulary=labels),
-            known.columns | {"predictions": read.columns},
-            known.findings | {"predictions": read.findings},
-            known.sha256 | {"predictions": read.sha256},
-        )

@@ -2,7 +2,7 @@
 
 import mmap
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -17,6 +17,7 @@ Marks = NDArray[np.uint32]
 SPILL = 1 << 29
 """Bytes of a notes file whose texts memory holds."""
 _LOOKED_AT = 1 << 25
+_TOGETHER = 1024
 _BEYOND_LATIN, _RETURN = 0xCC, 13
 """The first byte of U+0300 in UTF-8."""
 
@@ -76,6 +77,20 @@ class NoteTexts(Sequence[str]):
         held = {"texts": texts, "begin": self._begin, "chars": chars, "first_mark": first_mark, "marks": marks}
         self.told = Notes(**{name: address(array) for name, array in held.items()})
 
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "NoteTexts":
+        """Of what ``arrays`` gave, wherever it was kept; marks are made where there was no kernel to make them."""
+        texts, sizes, chars, marks = (arrays[name] for name in ("texts", "text_sizes", "chars", "marks"))
+        if len(marks) != int(_mark_counts(sizes, chars).sum()):
+            marks = _marked(texts, sizes, chars)
+        return cls(texts, sizes, chars, marks, spooled=len(texts) > SPILL)
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that texts are made of."""
+        chars, _, marks = self._outlive
+        return {"texts": self._texts, "text_sizes": np.diff(self._begin), "chars": chars, "marks": marks}
+
     def __len__(self) -> int:
         return len(self._begin) - 1
 
@@ -115,6 +130,13 @@ class NoteTexts(Sequence[str]):
     def sizes(self) -> Ints:
         """The characters of each text."""
         return self._outlive[0]
+
+    def picked(self, numbers: Ints) -> "NoteTexts":
+        """Some of them in this order, each as often as it is named."""
+        gathered = GatheredTexts(int(np.diff(self._begin)[numbers].sum()))
+        for first in range(0, len(numbers), _TOGETHER):
+            gathered.add([self[number] for number in numbers[first : first + _TOGETHER].tolist()])
+        return gathered.all()
 
     def read_only(self) -> "NoteTexts":
         """The same in memory that nobody can write to."""

@@ -12,8 +12,13 @@ if TYPE_CHECKING:
     from sandscore.api.host_calls import attack as attack
     from sandscore.api.host_calls import built_image as built_image
     from sandscore.api.host_calls import examine_host as examine_host
+    from sandscore.api.host_calls import named_engine as named_engine
+    from sandscore.api.index_calls import MadeIndex as MadeIndex
+    from sandscore.api.index_calls import make_index as make_index
     from sandscore.api.mending_calls import Mended as Mended
     from sandscore.api.mending_calls import mend_file as mend_file
+    from sandscore.api.perturbation_calls import Perturbed as Perturbed
+    from sandscore.api.perturbation_calls import perturb as perturb
     from sandscore.api.publication_calls import publish as publish
     from sandscore.api.ranking_calls import PowerAnswer as PowerAnswer
     from sandscore.api.ranking_calls import RankingPlan as RankingPlan
@@ -64,8 +69,10 @@ _HOMES = {
     "sandscore.annotations.input_files": ("ReadingWatch",),
     "sandscore.api.comparison_calls": ("ComparisonInputs", "compare", "compare_files"),
     "sandscore.api.conversion_calls": ("Converted", "LossyConversion", "convert"),
-    "sandscore.api.host_calls": ("attack", "built_image", "examine_host"),
+    "sandscore.api.index_calls": ("MadeIndex", "make_index"),
+    "sandscore.api.host_calls": ("attack", "built_image", "examine_host", "named_engine"),
     "sandscore.api.mending_calls": ("Mended", "mend_file"),
+    "sandscore.api.perturbation_calls": ("Perturbed", "perturb"),
     "sandscore.api.publication_calls": ("publish",),
     "sandscore.api.ranking_calls": (
         *("PowerAnswer", "RankingPlan", "board_text", "patients_for", "rank", "rank_to_file", "verify"),

@@ -57,6 +57,8 @@ class KnownNotes(Struct, frozen=True):
 
 def given_inputs(task: Task, *, gold: Any = None, predictions: Any = None, notes: Any = None) -> GivenInputs:
     """All inputs of a call: notes first, whose order and texts the others follow, then gold, then predictions."""
+    if isinstance(gold, str | os.PathLike) and _is_index(gold):
+        return _beside_index(task, Path(gold), predictions, notes)
     values = {"notes": notes, "gold": gold, "predictions": predictions}
     files: dict[str, InputFile] = {}
     remarks: list[str] = []
@@ -76,10 +78,48 @@ def given_inputs(task: Task, *, gold: Any = None, predictions: Any = None, notes
     return GivenInputs(Inputs(**files), tuple(remarks))
 
 
+def _is_index(gold: "str | os.PathLike[str]") -> bool:
+    from sandscore.annotations.gold_index import is_index
+
+    return is_index(Path(gold))
+
+
+def _beside_index(task: Task, index: Path, predictions: Any, notes: Any) -> GivenInputs:
+    """An index in gold's place, which knows the notes; what is no file of predictions is written beside them."""
+    from sandscore.annotations.gold_index import opened_notes
+
+    file = None if predictions is None else _as_file(predictions, "predictions")
+    remarks: list[str] = []
+    if file is None and predictions is not None:
+        known = opened_notes(index, task).dataset
+        texts = None if known.texts is None else list(known.texts)
+        file, remarks = _written(predictions, "predictions", task, KnownNotes.of(known.ids, texts))
+    beside = None if notes is None else _as_file(notes, "notes")
+    return GivenInputs(Inputs(predictions=file, notes=beside, index=index), tuple(remarks))
+
+
 def given(value: Any, role: str, task: Task, notes: Any = None) -> InputFile:
     """One input, whose role is ``notes``, ``gold`` or ``predictions``."""
     inputs = given_inputs(task, **({"notes": notes} | {role: value})).inputs
     return inputs.given[role]
+
+
+def several_golds(gold: Any, task: Task) -> tuple[Any, list[Any]]:
+    """Gold as the first annotator's and that of others: a list of files, tables, lists of records or spans by note."""
+    if isinstance(gold, list | tuple) and gold and all(_is_whole(one, task) for one in gold):
+        return gold[0], list(gold[1:])
+    return gold, []
+
+
+def _is_whole(value: Any, task: Task) -> bool:
+    """Whether a value is all of an annotator's gold, and not one record, row, document or list of spans of it."""
+    if isinstance(value, Mapping):
+        named = {"annotationSource", "note", "start", task.array} & value.keys()
+        return not named and bool(value) and all(isinstance(spans, list | tuple) for spans in value.values())
+    if isinstance(value, list | tuple):
+        return bool(value) and all(isinstance(one, Mapping) and "annotationSource" in one for one in value)
+    file = isinstance(value, str | os.PathLike | bytes | bytearray | memoryview) or hasattr(value, "read")
+    return file or _is_table(value)
 
 
 def _as_file(value: Any, role: str) -> InputFile | None:

@@ -35,7 +35,7 @@ from sandscore.records.run_record import Hardening, Outcome, Protocol, RunLimits
 from sandscore.task_table.task import Task, find_task
 
 if TYPE_CHECKING:
-    from sandscore.records.challenge import Limits
+    from sandscore.records.challenge import Challenge, Limits
 
 _CONCURRENCY = 4
 Following = Callable[[int], AbstractContextManager[Progress]]
@@ -64,7 +64,7 @@ class RunPlan(Struct, frozen=True, kw_only=True):
     check_determinism: bool = False
     check_robustness: bool = False
     engine: str | None = None
-    """Of the table of engines; None for the usual one."""
+    """Of the table of engines; None for what the challenge says, else the usual one or the only one that is ready."""
     others: tuple[Task, ...] = ()
     """More tasks for the same start: each note goes to each one's path."""
     resume: bool = False
@@ -170,7 +170,8 @@ def _in_our_form(
 
 def run_to_folder(request: RunPlan, folder: Path, following: Following = _unfollowed) -> RunFiles:
     """Does the run and writes its folder: predictions, record and log, of each task where there are several."""
-    task, configured = find_task(request.task), _configured(request)
+    task, challenge = find_task(request.task), _challenge(request)
+    configured = challenge.limits if challenge else None
     limits, protocol = _limits(request, configured), request.protocol or _protocol(configured)
     if request.kind != "image" and protocol == "batch":
         raise UsageFault("--protocol batch needs --image, and so does a challenge of batch programs")
@@ -186,7 +187,7 @@ def run_to_folder(request: RunPlan, folder: Path, following: Following = _unfoll
         concurrency=request.concurrency or (configured and configured.concurrency) or _CONCURRENCY,
         check_determinism=request.check_determinism,
         check_robustness=request.check_robustness,
-        engine=request.engine,
+        engine=request.engine or (challenge.images.engine if challenge else None),
         others=request.others,
         folder=folder,
         resume=request.resume,
@@ -208,12 +209,12 @@ def run_to_folder(request: RunPlan, folder: Path, following: Following = _unfoll
     return replace(done[0], others=tuple(done[1:]))
 
 
-def _configured(request: RunPlan) -> "Limits | None":
+def _challenge(request: RunPlan) -> "Challenge | None":
     if request.challenge is None:
         return None
     from sandscore.ranking.challenge_reading import read_challenge
 
-    return read_challenge(Path(request.challenge)).limits
+    return read_challenge(Path(request.challenge))
 
 
 def _protocol(configured: "Limits | None") -> Protocol:

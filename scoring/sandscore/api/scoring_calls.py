@@ -31,9 +31,13 @@ class ScoringPlan(Struct, frozen=True, kw_only=True):
     """What to score, by whose rules, and what the card says of it."""
 
     task: str | Task
-    gold: InputFile
     predictions: InputFile
+    gold: InputFile | None = None
+    more_gold: tuple[InputFile, ...] = ()
+    """The gold of further annotators of the same notes: counts are added up over all of them."""
     notes: InputFile | None = None
+    index: InputFile | None = None
+    """Of gold and notes, as ``sandscore index`` makes it: in place of both, or beside what it was made of."""
     complete: bool = False
     source: str | None = None
     """The format of the predictions, where they are no file of ours and the content leaves a doubt."""
@@ -108,22 +112,28 @@ def score(  # noqa: PLR0913 (named, one for each option)
     Predictions that are not valid are refused: ``InvalidPredictions`` names what is wrong with them. The profile of
     another scorer goes on with them where ``strict`` is false, with a warning. Paths may be of any format that
     ``convert`` reads: ``source`` and ``gold_source`` name it where the content leaves a doubt, ``labels`` maps types,
-    ``annotator`` is one of several. ``team`` and what follows it is copied to the card.
+    ``annotator`` is one of several. ``gold=[one, other]``: several annotators' gold, over which all counts are added
+    up; or an index as ``sandscore index`` writes it, which knows the notes too. ``team`` and what follows it is copied
+    to the card.
 
     >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes)
     >>> round(result.f1, 3)
     0.934
     """
-    from sandscore.api.memory_inputs import given_inputs
+    from sandscore.api.memory_inputs import given_inputs, several_golds
     from sandscore.api.results import Result
     from sandscore.api.validation_calls import problems_of
 
-    given = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes)
+    first, others = several_golds(gold, find_task(task))
+    given = given_inputs(find_task(task), gold=first, predictions=predictions, notes=notes)
+    more = [given_inputs(find_task(task), gold=one, notes=notes) for one in others]
     request = ScoringPlan(
         task=task,
-        gold=given.inputs.gold or "",
+        gold=given.inputs.gold,
         predictions=given.inputs.predictions or "",
+        more_gold=tuple(one.inputs.gold or "" for one in more),
         notes=given.inputs.notes,
+        index=next((one.inputs.index for one in (given, *more) if one.inputs.index is not None), None),
         complete=complete,
         source=source,
         gold_source=gold_source,
@@ -142,7 +152,7 @@ def score(  # noqa: PLR0913 (named, one for each option)
         created=created,
         run=run,
     )
-    remarks = list(given.remarks)
+    remarks = [remark for one in (given, *more) for remark in one.remarks]
     try:
         scored = _understood(request).scored(UNWATCHED, remarks.append)
     except InvalidPredictions as fault:
@@ -176,11 +186,13 @@ class _Scoring(Struct, frozen=True):
 
         asked, guess = self.request, self.profile is None
         how = ForeignReading(source=asked.source, labels=asked.labels, annotator=asked.annotator, guess=guess)
-        given = Inputs(asked.gold, asked.predictions, asked.notes)
+        given = Inputs(asked.gold, asked.predictions, asked.notes, asked.index)
         gold = ForeignReading(source=asked.gold_source, guess=guess)
         inputs, remarks = in_our_form(self.question.task, given, how, gold)
         for remark in remarks:
             told(remark)
+        if asked.more_gold:
+            return self._against_each(inputs, gold, watch, told)
         return score_files(
             self.question,
             self.profile,
@@ -190,6 +202,21 @@ class _Scoring(Struct, frozen=True):
             jobs=asked.jobs,
             watch=watch,
         )
+
+    def _against_each(
+        self, inputs: Inputs, how: ForeignReading, watch: ReadingWatch, told: Callable[[str], object]
+    ) -> Scored:
+        from sandscore.api.validation_calls import in_our_form
+        from sandscore.scoring.several_annotators import score_against_each
+
+        each = [inputs]
+        for gold in self.request.more_gold:
+            read, remarks = in_our_form(self.question.task, Inputs(gold=gold, notes=inputs.notes), how, how)
+            for remark in remarks:
+                told(remark)
+            each.append(read)
+        asked = self.request
+        return score_against_each(self.question, each, complete=asked.complete, jobs=asked.jobs, watch=watch)
 
 
 def score_to_files(request: ScoringPlan, files: ScoreFiles, watch: ReadingWatch = UNWATCHED) -> Scored:
@@ -261,10 +288,16 @@ def _published(scored: Scored, policy: "DisclosurePolicy", files: ScoreFiles) ->
 
 def _understood(request: ScoringPlan) -> _Scoring:
     everything = request.task in {ALL_TASKS, ALL_TASKS.id}
+    if request.gold is None and request.index is None:
+        raise UsageFault("--gold FILE says what is right, or --index FILE, which sandscore index makes of it")
+    if request.index is not None and (everything or request.more_gold or request.profile != "challenge"):
+        raise UsageFault("--index goes with one task, one gold and our own rules; give gold and notes themselves")
     task, profile = ALL_TASKS if everything else find_task(request.task), find_profile(request.profile)
     measures_for(task, request.measures)
     if everything and profile is not None:
         raise UsageFault("'all' goes with our own profile: the card of all tasks holds measures of leaks")
+    if request.more_gold and (everything or profile is not None):
+        raise UsageFault("gold of several annotators goes with one task and our own profile")
     if profile is not None and request.measures:
         raise UsageFault("--measure goes with our own profile; another scorer has its own measures")
     hipaa = load_hipaa_map(request.hipaa_map) if task.hipaa or request.hipaa_map or everything else None
@@ -306,6 +339,8 @@ def _read_run(path: Path) -> dict[str, Any]:
 
 def _error_files(scoring: _Scoring, files: ScoreFiles) -> Callable[[Scored], Any]:
     """What writes the error files that were asked for, and says what is not in them."""
+    if scoring.request.more_gold and (files.errors or files.report):
+        raise UsageFault("--errors and --html show one annotator's gold; score against one of them")
     if files.publish and files.errors:
         raise UsageFault("--errors writes what gold holds, --publish hides it; score twice")
     if files.errors is None:

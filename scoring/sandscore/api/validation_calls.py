@@ -55,6 +55,7 @@ def validate_file(
     file: str,
     *,
     notes: str | None = None,
+    index: str | None = None,
     complete: bool = False,
     how: ForeignReading = AS_IT_SEEMS,
     challenge: str | None = None,
@@ -65,7 +66,8 @@ def validate_file(
     Notes that the ``challenge`` hides are not quoted.
     """
     kind = Inputs if challenge is not None and _hides_notes(challenge) else OpenInputs
-    inputs, remarks = in_our_form(find_task(task), kind(predictions=file, notes=_notes_of(file, notes)), how)
+    given = kind(predictions=file, notes=_notes_of(file, notes), index=index)
+    inputs, remarks = in_our_form(find_task(task), given, how)
     for remark in remarks:
         watch.warning(remark)
     return _validated(task, inputs, complete, watch)

@@ -9,6 +9,7 @@ from msgspec import Struct
 from sandscore.attestation.log_lines import (
     CommitmentLine,
     DataLine,
+    DataOpening,
     GoldLine,
     KeyLine,
     LogLine,
@@ -43,6 +44,7 @@ class ReadLog(Struct, frozen=True):
     note: SignedNote
     keys: Sequence[VerifierKey]
     openings: Mapping[int, SubmissionOpening]
+    data: Sequence[DataOpening] = ()
 
     def where(self, position: int) -> str:
         """For sentences: people count lines from 1."""
@@ -74,8 +76,10 @@ def read_log(place: Path, trusted: Sequence[VerifierKey] = ()) -> ReadLog:
         raise ParticipantFault(f"{name} is not signed by {' or '.join(key.name for key in trusted)}: another log")
     if not note.signed_by(keys[-1]):
         raise ParticipantFault(f"{name} bears no signature of the log's key {keys[-1].text}")
-    openings = {one.position: one for one in _openings(place / OPENINGS, lines)}
-    return ReadLog(place, content, lines, checkpoint, note, keys, openings)
+    opened = [*_openings(place / OPENINGS, lines)]
+    openings = {one.position: one for one in opened if isinstance(one, SubmissionOpening)}
+    data = [one for one in opened if isinstance(one, DataOpening)]
+    return ReadLog(place, content, lines, checkpoint, note, keys, openings, data)
 
 
 def read_receipt(path: Path) -> Receipt:
@@ -127,8 +131,8 @@ def approving(key: str) -> bytes:
     return f"sandscore key rotation\n{key}\n".encode()
 
 
-def _openings(path: Path, lines: Sequence[LogLine]) -> Iterator[SubmissionOpening]:
-    """Those of submissions; all are held against their lines."""
+def _openings(path: Path, lines: Sequence[LogLine]) -> Iterator[Opening]:
+    """Held against their lines."""
     if not path.is_file():
         return
     for number, written in enumerate(_lines_of(path), 1):
@@ -138,8 +142,7 @@ def _openings(path: Path, lines: Sequence[LogLine]) -> Iterator[SubmissionOpenin
             raise ParticipantFault(f"line {number} of {path} opens nothing: {one_line(str(fault))}") from None
         if not 0 <= one.position < len(lines) or not _opens(one, lines[one.position]):
             raise ParticipantFault(f"line {number} of {path} does not open line {one.position + 1} of the log")
-        if isinstance(one, SubmissionOpening):
-            yield one
+        yield one
 
 
 def _opens(one: Opening, line: LogLine) -> bool:

@@ -15,6 +15,8 @@ from sandscore.base.errors import InfrastructureFault
 _PIECE = 31 << 20
 _LARGE = 1 << 22
 """Bytes from which on numpy asks for large pages."""
+_LARGE_FILE = 1 << 29
+"""Bytes of a mapped file that memory holds."""
 
 
 def keep_freed_memory() -> None:
@@ -35,6 +37,12 @@ def small_pages(size: int, kind: DTypeLike) -> NDArray[Any]:
 
 class _FileMap(mmap.mmap):
     """Memory that can be read again from its file, which no other memory can."""
+
+
+def mapped(descriptor: int, size: int) -> memoryview:
+    """The beginning of a file, only to be read; of a large one ``forget`` gives the memory back."""
+    kind = mmap.mmap if size < _LARGE_FILE else _FileMap
+    return memoryview(kind(descriptor, size, access=mmap.ACCESS_READ)) if size else memoryview(b"")
 
 
 class Spool:

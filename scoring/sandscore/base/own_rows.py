@@ -61,4 +61,15 @@ OWN_ROWS = {
         "sqlite": "sandscore.queue.homes.sqlite.sqlite_row:SqliteRow",
         "synapse": "sandscore.queue.homes.synapse.synapse_row:SynapseRow",
     },
+    "sandscore.perturbations": {
+        "swap": "sandscore.perturbation.name_swap:NameSwap",
+        "shift-days": "sandscore.perturbation.date_forms:ShiftedDates",
+        "dates": "sandscore.perturbation.date_forms:DateForms",
+        "headings": "sandscore.perturbation.layout_changes:HeadingChanges",
+        "typos": "sandscore.perturbation.character_noise:TypingErrors",
+        "ocr": "sandscore.perturbation.character_noise:ScanningErrors",
+        "homoglyphs": "sandscore.perturbation.character_noise:Homoglyphs",
+        "whitespace": "sandscore.perturbation.layout_changes:WhiteSpaceChanges",
+        "case": "sandscore.perturbation.layout_changes:LetterCase",
+    },
 }

@@ -9,7 +9,7 @@ RFC 6901 pointers: where in a JSON file something stands.
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 MAX_DEPTH = 100
@@ -57,6 +57,18 @@ def loads(data: bytes | bytearray | memoryview) -> Any:
     if _deep(text) or (re.search(_SURROGATE_ESCAPE, text) and not _whole(value)):
         locate(text)
     return value
+
+
+def values(data: bytes) -> Iterator[Any]:
+    """A JSON array's items, or the objects of JSON Lines, or one object alone."""
+    if data.lstrip()[:1] == b"{":
+        try:
+            yield loads(data)
+        except JsonFault:
+            yield from (loads(line) for line in data.splitlines() if line.strip())
+        return
+    value = loads(data)
+    yield from value if isinstance(value, list) else [value]
 
 
 def refuse_crowded(raw: bytes, room: int = _ROOM) -> None:

@@ -10,7 +10,7 @@ from sandscore import api
 from sandscore.base.errors import OrganiserFault
 from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import format_option
-from sandscore.cli.running_options import memory_option
+from sandscore.cli.running_options import engine_option, memory_option
 
 if TYPE_CHECKING:
     from sandscore.records.run_record import Hardening
@@ -22,12 +22,18 @@ if TYPE_CHECKING:
 )
 @click.option("--hardening", type=click.Choice(["strict", "compat"]), help="strict where nothing else is said.")
 @memory_option
+@engine_option
 @click.option("--only", multiple=True, metavar="CASE", help="Only this case; repeatable.")
 @format_option
 def command(
-    challenge: Path | None, hardening: "Hardening | None", memory: int | None, only: tuple[str, ...], output_format: str
+    challenge: Path | None,
+    hardening: "Hardening | None",
+    memory: int | None,
+    engine: str | None,
+    only: tuple[str, ...],
+    output_format: str,
 ) -> int:
-    """Fire hostile submissions at this machine's engine, under the limits that runs have here.
+    """Fire hostile submissions at an engine of this machine, under the limits that runs have here.
 
     Each is built from a static busybox, run as any submission is, and passes if it was contained, if its outcome
     was called by its name, and if nothing of it stayed behind. Attacks that only wait are waited for
@@ -38,7 +44,7 @@ def command(
       sandscore attack --challenge gold/example/challenge.toml --only fork-bomb --only gold-hunt
     """
     report = _row if output_format == "text" else _silent
-    verdicts = api.attack(challenge, hardening, memory, only, report)
+    verdicts = api.attack(challenge, hardening, memory, only, report, engine)
     failed = [verdict for verdict in verdicts if not verdict.passed]
     if output_format == "json":
         click.echo(json.dumps([_as_dict(verdict) for verdict in verdicts], indent=2))

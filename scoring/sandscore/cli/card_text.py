@@ -84,6 +84,9 @@ def _closing(card: Scorecard) -> list[str]:
         )
     if card.note_leak is not None:
         lines.append(f"notes that leak: {card.note_leak:.1%} of those with gold")
+    if card.agreement is not None:
+        said = f"strict F1 {ratio(card.agreement.strict_f1)}, kappa of words {ratio(card.agreement.token_kappa)}"
+        lines.append(f"gold of {card.agreement.annotators} annotators, added up; they agree with each other: {said}")
     if card.confidence and card.confidence.average_precision is not None:
         best = card.confidence.best_threshold
         lines.append(

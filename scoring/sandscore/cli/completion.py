@@ -160,7 +160,14 @@ def _statuses(_context: click.Context) -> Iterable[str]:
     return map(str, Status)
 
 
+def _name_sets(_context: click.Context) -> Iterable[str]:
+    """Those that come with us; reading one imports more than a shell waits for."""
+    folder = Path(__file__).resolve().parents[1] / "perturbation" / "names"
+    return sorted(f"names:{file.stem}" for file in folder.glob("*.json"))
+
+
 _WORDS: dict[str, Words] = {
+    "swap": _name_sets,
     "task": _tasks,
     "profile": _profiles,
     "measure": _measures,

@@ -9,6 +9,7 @@ from sandscore import api
 from sandscore.base.errors import InfrastructureFault, OrganiserFault
 from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import click_options, format_option
+from sandscore.cli.running_options import engine_option
 from sandscore.queue.homes.home_registry import our_homes
 
 _CODES = {"host": InfrastructureFault.exit_code, "organiser": OrganiserFault.exit_code}
@@ -17,17 +18,19 @@ _CODES = {"host": InfrastructureFault.exit_code, "organiser": OrganiserFault.exi
 
 @click.command("doctor")
 @click_options(option for row in our_homes() for option in row.check_options)
+@engine_option
 @format_option
-def command(output_format: str, **chosen: Any) -> int:
-    """Check engine, limits really in force, isolation, disk and packages, and say how to get what is missing.
+def command(engine: str | None, output_format: str, **chosen: Any) -> int:
+    """Check engines, limits really in force, isolation, disk and packages, and say how to get what is missing.
 
-    Exits 75 if nothing can be scored here, 78 if what the organiser has set up elsewhere is at fault.
+    Of each engine it says which limits are in force; a fault of one that runs would not take is a note. Exits 75 if
+    nothing can be scored here, 78 if what the organiser has set up elsewhere is at fault.
 
     \b
     Example:
       sandscore doctor
     """
-    findings = api.examine_host(chosen)
+    findings = api.examine_host(chosen, engine)
     click.echo(FORMATS[output_format](findings))
     codes = {_CODES[finding.by] for finding in findings if finding.level == "fault"}
     return min(codes, default=0)
@@ -35,7 +38,9 @@ def command(output_format: str, **chosen: Any) -> int:
 
 def _as_text(findings: "list[api.Finding]") -> str:
     lines, limit = [], terminal_width()
-    for finding in findings:
+    for before, finding in zip([None, *findings], findings, strict=False):
+        if finding.engine != (before and before.engine):
+            lines.append(f"engine {finding.engine}" if finding.engine else "")
         lines.append(hanging(f"{finding.level:6} {finding.name:16} ", finding.found, limit))
         if finding.advice:
             lines.append(hanging(" " * 24, finding.advice, limit))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sandscore.api import RunFiles
     from sandscore.containers.kept_answers import RunPace
     from sandscore.containers.run_context import Kind
-    from sandscore.records.run_record import RunRecord
+    from sandscore.records.run_record import EngineFacts, RunRecord
 
 ESTIMATE_SECONDS = 10.0
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -45,6 +45,11 @@ def _gpus(_context: click.Context, _parameter: click.Parameter, written: str | N
 
 _seconds = click.FloatRange(min=0, min_open=True)
 memory_option = click.option("--memory", callback=_size, metavar="SIZE", help="Memory, with no swap beside it (2g).")
+engine_option = click.option(
+    "--engine",
+    metavar="ENGINE",
+    help="What runs images: docker, podman, bubblewrap or apptainer. (docker, or the only one there is)",
+)
 _OPTIONS = (
     click.option("--notes", required=True, help="The notes to annotate: JSON or JSON Lines."),
     click.option(
@@ -67,6 +72,7 @@ _OPTIONS = (
     click.option(
         "--gpus", callback=_gpus, metavar="N|all", help="Graphics processors that the image is handed. (none)"
     ),
+    engine_option,
     click.option("--resume", is_flag=True, help="Go on with the answers that a run kept in the same folder."),
     click.option("--check-determinism", is_flag=True, help="Run a second time, notes shuffled: same answers?"),
     click.option("--check-robustness", is_flag=True, help="Ask again, notes repeated and reversed: same answers?"),
@@ -81,7 +87,8 @@ def run_options(command: _Command) -> _Command:
 
 
 _ANNOTATORS = (
-    click.option("--image", help="A Docker image, isolated and limited."),
+    click.option("--image", help="A container image, isolated and limited."),
+    click.option("--oci", metavar="ARCHIVE", help="An image in a file: docker save, podman save or an OCI archive."),
     click.option("--url", help="A server somebody runs: http://host:port. Not isolated by us."),
     click.option("--command", "local", help="A local command that serves on the port in $PORT. Not isolated."),
 )
@@ -96,11 +103,16 @@ def annotator_options(command: _Command) -> _Command:
 
 def named_annotator(options: MutableMapping[str, Any]) -> "tuple[Kind, str]":
     """What is run; its options are taken out of the others."""
-    kinds: tuple[tuple[Kind, str], ...] = ("image", "image"), ("url", "url"), ("command", "local")
-    values = [(kind, options.pop(name)) for kind, name in kinds]
-    given = [(kind, value) for kind, value in values if value is not None]
+    kinds: tuple[tuple[Kind, str, str], ...] = (
+        ("image", "image", ""),
+        ("image", "oci", "oci-archive:"),
+        ("url", "url", ""),
+        ("command", "local", ""),
+    )
+    values = [(kind, prefix, options.pop(name)) for kind, name, prefix in kinds]
+    given = [(kind, f"{prefix}{value}") for kind, prefix, value in values if value is not None]
     if len(given) != 1:
-        raise UsageFault("name what to run: exactly one of --image, --url and --command")
+        raise UsageFault("name what to run: exactly one of --image, --oci, --url and --command")
     return given[0]
 
 
@@ -181,6 +193,8 @@ def _as_text(record: "RunRecord", folder: Path) -> str:
         lines.append(f"seconds/note  {record.latency.p50:.4f} median, {record.latency.most:.4f} at most")
     if record.peak_memory_bytes is not None:
         lines.append(f"memory        {record.peak_memory_bytes / 2**20:.0f} MB at most")
+    if record.engine is not None:
+        lines.append(f"engine        {engine_text(record.engine)}")
     lines.append(f"isolation     {record.isolation}")
     for name in ("determinism", "robustness"):
         check = getattr(record, name)
@@ -190,6 +204,13 @@ def _as_text(record: "RunRecord", folder: Path) -> str:
     lines.append(hanging("limits        ", _limits(record), terminal_width()))
     lines.append(f"results       {folder}")
     return "\n".join(lines)
+
+
+def engine_text(engine: "EngineFacts") -> str:
+    """Which it is, in a line."""
+    details = (engine.runtime, engine.cgroups and f"cgroup v{engine.cgroups}", "rootless" if engine.rootless else None)
+    told = ", ".join(detail for detail in details if detail)
+    return " ".join(part for part in (engine.name, engine.version, told and f"({told})") if part)
 
 
 def _limits(record: "RunRecord") -> str:

@@ -22,9 +22,15 @@ _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report
 
 @click.command("score")
 @click.argument("task", type=TaskName(with_all=True))
-@click.option("--gold", required=True, metavar="FILE", help="The reference annotations; of all tasks, their folder.")
+@click.option(
+    "--gold",
+    multiple=True,
+    metavar="FILE",
+    help="The reference annotations; of all tasks, their folder. Repeatable: one file for each annotator.",
+)
 @click.option("--predictions", required=True, metavar="FILE", help="What is scored; - reads standard input.")
 @click.option("--notes", metavar="FILE", help="The notes; they define the data set and prove every text.")
+@click.option("--index", metavar="FILE", help="What sandscore index made of gold and notes, in place of both.")
 @foreign_options
 @click.option("--from-gold", "gold_source", type=FORMAT_NAME, help="What gold is, in the same way.")
 @click.option("--complete", is_flag=True, help="A note without an entry is an error, not a warning.")
@@ -70,7 +76,7 @@ _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report
 )
 @click.option("-o", "--output", "card", metavar="CARD", help="Write the score card here.")
 @format_option
-def command(output_format: str, intervals: bool | None, **asked: Any) -> int:
+def command(output_format: str, intervals: bool | None, gold: tuple[str, ...], **asked: Any) -> int:
     """Validate PREDICTIONS, compare them with GOLD and print a score card.
 
     TASK may be 'all': GOLD and PREDICTIONS are folders then, and the card says what leaks of all tasks together.
@@ -86,7 +92,8 @@ def command(output_format: str, intervals: bool | None, **asked: Any) -> int:
 
     salt = os.environ.get("SANDSCORE_SALT", "").encode() or None
     files = api.ScoreFiles(salt=salt, **{name: asked.pop(name) for name in _WRITTEN})
-    scored = api.score_to_files(api.ScoringPlan(**asked), files, watch())
+    plan = api.ScoringPlan(gold=gold[0] if gold else None, more_gold=gold[1:], **asked)
+    scored = api.score_to_files(plan, files, watch())
     shown = api.shown_intervals(scored, wanted=intervals) if output_format == "text" else None
     print_scored(scored, output_format, shown)
     return 0

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 @task_argument
 @click.argument("file")
 @click.option("--notes", metavar="FILE", help="The notes; without them texts and offsets are not compared.")
+@click.option("--index", metavar="FILE", help="A gold index in the place of the notes, or made of them.")
 @foreign_options
 @click.option("--complete", is_flag=True, help="A note without an entry is an error, not a warning.")
 @click.option(
@@ -38,17 +39,21 @@ def command(task: "Task", file: str, notes: str | None, output: str | None, outp
     """
     from sandscore.cli.problem_text import FORMATS, Cure, mended_text, watch
 
-    fix, challenge, complete = (options.pop(name) for name in ("fix", "challenge", "complete"))
+    fix, challenge, complete, index = (options.pop(name) for name in ("fix", "challenge", "complete", "index"))
     how = api.ForeignReading(**options)
     if fix != (output is not None):
         raise UsageFault("--fix and -o belong together: --fix -o mended.json")
+    if fix and index is not None:
+        raise UsageFault("--fix reads the notes again and again: give --notes in place of --index")
     if output is not None:
         made = api.mend_file(task, file, output=output, notes=notes, complete=complete, how=how)
         if output == "-":
             sys.stdout.buffer.write(made.content)
         click.echo(mended_text(made, output, output_format), err=output == "-")
         return ParticipantFault.exit_code if made.found.errors else 0
-    found = api.validate_file(task, file, notes=notes, complete=complete, how=how, challenge=challenge, watch=watch())
+    found = api.validate_file(
+        task, file, notes=notes, index=index, complete=complete, how=how, challenge=challenge, watch=watch()
+    )
     cure = Cure(task, file, notes, plain=not any(options.values()))
     click.echo(FORMATS[output_format](found, cure=cure))
     return ParticipantFault.exit_code if found.errors else 0

@@ -7,9 +7,10 @@ import pytest
 from sandscore.base.registry import Registry
 from sandscore.formats import FORMATS
 from sandscore.measures.measure_registry import MEASURES
+from sandscore.perturbation import PERTURBATIONS
 from sandscore.profiles.profile_registry import PROFILES
 
-KINDS: dict[str, Registry[Any]] = {registry.kind: registry for registry in (MEASURES, FORMATS, PROFILES)}
+KINDS: dict[str, Registry[Any]] = {registry.kind: registry for registry in (MEASURES, FORMATS, PROFILES, PERTURBATIONS)}
 OTHERS = ("home", "engine")
 """Kinds whose suites choose their rows themselves."""
 

@@ -26,6 +26,7 @@ from sandscore.containers.annotator_starts import Progress, attempt
 from sandscore.containers.answers import Answers, RefusedAnswer
 from sandscore.containers.engines.engine_protocol import Engine, labels
 from sandscore.containers.engines.engine_registry import connected
+from sandscore.containers.images.image_archive import PREFIX, find_archived
 from sandscore.containers.kept_answers import PARTIAL, KeptAnswers, RunIdentity, RunPace, entry
 from sandscore.containers.note_redaction import redact
 from sandscore.containers.registries.image_pull import PullRules, find_listed
@@ -102,7 +103,7 @@ class RunJob(Struct, frozen=True):
     masked: bool = True
     """What the log shares with the notes is masked; not where the notes may be seen by whoever gets the log."""
     engine: str | None = None
-    """The name of a row of the table of engines; None for the usual one."""
+    """The name of a row of the table of engines; None for the usual one, or the only one that is ready."""
     others: tuple[Task, ...] = ()
     """More tasks that the same start is asked, each note on each one's path."""
     folder: Path | None = None
@@ -153,7 +154,7 @@ def run(job: RunJob, progress: Progress = quiet) -> FinishedRun:
     fault: RunFault | None = None
     setting = Setting(job.annotator, job.limits, job.concurrency, labels(secrets.token_hex(8), 0))
     try:
-        with _prepared(job, setting) as setting:
+        with _prepared(job, setting, seen) as setting:
             answers = _annotate(job, setting, seen, checks, progress)
     except RunFault as ended:
         fault, answers = ended, None
@@ -190,6 +191,8 @@ def _record(
         tool=seen.tool,
         limits=job.limits,
         limits_in_force=job.annotator.kind == "image",
+        engine=seen.engine,
+        kernel_limits=seen.kernel_limits,
         concurrency=job.concurrency,
         notes=len(job.notes),
         notes_sha256=job.notes_sha256,
@@ -224,7 +227,7 @@ def _stage(seen: Facts, fault: RunFault) -> Stage:
 
 
 @contextmanager
-def _prepared(job: RunJob, setting: Setting) -> Iterator[Setting]:
+def _prepared(job: RunJob, setting: Setting, seen: Facts) -> Iterator[Setting]:
     """The setting with engine and image, where the annotator is an image."""
     if job.annotator.kind != "image":
         yield setting
@@ -232,6 +235,7 @@ def _prepared(job: RunJob, setting: Setting) -> Iterator[Setting]:
     if job.pinned:
         require_pinned(job.annotator.reference)
     with connected(job.engine) as engine:
+        seen.engine = engine.facts()
         engine.require_limits()
         engine.remove_leftovers()
         image = _image(engine, job)
@@ -240,9 +244,12 @@ def _prepared(job: RunJob, setting: Setting) -> Iterator[Setting]:
 
 
 def _image(engine: Engine, job: RunJob) -> ImageFacts:
+    reference = job.annotator.reference
+    if job.pull is None and reference.startswith(PREFIX):
+        return find_archived(engine, Path(reference.removeprefix(PREFIX)), job.limits)
     if job.pull is None:
-        return engine.find_image(job.annotator.reference, job.limits)
-    return find_listed(engine, job.annotator.reference, job.limits, job.pull)
+        return engine.find_image(reference, job.limits)
+    return find_listed(engine, reference, job.limits, job.pull)
 
 
 def _annotate(job: RunJob, setting: Setting, seen: Facts, checks: _Checks, progress: Progress) -> list[list[bytes]]:

@@ -12,6 +12,7 @@ from sandscore.containers.batch_protocol import answers_in, notes_file, wait_for
 from sandscore.containers.engines.engine_protocol import PREDICTIONS, CannotEnter, Isolation, Mounts
 from sandscore.containers.engines.sandbox import Sandbox
 from sandscore.containers.kept_answers import RunPace
+from sandscore.containers.kernel_limits import limits_in_force
 from sandscore.containers.local_process import local_process
 from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.run_context import Facts, Round, Rounds, Setting, Timing
@@ -171,6 +172,7 @@ def _in_sandbox(
     try:
         with setting.engine.sandbox(setting.found, setting.limits, setting.marks, network, mounts, log) as box:
             facts.start_seconds = box.start_seconds
+            facts.kernel_limits = limits_in_force(box)
             try:
                 done = work(box)
                 box.require_moderate()

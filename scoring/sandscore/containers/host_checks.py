@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
-from sandscore.base.errors import SandscoreError
-from sandscore.containers.engines.engine_registry import DEFAULT, ENGINES
+from sandscore.base.errors import OrganiserFault, SandscoreError
+from sandscore.containers.engines.engine_registry import ENGINES, EngineRow, chosen_engine
 
 Level = Literal["ok", "note", "fault"]
 
@@ -23,6 +23,8 @@ class Finding(Struct, frozen=True):
     level: Level
     found: str
     advice: str | None = None
+    engine: str | None = None
+    """The engine that it is about."""
     by: Literal["host", "organiser"] = "host"
     """Whose a fault is: the machine's, or that of what the organiser has set up."""
 
@@ -30,11 +32,10 @@ class Finding(Struct, frozen=True):
         return asdict(self)
 
 
-def examine() -> Iterator[Finding]:
-    """All findings, the engine's only where one answers."""
+def examine(engine: str | None = None) -> Iterator[Finding]:
+    """All findings: of the engine that is named, or of each of ours."""
     yield Finding("python", "ok", sys.version.partition(" ")[0])
     yield _reading()
-    yield from ENGINES.find(DEFAULT)().requirements()
     yield installed("synapse", "synapseclient", "note", "pip install 'sandscore[synapse]' for a Synapse queue")
     config = Path("~/.synapseConfig").expanduser()
     found = "found" if config.exists() else "none"
@@ -43,8 +44,29 @@ def examine() -> Iterator[Finding]:
     yield Finding(
         "busybox", "ok" if busybox else "note", busybox or "none", None if busybox else "apt-get install busybox-static"
     )
+    yield from _engines(engine)
+
+
+def _engines(asked: str | None) -> Iterator[Finding]:
+    """With faults of the one that a run would take, and what others lack as notes."""
     try:
-        yield from ENGINES.find(DEFAULT)().examine()
+        taken = asked or chosen_engine().name
+    except OrganiserFault as fault:
+        yield Finding("engines", "fault", str(fault))
+        taken = ""
+    for name in (asked,) if asked else ENGINES.names:
+        for finding in _examined(ENGINES.find(name)()):
+            level = "note" if finding.level == "fault" and name != taken else finding.level
+            yield replace(finding, level=level, engine=name)
+
+
+def _examined(row: EngineRow) -> Iterator[Finding]:
+    if (why := row.absent()) is not None:
+        yield Finding("engine", "fault", "not here", why)
+        return
+    yield from row.requirements()
+    try:
+        yield from row.examine()
     except SandscoreError as fault:
         yield Finding("engine", "fault", "cannot be used", str(fault))
 

@@ -11,7 +11,17 @@ from sandscore.containers.engines.sandbox import Usage
 from sandscore.containers.kept_answers import KeptAnswers, RunPace
 from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.sent_notes import SentNote
-from sandscore.records.run_record import Hardening, ImageFacts, Outcome, Protocol, RunFault, RunLimits, Stage
+from sandscore.records.run_record import (
+    EngineFacts,
+    Hardening,
+    ImageFacts,
+    LimitsInForce,
+    Outcome,
+    Protocol,
+    RunFault,
+    RunLimits,
+    Stage,
+)
 from sandscore.task_table.task import Task
 
 Isolated = Literal["best", "own network"]
@@ -63,6 +73,8 @@ class Facts(Struct):
     """What one start of an annotator showed."""
 
     isolation: str = "none"
+    engine: EngineFacts | None = None
+    kernel_limits: LimitsInForce | None = None
     tool: dict[str, Any] | None = None
     warnings: tuple[str, ...] = ()
     start_seconds: float | None = None

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -12,7 +11,7 @@ from sandscore.annotations.note_loader import slashed
 from sandscore.annotations.slow_validation import note_complaints
 from sandscore.base.byte_sources import InputFile, opened
 from sandscore.base.errors import OrganiserFault
-from sandscore.base.strict_json import JsonFault, loads, pointer
+from sandscore.base.strict_json import JsonFault, pointer, values
 
 _ACCEPTED_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _DEFAULT_TYPE = "loinc:LP29684-5"
@@ -55,7 +54,7 @@ def read_notes(path: InputFile) -> tuple[list[SentNote], str]:
         digest = source.sha256()
         data = bytes(source.data)
     try:
-        notes = [_note(value, place, path) for place, value in enumerate(_values(data))]
+        notes = [_note(value, place, path) for place, value in enumerate(values(data))]
     except JsonFault as fault:
         raise OrganiserFault(f"{path}: {fault}") from None
     names = [note.name for note in notes]
@@ -68,18 +67,6 @@ def read_notes(path: InputFile) -> tuple[list[SentNote], str]:
     if not notes:
         raise OrganiserFault(f"{path}: there is no note in it")
     return notes, digest
-
-
-def _values(data: bytes) -> Iterator[Any]:
-    """A JSON array's items, or the objects of JSON Lines, or one note alone."""
-    if data.lstrip()[:1] == b"{":
-        try:
-            yield loads(data)
-        except JsonFault:
-            yield from (loads(line) for line in data.splitlines() if line.strip())
-        return
-    value = loads(data)
-    yield from value if isinstance(value, list) else [value]
 
 
 def _plain(value: Any) -> bool:

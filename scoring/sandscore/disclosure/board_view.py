@@ -135,7 +135,7 @@ def _bits(board: Board) -> float:
     pairs += 2 * sum(pair.delta_ci is not None for pair in board.pairwise)
     bits += sum(bits_of(pair.patients) for pair in board.pairwise if pair.patients is not None)
     tau = 4 + 2 * len(board.rows) if board.stability is not None else 0
-    return bits + _DOUBLE * (pairs + tau)
+    return bits + _DOUBLE * (pairs + tau + 2 * len(board.agreement))
 
 
 NAMELESS_SITE = "default"

@@ -128,7 +128,9 @@ def unmapped(kind: str, words: Sequence[TypeMap]) -> str:
 
 
 def refuse_nothing(before: Corpus, after: Corpus, words: Sequence[TypeMap], path: object) -> None:
-    """Annotations none of which has a type that any task knows are a mistake, not an empty answer."""
+    """A file without a note is a mistake and no answer, and so are annotations whose types no task knows."""
+    if not before.entries:
+        raise ParticipantFault(f"{one_line(path)}: holds no note and no annotation")
     if after.marks or not before.marks:
         return
     kinds = Counter(mark.annotation.label or "" for entry in before.entries for mark in entry.marks)

@@ -6,15 +6,17 @@ Gold and notes stay in memory from one submission to the next, for as long as th
 import json
 from collections.abc import Callable
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
-from sandscore.annotations.input_files import ReadPredictions, Reference
+from sandscore.annotations.gold_reference import ReadPredictions, Reference
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.errors import InfrastructureFault
+from sandscore.base.file_marks import Marks, marks_of, settled
 from sandscore.base.whole_files import Drafts, write_synced
 from sandscore.disclosure.gate import release
 from sandscore.disclosure.outcome_views import ScoreItem
@@ -24,7 +26,6 @@ from sandscore.measures.hipaa_map import HipaaMap, load_hipaa_map
 from sandscore.measures.identifier_classes import ClassMap, load_class_map
 from sandscore.queue.attempt_files import PREDICTIONS, PROBLEMS, RUN, card_name
 from sandscore.queue.cell.cell_need import require_cell
-from sandscore.queue.cell.file_marks import Marks, marks_of, settled
 from sandscore.queue.cell.reading_cell import ReadingCells
 from sandscore.queue.children.child_messages import Blame, FaultAnswer, ScoreAnswer, SubmissionScoreRequest
 from sandscore.queue.shared_data import policy_in
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 1 << 28
 _SIZE = 2
+_NAMED = 12
 
 
 class _Kept(Struct, frozen=True):
@@ -52,10 +54,13 @@ class _Kept(Struct, frozen=True):
 
 
 class References:
-    """The last ones used, up to so many bytes of their files. The one asked for last is kept whatever its size."""
+    """The last ones used, up to so many bytes of their files. The one asked for last is kept whatever its size.
 
-    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
-        self._most_bytes = most_bytes
+    ``indexes``: the folder of gold indexes, by which workers share what one of them has read.
+    """
+
+    def __init__(self, most_bytes: int = _MOST_BYTES, indexes: Path | None = None) -> None:
+        self._most_bytes, self._indexes = most_bytes, indexes
         self._kept: dict[tuple[Task, Path, Path, bool], _Kept] = {}
 
     def find(self, task: Task, gold: Path, notes: Path, *, whole_names: bool = False) -> Reference:
@@ -64,13 +69,20 @@ class References:
         kept = self._kept.pop(key, None)
         if kept is None or kept.marks != marks:
             kept = None  # what is outdated goes before its successor comes
-            kept = _Kept(
-                Reference(task, gold, notes, whole_names=whole_names), marks, sum(mark[_SIZE] for mark in marks)
-            )
+            index = self._index(task, gold, notes, whole_names)
+            reference = Reference(task, gold, notes, whole_names=whole_names, index=index)
+            kept = _Kept(reference, marks, sum(mark[_SIZE] for mark in marks))
         if settled(marks):
             self._kept[key] = kept
             self._make_room()
         return kept.reference
+
+    def _index(self, task: Task, gold: Path, notes: Path, whole_names: bool) -> Path | None:
+        """Of a task and its files, wherever they lie; what they hold is the index's to say."""
+        if self._indexes is None:
+            return None
+        lying = sha256(f"{gold.absolute()}\n{notes.absolute()}\n{whole_names}".encode("utf-8", "surrogateescape"))
+        return self._indexes / f"{task.id}.{lying.hexdigest()[:_NAMED]}.index"
 
     def _make_room(self) -> None:
         while len(self._kept) > 1 and sum(kept.size for kept in self._kept.values()) > self._most_bytes:
@@ -96,7 +108,7 @@ class Scorer:
 
     def __init__(self, workspace: Workspace, cells: ReadingCells) -> None:
         self._workspace, self._cells = workspace, cells
-        self._references = References()
+        self._references = References(indexes=workspace.indexes)
         self._rules: dict[tuple[str, str | None], BoardRules] = {}
         self._hipaa: HipaaMap | None = None
         self._classes: ClassMap | None = None

@@ -5,6 +5,7 @@ import json
 import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -79,9 +80,7 @@ def rebuild(
             feedback |= waiting_views(workspace, group)
             _board(workspace, group, log, positions)
         except ParticipantFault as fault:
-            warnings.append(
-                f"the board of {group.slug} stays as it was: {fault}; sandscore queue rescore brings cards up to date"
-            )
+            warnings.append(f"the board of {group.slug} stays as it was: {fault}; {_way_out(workspace)}")
         except OrganiserFault as fault:
             warnings.append(_stays(group.slug, fault))
     log.publish(dict.fromkeys(_openings(log, workspace, submissions, accepted)))
@@ -91,6 +90,15 @@ def rebuild(
         _publish(workspace, boards)
     lines = tuple(pending_lines(workspace))
     return BoardsAnswer(tuple(str(board) for board in boards), feedback, tuple(warnings), lines)
+
+
+def _way_out(workspace: Workspace) -> str:
+    root = workspace.root
+    return (
+        f"its cards are brought up to date by sandscore queue upgrade {root} --apply, or queue rescore where gold "
+        "alone has changed (--plan says who would move); what cannot be scored any more, by sandscore queue requeue "
+        f"{root} ID"
+    )
 
 
 def _stays(slug: str, fault: OrganiserFault) -> str:
@@ -179,11 +187,11 @@ def _openings(
 
 def _log_board(workspace: Workspace, group: BoardGroup, board: Board, log: PublicLog, positions: Positions) -> None:
     """Its gold, where that has changed, and the board itself."""
+    known, salt = log.gold_known(group.task, group.phase), read_salt(workspace.salt)
     for shown in board.gold.values():
-        if shown != log.gold_known(group.task, group.phase):
-            salt = read_salt(workspace.salt)
+        if known not in (shown, keyed_gold(str(shown), salt)):
             for copy in sorted(workspace.gold_seen.glob(f"{group.task}.*.json")):
-                if keyed_gold(copy.name.split(".")[1], salt) == shown:
+                if shown in ((digest := copy.name.split(".")[1]), keyed_gold(digest, salt)):
                     log.scored_with(group.task, group.phase, hashlib.sha256(copy.read_bytes()).hexdigest())
     scored = [positions[one.id] for one in group.members if one.id in positions]
     log.board(group.task, group.phase, json.loads(as_json(board)), scored)
@@ -199,11 +207,10 @@ def _board(workspace: Workspace, group: BoardGroup, log: PublicLog, positions: P
         return
     workspace.boards.mkdir(parents=True, exist_ok=True)
     salt = read_salt(workspace.salt)
-    entries = {f"{one.id}.v{one.version}.json": _exact(Path(one.card), salt) for one in members}
+    board, entries = exact_board(workspace, group, log)
     names = {entry.sha256: name for name, entry in entries.items()}
-    refuse_incomparable([*entries.values()])
     made = release_board(
-        rank([*entries.values()], group.rules, group.phase, log_root=log.opening_root(group.phase)),
+        board,
         [*entries.values()],
         policy,
         place=lambda entry: _listed(workspace, names[entry.sha256]),
@@ -222,6 +229,22 @@ def _board(workspace: Workspace, group: BoardGroup, log: PublicLog, positions: P
     stamped = _stamp_file(workspace, group)  # the folder may have been moved since
     with writing(stamped):
         write_file(stamped, stamp.encode(), mode=OWNER_FILE)
+
+
+def exact_board(workspace: Workspace, group: BoardGroup, log: PublicLog) -> tuple[Board, dict[str, RankedCard]]:
+    """Ranked from the organiser's own cards, which are named as they are published.
+
+    Their gold is named by a keyed hash; by its own only where everybody may have it, and the seed follows from names
+    alone, as it did in the first release.
+    """
+    members, salt = shown(group, workspace.settings.board_rows), read_salt(workspace.salt)
+    by_names = group.rules.seed_rule == "names"
+    open_gold = by_names and not policy_in(workspace, group.task, group.phase).gold_hidden
+    read = read_card if open_gold else partial(_exact, salt=salt)
+    entries = {f"{one.id}.v{one.version}.json": read(Path(one.card)) for one in members}
+    refuse_incomparable([*entries.values()])
+    root = None if by_names else log.opening_root(group.phase)
+    return rank([*entries.values()], group.rules, group.phase, log_root=root), entries
 
 
 def _stamp_file(workspace: Workspace, group: BoardGroup) -> Path:

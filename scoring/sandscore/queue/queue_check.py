@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from sandscore.base.errors import SandscoreError
+from sandscore.containers.engines.engine_registry import ENGINES
 from sandscore.containers.host_checks import Finding
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.queue.challenge_names import unknown_names
@@ -29,6 +30,8 @@ def _challenge(workspace: Workspace) -> Iterator[Finding]:
     for phase in phases(workspace.challenge):
         for task in _there(workspace, phase):
             yield from _tried("rules", _titled(task, phase), partial(rules_for, workspace.challenge, task, phase))
+    if (engine := workspace.engine) is not None:
+        yield from _tried("engine", engine, partial(ENGINES.find, engine))
     chosen = workspace.settings.hipaa_map
     yield from _tried("HIPAA map", chosen or "the bundled one", partial(load_hipaa_map, chosen))
     if not unknown:

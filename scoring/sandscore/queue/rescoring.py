@@ -1,5 +1,6 @@
 """Rescoring as a plan that can be read before it is carried out: who moves, by how much, and because of what."""
 
+import asyncio
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -131,19 +132,22 @@ class Rescoring:
         return plan
 
     async def apply(self, plan: RescoringPlan, cause: str) -> list[str]:
-        """New versions beside the old; those that another has changed meanwhile are left alone. Which were written."""
-        done = []
+        """New versions beside the old; those that another has changed meanwhile are left alone. Which were written.
+
+        All cards are on disk before the first of them counts, and a home that puts changes of one moment together
+        has all of them count at once.
+        """
+        made = []
         for one in plan.rescored:
             folder = await self._home.kept(one.submission)
             if one.after is None or not isinstance(one.answer, ScoreAnswer) or not one.changed or folder is None:
                 continue
-            name = card_name(one.submission.version + 1)
+            name, answer = card_name(one.submission.version + 1), one.answer
             write_synced(folder / name, (one.folder / name).read_bytes())
-            made = one.answer
-            version = Version(one.submission.version + 1, made.scores, made.told, made.signature, cause)
-            if await self._home.add_version(one.submission, version):
-                done.append(one.submission.id)
-        return done
+            version = Version(one.submission.version + 1, answer.scores, answer.told, answer.signature, cause)
+            made.append((one.submission, version))
+        added = await asyncio.gather(*(self._home.add_version(*one) for one in made))
+        return [one.id for (one, _), done in zip(made, added, strict=True) if done]
 
     async def _again(self, one: Submission) -> Rescored:
         kept = await self._home.kept(one)
@@ -195,11 +199,12 @@ def _groups(rescored: Sequence[Rescored]) -> Iterator[tuple[str, str | None, lis
 
 
 def _ranks(members: Sequence[Rescored], rules: BoardRules, new: bool) -> dict[str, int | float]:
-    """By submission; those that were scored with another gold than most cannot be ranked with them."""
+    """By submission; none where some were scored with another gold or by another version, and so had no board."""
     entries = [entry for one in members if (entry := one.after if new else one.before) is not None]
-    if not entries or len({entry.signed("gold:") for entry in entries}) > 1:
+    try:
+        table = tabulate([replace(entry, listed=entry.path) for entry in entries])
+    except ParticipantFault:
         return {}
-    table = tabulate([replace(entry, listed=entry.path) for entry in entries])
     keys = {name: sort_key(score) for name, score in zip(table.systems, exact_scores(table, rules), strict=True)}
     order = sorted(keys, key=lambda name: (keys[name], name))
     return dict(zip(order, number([keys[name] for name in order], rules.numbering), strict=True))

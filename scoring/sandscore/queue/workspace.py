@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.base.bundled_content import example_gold
 from sandscore.base.byte_sources import opened
@@ -42,6 +43,17 @@ class Workspace(Struct, frozen=True):
     root: Path
     challenge: Challenge
     settings: QueueSettings
+    asked_engine: str | None = None
+    """What a worker was told to run images with, whatever the challenge says."""
+
+    @property
+    def engine(self) -> str | None:
+        """What images are run with; None leaves it to the machine."""
+        return self.asked_engine or self.challenge.images.engine
+
+    def run_with(self, engine: str) -> "Workspace":
+        """The same, its images run with an engine whatever the challenge says."""
+        return replace(self, asked_engine=engine)
 
     @property
     def own_tasks(self) -> dict[str, Task]:
@@ -91,6 +103,11 @@ class Workspace(Struct, frozen=True):
     def gold_seen(self) -> Path:
         """A copy of every gold file that was ever scored with, so that a rescoring can say what changed."""
         return private_path(self.root, "gold-seen")
+
+    @property
+    def indexes(self) -> Path:
+        """Gold and notes as they are once read, for all workers; whoever needs one that is not there makes it."""
+        return private_path(self.root, "indexes")
 
     @property
     def attempts(self) -> Path:

@@ -17,6 +17,7 @@ from sandscore.ranking.pair_tests import Progress, adjustment_of
 from sandscore.ranking.rank_agreement import bayes_factor
 from sandscore.ranking.resampling import seed_of
 from sandscore.ranking.score_table import ScoreTable, tabulate
+from sandscore.records.annotator_agreement import HumanCeiling
 from sandscore.records.board import (
     AnyMeasure,
     Board,
@@ -237,6 +238,7 @@ def board_of(
         seed=f"0x{seed:016x}",
         log_root=log_root,
         gold=gold_of(table),
+        agreement=agreement_of(table),
         units=table.units,
         effective_patients=standing.effective,
         adjustment=adjustment_of(rules),
@@ -260,6 +262,12 @@ def gold_of(table: ScoreTable) -> dict[str, str | None]:
     """The gold hash of every data set."""
     first = {name: entry for (_, name), entry in reversed(list(table.cards.items()))}
     return {name or "default": first[name].signed("gold:") for name in table.datasets}
+
+
+def agreement_of(table: ScoreTable) -> dict[str, HumanCeiling]:
+    """How well the annotators of every data set agree, which its cards say alike."""
+    said = {name: card.card.agreement for (_, name), card in table.cards.items()}
+    return {name or "default": found.ceiling for name in table.datasets if (found := said.get(name)) is not None}
 
 
 def pairs_of(table: ScoreTable, rules: BoardRules, standing: Standing) -> tuple[Pair, ...]:

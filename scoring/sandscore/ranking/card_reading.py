@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.base.terminal_text import one_line
+from sandscore.records.annotator_agreement import AnnotatorAgreement
 from sandscore.records.counts import Counts
 from sandscore.records.formula import Formula, parse_formula
 from sandscore.records.record_reading import file_content, read_json, read_record
@@ -149,9 +150,19 @@ def _refuse_contradictions(card: Scorecard, path: str) -> None:
         raise ParticipantFault(f"{path}: 'per_unit' names a patient without a note: {one_line(min(strangers))}")
     if not card.per_note:
         raise ParticipantFault(f"{path}: a card without notes cannot be ranked")
+    if card.agreement is not None and not _follows(card.agreement):
+        raise ParticipantFault(f"{path}: 'agreement' does not follow from its own counts")
     for name in ranked_measures(card):
         _refuse_wrong_sum(card, name, path)
         _refuse_wrong_ratio(card, name, path)
+
+
+def _follows(said: AnnotatorAgreement) -> bool:
+    made = said.again()
+    ratios = [(said.strict_f1, made.strict_f1), (said.token_kappa, made.token_kappa)]
+    for pair, again in zip(said.pairs, made.pairs, strict=True):
+        ratios += [(pair.f1, again.f1), (pair.kappa, again.kappa)]
+    return all(_alike(one, other) for one, other in ratios)
 
 
 def _refuse_wrong_sum(card: Scorecard, name: str, path: str) -> None:
@@ -221,8 +232,9 @@ _SAME_IN_DATASET: tuple[tuple[str, Callable[[RankedCard], object]], ...] = (
     ("gold", lambda entry: entry.signed("gold:")),
     ("notes", lambda entry: list(entry.card.per_note)),
     ("patients", lambda entry: [entry.card.units[note] for note in entry.card.per_note]),
+    ("agreement of annotators", lambda entry: entry.card.agreement),
 )
-_HIDDEN = {"notes", "patients", "definition of the task"}
+_HIDDEN = {"notes", "patients", "agreement of annotators", "definition of the task"}
 
 
 def in_order(entries: Sequence[RankedCard]) -> list[RankedCard]:

@@ -51,7 +51,7 @@ FROM_NOTES = (
 """What only the counts of single notes make."""
 FROM_DRAWS = "/pairwise/*/p_adjusted"
 """Adjusted by the same draws as the tests; Holm's adjustment follows from the printed p."""
-FROM_CARDS = ("/rows/*/image", "/rows/*/created", "/rows/*/run", "/rows/*/shown")
+FROM_CARDS = ("/agreement", "/rows/*/image", "/rows/*/created", "/rows/*/run", "/rows/*/shown")
 """What only the exact cards say."""
 FROM_SCORES = ("/rows/*/measures/*/f1", "/rows/*/measures/*/score", "/rows/*/measures/*/value")
 """What the feedback of a running phase makes of exact scores."""
@@ -74,7 +74,9 @@ def made_of_totals(board: Board, policy: DisclosurePolicy) -> TotalsMade:
         table = tabulate([*_whole_notes(board)])
         refuse_unknown_measures(table, rules)
         made = board_of(table, rules, board.phase, seed, _standing(table, board), board.log_root)
-        made = made.model_copy(update={name: getattr(board, name) for name in ("gold", "policy", "withheld")})
+        made = made.model_copy(
+            update={name: getattr(board, name) for name in ("gold", "agreement", "policy", "withheld")}
+        )
         drawn = (FROM_DRAWS,) if adjustment_of(rules) == "stepdown" else ()
         return TotalsMade(made, (*FROM_NOTES, *drawn, *FROM_CARDS))
     if not board.rows:

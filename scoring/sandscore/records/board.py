@@ -4,7 +4,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from sandscore.records.challenge import CardRule, FeedbackMode, GoldHeldBy, Name, NotesHeldBy, RankingRules
+from sandscore.records.annotator_agreement import HumanCeiling
+from sandscore.records.challenge import CardRule, FeedbackMode, GoldHeldBy, Name, NotesHeldBy, RankingRules, SeedRule
 from sandscore.records.formula import RATIO, Direction
 from sandscore.records.strict_record import StrictRecord
 from sandscore.records.task_definition import TaskDefinition
@@ -14,7 +15,6 @@ Number = Annotated[float, Field(allow_inf_nan=False)]
 Natural = Annotated[int, Field(ge=0)]
 Place = Annotated[int, Field(ge=1)]
 Adjustment = Literal["stepdown", "holm"]
-SeedRule = Literal["names", "names+log"]
 Root = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Twelve = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
 
@@ -280,6 +280,11 @@ class Board(StrictRecord):
         default=None, description="The log's root when the phase opened, where the seed follows from it."
     )
     gold: dict[str, Twelve | None]
+    agreement: dict[str, HumanCeiling] = Field(
+        default_factory=dict,
+        exclude_if=lambda agreement: not agreement,
+        description="By data set whose gold is that of several annotators: how well they agree with each other.",
+    )
     units: Natural = Field(description="How many patients (or notes) were resampled.")
     effective_patients: Annotated[Number, Field(ge=2)] | None = Field(
         default=None, description="How many they are worth: fewer where a few have most of the annotations."

@@ -14,6 +14,7 @@ SiteRule = Literal["pooled", "macro", "mean_rank"]
 MissingRule = Literal["strict", "exclude"]
 PairTest = Literal["randomisation", "paired_bootstrap"]
 IntervalKind = Literal["percentile_t", "percentile", "bca"]
+SeedRule = Literal["names", "names+log"]
 FeedbackMode = Literal["full", "rounded", "ladder", "blind"]
 NotesHeldBy = Literal["hidden", "teams", "public"]
 GoldHeldBy = Literal["hidden", "retired", "public"]
@@ -151,12 +152,15 @@ class Publication(StrictRecord):
 
 
 class Images(StrictRecord):
-    """Where images may be pulled from."""
+    """Where images may be pulled from, and what runs them."""
 
     registries: tuple[Registry, ...] | None = Field(
         default=None,
         description="A host and the beginning of a repository's name. With {team} a team names only what is its own; "
         "null is what the home has.",
+    )
+    engine: Name | None = Field(
+        default=None, description="docker, podman, bubblewrap or apptainer; null is Docker, or the only one there is."
     )
     teams: dict[Name, RegistryTeam] = Field(
         default_factory=dict, description="What {team} is for a team whose name is not its own in the registry."
@@ -214,6 +218,10 @@ class Challenge(RankingRules):
     title: str | None = None
     secondary: tuple[Name, ...] | None = Field(
         default=None, description="The measures shown beside the headline; null shows all of the card."
+    )
+    seed_rule: SeedRule = Field(
+        default="names+log",
+        description="What the seed of a queue's boards follows from: names, or those and the root of the queue's log.",
     )
     tasks: dict[Name, TaskTable] = Field(default_factory=dict)
     phases: tuple[Phase, ...] = ()

@@ -107,6 +107,29 @@ class ImageFacts(StrictRecord):
     volumes: tuple[str, ...] = ()
 
 
+class EngineFacts(StrictRecord):
+    """The engine that ran an image, as it says of itself; null what it does not say."""
+
+    name: str
+    version: str | None = None
+    runtime: str | None = Field(default=None, description="The program that starts its containers.")
+    cgroups: str | None = Field(default=None, description="The version of control groups that its limits are made of.")
+    rootless: bool | None = Field(default=None, description="Whether it runs without the rights of root.")
+
+
+class LimitsInForce(StrictRecord):
+    """As the kernel told of the started container. A value that is not the one asked for has ended the run."""
+
+    memory_bytes: int
+    swap_bytes: int | None = Field(description="Beside the memory; null where the kernel keeps no count of it.")
+    cpus: float
+    processes: int
+    open_files: int
+    capabilities: str = Field(description="Those that its processes can ever have, as 16 hexadecimal digits.")
+    no_new_privileges: bool
+    system_calls_filtered: bool
+
+
 class Seconds(StrictRecord):
     """Wall-clock times of the stages; null where a stage was not reached."""
 
@@ -154,6 +177,10 @@ class RunRecord(StrictRecord):
     limits: RunLimits
     limits_in_force: bool | None = Field(
         default=None, description="False where nothing but times and the sizes of answers was limited."
+    )
+    engine: EngineFacts | None = Field(default=None, description="Null where no image was run.")
+    kernel_limits: LimitsInForce | None = Field(
+        default=None, description="Null where the container's processes cannot be seen from where the run was made."
     )
     concurrency: int
     notes: int

@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializerFunctionWrapHandler, WrapSerializer
 
+from sandscore.records.annotator_agreement import AnnotatorAgreement
 from sandscore.records.counts import Counts, counts_of
 from sandscore.records.formula import RATIO, Direction
 from sandscore.records.task_definition import TaskDefinition
@@ -238,6 +239,11 @@ class Scorecard(_Record):
         description="By patient: [n, of] of shares that do not add up over notes.",
     )
     units: dict[str, str]
+    agreement: AnnotatorAgreement | None = Field(
+        default=None,
+        exclude_if=lambda agreement: agreement is None,
+        description="Where gold is that of several annotators: how well they agree. All counts are sums over them.",
+    )
     run: dict[str, Any] | None = None
     problems: dict[str, int] = Field(default_factory=dict)
     details: dict[str, Any] = Field(default_factory=dict)

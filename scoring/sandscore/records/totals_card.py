@@ -96,8 +96,8 @@ def totals_of(card: Scorecard) -> TotalsCard:
 
 
 def _has(card: Scorecard, name: str) -> bool:
-    """Rows of patients are on few cards."""
-    return name != "per_unit" or bool(card.per_unit)
+    """Rows of patients and the agreement of annotators are on few cards."""
+    return name not in ("per_unit", "agreement") or bool(getattr(card, name))
 
 
 def without_predictions(signature: str) -> str:

@@ -23,7 +23,7 @@ PATIENT_FIELDS = frozenset({"/pairwise/*/patients"})
 """What compares patients one by one: shown where cards have a count for each note."""
 _MADE_OF = {"sandscore", "task", "definition", "profile", "phase", "headline", "config"}
 _MADE_BY = {"seed", "gold", "units", "adjustment"}
-_SHOWN = frozenset({*_MADE_OF, *_MADE_BY, "rows", "policy", "withheld", "log_root"})
+_SHOWN = frozenset({*_MADE_OF, *_MADE_BY, "rows", "policy", "withheld", "log_root", "agreement"})
 _SHOWN_OF_ROW = frozenset({"rank", "team", "name", "submission", "image", "created", "measures"})
 _SHOWN_OF_MEASURE = frozenset({"f1", "score", "value", "formula", "direction", "plugin"})
 _SCORES = frozenset({"rank", "measures"})

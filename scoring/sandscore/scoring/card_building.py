@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from sandscore import __version__
 from sandscore.annotations.columns import Columns, Ints
+from sandscore.annotations.data_set import Readings
 from sandscore.annotations.input_files import Loaded
 from sandscore.base.errors import OrganiserFault
 from sandscore.measures.challenge_counts import Tally
@@ -39,6 +41,7 @@ from sandscore.task_table.own_tasks import definition_hash, definition_of
 from sandscore.task_table.task import ALL_TASKS, Task
 
 if TYPE_CHECKING:
+    from sandscore.measures.dataset_counts import DataSetCounts
     from sandscore.measures.document_counts import CountedGeneral
     from sandscore.measures.leak_totals import LeakQuestion, LeakTable
 
@@ -144,6 +147,9 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
     asked = _leak_question(leaks, loaded, rules)
     whole = measured(task, loaded, columnar, hipaa, jobs, asked)
     counted = _counted(general, loaded)
+    if loaded.readings is not None:
+        whole, counted, asked = _by_note(loaded.readings, whole, counted, asked)
+        dataset = loaded.readings.notes
     scores: dict[str, AnyScore] = {str(c.measure): _score(c) for c in whole.counted}
     identity = question.identity
     return Scorecard.model_construct(
@@ -174,6 +180,16 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         problems=dict(sorted(loaded.findings["predictions"].counts.items())),
         warnings=[warning for g in counted for warning in g.warnings] + _alone(task, whole.leaks),
     )
+
+
+def _by_note(
+    readings: Readings, whole: "DataSetCounts", counted: "list[CountedGeneral]", asked: "LeakQuestion | None"
+) -> "tuple[DataSetCounts, list[CountedGeneral], LeakQuestion | None]":
+    """Counts of every annotator's reading of the notes, added up note by note."""
+    from sandscore.measures.annotator_pooling import counts_by_note, general_by_note, leaks_by_note
+
+    asked, leaks = (None, []) if asked is None else leaks_by_note(readings, asked, whole.leaks)
+    return replace(counts_by_note(readings, whole), leaks=leaks), general_by_note(readings, counted), asked
 
 
 def _refuse_some_entities(gold: Columns) -> None:

@@ -46,7 +46,7 @@ def label_rows(table: LeakTable, names: list[str]) -> dict[str, dict[str, int | 
         n, of = (int(number) for number in table.labels[code])
         rows[names[code]] = {"n": n, "of": of}
         if table.plan.row.name in BOUNDED and code in table.label_patients:
-            rows[names[code]] |= {"bound": exact_upper(n, of, level), "bound_level": level}
+            rows[names[code]] |= {"bound": _upper(table.label_patients[code], level), "bound_level": level}
     return rows
 
 
@@ -116,11 +116,16 @@ def _classes(table: LeakTable) -> dict[str, GroupRatio]:
             n=n,
             of=of,
             value=ratio(n, of),
-            bound=exact_upper(n, of, level) if bounded else None,
+            bound=_upper(table.patients[name], level) if bounded else None,
             bound_level=level if bounded and of else None,
         )
         for name, (n, of) in sums.items()
     }
+
+
+def _upper(rows: Ints, level: float) -> float | None:
+    """Of patients, each of whom leaks where anybody's gold says so."""
+    return exact_upper(int((rows[:, 0] > 0).sum()), int((rows[:, 1] > 0).sum()), level)
 
 
 def _shared(claims: int) -> float:

@@ -20,7 +20,7 @@ from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import Question, score
 
 if TYPE_CHECKING:
-    from sandscore.annotations.input_files import ReadPredictions, Reference
+    from sandscore.annotations.gold_reference import ReadPredictions, Reference
     from sandscore.profiles.profile import ProfileInput
     from sandscore.profiles.profile_registry import Profile
     from sandscore.records.totals_card import TotalsCard

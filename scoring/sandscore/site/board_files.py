@@ -38,6 +38,7 @@ class CardFacts(BaseModel):
     per_note: dict[str, dict[str, tuple[int, ...]]] = {}
     units: dict[str, str] = {}
     confidence: ConfidenceCurve | None = None
+    agreement: dict[str, Any] | None = None
     notes: int
     gold_annotations: int | None = None
     predicted_annotations: int | None = None
@@ -141,7 +142,7 @@ def _of(read: ReadBoard, row: Row) -> Mapping[str, FoundCard]:
 
 def _shown(content: bytes, path: str) -> ShownCard:
     facts = read_record(CardFacts, content, path, "a score card", ParticipantFault)
-    leak = note_leak(facts.note_leak, facts.per_note, facts.units)
+    leak = note_leak(facts.note_leak, facts.per_note if facts.agreement is None else {}, facts.units)
     return ShownCard(content, facts.model_copy(update={"per_note": {}, "units": {}}), leak)
 
 

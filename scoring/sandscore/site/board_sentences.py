@@ -192,6 +192,20 @@ class BoardSentences(Struct, frozen=True, dict=True):
         ]
 
     @property
+    def ceiling(self) -> list[str]:
+        """How well the annotators of gold agree with each other, data set by data set."""
+        said = []
+        for name, found in self.board.agreement.items():
+            where = f"The gold{f' of {on_page(name)}' if len(self.board.gold) > 1 else ''}"
+            exact, words = ratio(found.strict_f1), ratio(found.token_kappa)
+            said.append(
+                f"{where} is that of {found.annotators} annotators, and scores are against all of them together. "
+                f"Held against each other they reach an F1 of {exact} on exact spans and a Cohen’s kappa of {words} "
+                "on words, which is about what a person can reach here."
+            )
+        return said
+
+    @property
     def sure(self) -> list[Markup]:
         """How sure the lead is: how often it would be theirs, and what to expect of them."""
         rows = self.contenders if len(self.contenders) <= NAMED else self.contenders[:1]

@@ -1,6 +1,7 @@
 """The safety lane: of how many notes and patients something slips through, and a bound for patients to come.
 
-A card holds the share of notes that leak, and of which patient each note is. A note in which every span of gold was
+A card holds the share of notes that leak, and of which patient each note is (with several annotators the share is over
+all of them, and says nothing of single notes). A note in which every span of gold was
 found exactly leaks nothing; so which patients leak is known where as many notes leak as have something missed, or where
 each has one note. Elsewhere it is known of how many patients at most.
 
@@ -62,13 +63,16 @@ def upper_bound(n: int, of: int) -> float:
     return 1.0 if n >= of else beta_quantile(LEVEL, n + 1, of - n)
 
 
-def row_leak(row: Row, from_card: NoteLeak | None) -> NoteLeak | None:
-    """By the measures of the row where it has them, which count patients; else what its card tells."""
+def row_leak(row: Row, from_card: NoteLeak | None, *, annotators: bool = False) -> NoteLeak | None:
+    """By the measures of the row where it has them, which count patients; else what its card tells.
+
+    Where gold is that of several ``annotators`` they count each patient once for every one of them.
+    """
     notes, patients = row.measures.get("note_leak"), row.measures.get("patient_leak")
     share, counted = (from_card.share, from_card.patients) if from_card else (None, None)
     if share is None and isinstance(notes, RatioMeasure):
         share = notes.value
-    if isinstance(patients, RatioMeasure) and patients.n is not None and patients.of:
+    if isinstance(patients, RatioMeasure) and patients.n is not None and patients.of and not annotators:
         counted = PatientLeak(patients.n, patients.of, exact=True)
     return None if share is None and counted is None else NoteLeak(share, counted)
 

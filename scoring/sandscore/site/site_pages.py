@@ -130,7 +130,8 @@ def board_page(
     leaks = {
         row.submission: leak
         for row in board.rows
-        if (leak := row_leak(row, _of_one(shown.cards.get(row.submission, {})))) is not None
+        if (leak := row_leak(row, _of_one(shown.cards.get(row.submission, {})), annotators=bool(board.agreement)))
+        is not None
     }
     said = sentences_of(board, leaks, challenge, sum(map(len, shown.cards.values())))
     columns = columns_of(said)

@@ -22,6 +22,7 @@ VERBS = (
     "outbox",
     "resend",
     "rescore",
+    "upgrade",
     "export",
     "backup",
     "restore",

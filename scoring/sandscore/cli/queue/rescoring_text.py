@@ -9,6 +9,7 @@ import msgspec
 from sandscore.base.terminal_text import printable
 
 if TYPE_CHECKING:
+    from sandscore.queue.queue_upgrade import BoardMove, QueueUpgrade
     from sandscore.queue.rescoring import ChangedGold, RescoredGroup, RescoredMove
 
 _SHOWN = 20
@@ -28,9 +29,8 @@ def as_text(groups: Sequence["RescoredGroup"], written: Sequence[str] | None) ->
 
 
 def _group(group: "RescoredGroup") -> Iterator[str]:
-    phase = f", phase {printable(group.phase)}" if group.phase else ""
     changed = group.submissions
-    yield f"{group.task}{phase}: {len(changed)} would change, {group.unchanged} would not"
+    yield f"{group.task}{_in_phase(group.phase)}: {len(changed)} would change, {group.unchanged} would not"
     for one in changed:
         yield f"  {one.id}  {printable(one.team)}  {group.headline}: {_move(one)}"
         if one.notes:
@@ -40,6 +40,10 @@ def _group(group: "RescoredGroup") -> Iterator[str]:
             yield f"    it had {len(one.had)} of the changed annotations: {', '.join(map(str, one.had[:_SHOWN]))}"
     for gold in group.gold:
         yield from _gold(gold)
+
+
+def _in_phase(phase: str | None) -> str:
+    return f", phase {printable(phase)}" if phase else ""
 
 
 def _gold(gold: "ChangedGold") -> Iterator[str]:
@@ -65,3 +69,36 @@ def _shown(value: float | None) -> str:
 
 
 FORMATS = {"text": as_text, "json": as_json}
+
+
+def upgrade_text(done: "QueueUpgrade") -> str:
+    verb = "would be" if done.written is None else "were"
+    lines = [f'challenge.toml: {key} = "{value}", as it was so far' for key, value in done.rules.items()]
+    lines += [line for group in done.groups for line in _group(group)]
+    for board in done.boards:
+        lines.append(f"board {board.task}{_in_phase(board.phase)}: {_rows_moved(len(board.moves), board.rows)}")
+        lines += [f"  {_board_move(one)}" for one in board.moves]
+    changed = sum(len(group.submissions) for group in done.groups) if done.written is None else len(done.written)
+    return "\n".join(
+        [*lines, f"{changed} card{'' if changed == 1 else 's'} {verb} written anew; the old ones are kept"]
+    )
+
+
+def _rows_moved(moved: int, rows: int) -> str:
+    return f"{moved} of {rows} rows move" if moved else f"its {rows} rows stay where they are"
+
+
+def _board_move(one: "BoardMove") -> str:
+    before = "not shown" if one.rank_before is None else _standing(one.rank_before, one.set_before)
+    return f"{one.submission}  {printable(one.team or '–')}  {before} → {_standing(one.rank_after, one.set_after)}"
+
+
+def _standing(rank: float | None, span: tuple[int, int] | None) -> str:
+    return f"rank {rank}" + (f" ({span[0]}–{span[1]})" if span else "")
+
+
+def upgrade_json(done: "QueueUpgrade") -> str:
+    return json.dumps(msgspec.to_builtins(done), indent=1)
+
+
+UPGRADE_FORMATS = {"text": upgrade_text, "json": upgrade_json}

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sandscore import api
 from sandscore.cli.options import format_option
 from sandscore.cli.queue.queue_place import Place, home_options, place_of
+from sandscore.cli.running_options import engine_option
 
 if TYPE_CHECKING:
     from sandscore.queue.home_protocol import QueueHome
@@ -40,6 +42,7 @@ _PATIENCE_SECONDS = 10.0
     metavar="SECONDS",
     help="After SIGTERM: what is under way may take this long, then it is handed back.",
 )
+@engine_option
 @click.option("--dask", metavar="ADDRESS", help="Do the work on a Dask cluster: tcp://scheduler:8786.")
 @click.option("--metrics", metavar="HOST:PORT", help="Serve the queue's numbers to Prometheus: 127.0.0.1:9464.")
 @home_options
@@ -71,7 +74,10 @@ def command(
     from sandscore.queue.worker.metrics_server import address_of
     from sandscore.queue.worker.queue_worker import WorkPlan
 
+    engine: str | None = where.pop("engine")
     place, _ = place_of(words, where, 0)
+    if engine is not None:
+        place.workspace = place.workspace.run_with(api.named_engine(engine, here=dask is None))
     update_layout(place.workspace.root, place.row)
     say_once(place.workspace)
     if dask is None:

@@ -18,7 +18,7 @@ from sandscore.base.process_identity import fate, own_name
 from sandscore.containers.engines.sandbox import Sandbox
 from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.transports import Door
-from sandscore.records.run_record import ImageFacts, RunLimits
+from sandscore.records.run_record import EngineFacts, ImageFacts, RunLimits
 
 RUN, OWNER, EXPIRES = "sandscore.run", "sandscore.owner", "sandscore.expires"
 _MARGIN_SECONDS = 600
@@ -74,6 +74,9 @@ class Engine(Protocol):
     @property
     def name(self) -> str:
         """Of its row in the table of engines."""
+
+    def facts(self) -> EngineFacts:
+        """What run.json says of the engine."""
 
     def require_limits(self) -> None:
         """Refuse (78) where a limit would not be in force."""

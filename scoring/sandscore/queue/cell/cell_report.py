@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from sandscore.annotations.column_builder import KINDS
 from sandscore.annotations.columns import Columns, Ints, Tokens
 from sandscore.annotations.data_set import DataSet
-from sandscore.annotations.input_files import ReadPredictions
+from sandscore.annotations.gold_reference import ReadPredictions
 from sandscore.annotations.label_codes import LabelCodes, vocabulary
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.errors import InfrastructureFault

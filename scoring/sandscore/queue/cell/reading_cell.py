@@ -24,14 +24,15 @@ from msgspec.structs import replace
 from sandscore.annotations.annotation_loader import AnnotationLoader
 from sandscore.annotations.column_builder import Gathered
 from sandscore.annotations.data_set import DataSet, WholeNamesNeededError
-from sandscore.annotations.input_files import ReadPredictions, Reference
+from sandscore.annotations.gold_index import opened_notes
+from sandscore.annotations.gold_reference import ReadPredictions, Reference
 from sandscore.annotations.label_codes import vocabulary
 from sandscore.annotations.note_loader import NotesLoader
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.byte_sources import opened
-from sandscore.base.errors import InfrastructureFault, ParticipantFault
+from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
+from sandscore.base.file_marks import Marks, marks_of, settled
 from sandscore.queue.cell.cell_report import CellReport, believed, read_report, report_of, write_report
-from sandscore.queue.cell.file_marks import Marks, marks_of, settled
 from sandscore.queue.cell.system_call_filter import confine, die_with_parent, filter_in_force, leave_namespaces
 from sandscore.queue.children.child_messages import TOO_COSTLY
 from sandscore.task_table.task import Task
@@ -59,6 +60,8 @@ class CellRequest(Struct, frozen=True):
     size: int
     whole_names: bool
     complete: bool
+    index: str | None = None
+    """Of whose notes' half the notes are taken, where they are those of the file."""
 
 
 class CellEnd(IntEnum):
@@ -94,7 +97,8 @@ class ReadingCells:
         task, notes, dataset = reference.task, reference.notes, reference.loaded.dataset
         with opened(predictions) as source, tempfile.TemporaryFile(prefix="sandscore-") as report:
             size = len(source.data)
-            request = CellRequest(task, str(notes), size, dataset.whole_names, complete)
+            index = None if reference.index is None else str(reference.index)
+            request = CellRequest(task, str(notes), size, dataset.whole_names, complete, index)
             with predictions.open("rb") as given:
                 self._send(request, given.fileno(), report.fileno())
             sha256 = source.sha256()
@@ -189,14 +193,31 @@ def _noted(request: CellRequest, kept: dict[tuple[Task, str, bool], _KeptNotes])
 
 def _loaded(request: CellRequest) -> DataSet:
     task = request.task
-    dataset = DataSet(vocabulary(task, task.label), whole_names=request.whole_names)
+    dataset = _indexed(request) or _read_notes(request)
+    _find_all_that_is_imported_late(task, dataset)
+    gc.collect()
+    gc.freeze()
+    return dataset
+
+
+def _indexed(request: CellRequest) -> DataSet | None:
+    """The notes of the index, which maps memory that all workers share; None where it is not of the file as it is."""
+    if request.index is None:
+        return None
+    try:
+        found = opened_notes(Path(request.index), request.task)
+        found.refuse_others(None, Path(request.notes))
+    except SandscoreError:
+        return None
+    return found.dataset if found.dataset.whole_names == request.whole_names else None
+
+
+def _read_notes(request: CellRequest) -> DataSet:
+    dataset = DataSet(vocabulary(request.task, request.task.label), whole_names=request.whole_names)
     with opened(request.notes) as source:
         NotesLoader(dataset, ProblemCollector(request.notes)).load(memoryview(source.data))
     if dataset.texts is not None:
         dataset.texts = dataset.texts.read_only()
-    _find_all_that_is_imported_late(task, dataset)
-    gc.collect()
-    gc.freeze()
     return dataset
 
 

@@ -46,10 +46,14 @@ class SubmissionRunRequest(_Message, frozen=True, tag="run"):
     """Rehearse: over these notes and the odd ones in place of ``notes``."""
     masked: bool = True
     """Whoever gets the log may not see the notes."""
+    engine: str | None = None
+    """Of the table of engines; None for the one that runs there."""
 
 
 class SweepRequest(_Message, frozen=True, tag="sweep"):
     """Remove what dead runs have left on the engine."""
+
+    engine: str | None = None
 
 
 class SubmissionScoreRequest(_Message, frozen=True, tag="score"):

@@ -19,7 +19,10 @@ from sandscore.queue.children.child_messages import Request, as_line
 _Answer = TypeVar("_Answer")
 
 _COMMON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "SANDSCORE_DEBUG")
-_OF_THE_ENGINE = ("HOME", "DOCKER_HOST", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "DOCKER_CONFIG")
+_OF_THE_ENGINE = (
+    *("HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH"),
+    *("DOCKER_CONFIG", "CONTAINER_HOST", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF"),
+)
 
 
 def scorer_environment(given: Mapping[str, str] = os.environ) -> dict[str, str]:

@@ -39,7 +39,7 @@ _LISTED = 1000
 def work(job: RunnerRequest) -> RunnerAnswer:
     """Run an image, or remove what dead runs have left."""
     if isinstance(job, SweepRequest):
-        with connected() as engine:
+        with connected(job.engine) as engine:
             return SweepAnswer(engine.remove_leftovers())
     task = job.own_task or find_task(job.task)
     notes, digest = read_notes(job.notes)
@@ -82,6 +82,7 @@ def _finished(job: SubmissionRunRequest, task: Task, notes: list[SentNote], dige
             pinned=True,
             pull=PullRules(job.registries, job.registry_failed),
             masked=job.masked,
+            engine=job.engine,
         )
     )
 

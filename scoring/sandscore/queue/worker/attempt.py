@@ -260,6 +260,7 @@ class Attempts:
             registries=for_team(home if listed is None else listed, team),
             registry_failed=(claim.submission.reason or "").startswith(REGISTRY_FAILED),
             own_task=self._workspace.own_tasks.get(claim.submission.task),
+            engine=self._workspace.engine,
         )
 
     async def _commit(self, claim: Claim, folder: Path, verdict: Verdict) -> Ending:

@@ -49,7 +49,7 @@ class LocalHands:
             return await runner.ask(job, running + _RUN_MARGIN_SECONDS)
         finally:
             if await runner.stop() == -signal.SIGKILL:
-                await self._sweep()
+                await self._sweep(job.engine)
 
     async def score(self, job: ScorerRequest) -> ScorerAnswer:
         return await self._scorer.ask(job)
@@ -57,9 +57,9 @@ class LocalHands:
     async def close(self) -> None:
         await self._scorer.close()
 
-    async def _sweep(self) -> None:
+    async def _sweep(self, engine: str | None) -> None:
         """A runner that had to be killed could not clean up."""
         sweeper = Child("runner", (), runner_environment(), RUNNER_ANSWERS)
         with suppress(InfrastructureFault):  # every run looks for leftovers too
-            await sweeper.ask(SweepRequest(), _RUN_MARGIN_SECONDS)
+            await sweeper.ask(SweepRequest(engine), _RUN_MARGIN_SECONDS)
         await sweeper.stop()

@@ -39,7 +39,7 @@ async def tidy(home: QueueHome, workspace: Workspace, hands: Hands) -> None:
             _remove_all_but(await home.kept(one), folders[one.id])
     if any(one.kind is SubmissionKind.IMAGE and not one.status.final for one in submissions):
         try:
-            await hands.run(SweepRequest())
+            await hands.run(SweepRequest(workspace.engine))
         except InfrastructureFault:
             return  # no engine just now; every run looks for leftovers too
 

@@ -1,16 +1,18 @@
 """The Docker engine: reaching it, and turning its refusals into outcomes."""
 
 import os
+import shutil
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from sandscore.base.errors import InfrastructureFault, OrganiserFault
-from sandscore.records.run_record import Outcome, RunFault
+from sandscore.records.run_record import EngineFacts, Outcome, RunFault
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -70,6 +72,33 @@ def engine_address() -> EngineAddress:
     sockets = [USUAL_SOCKET, *(path / "docker.sock" for path in _own_folders())]
     there = next((path for path in sockets if path.is_socket()), sockets[0])
     return EngineAddress(f"unix://{there}")
+
+
+def docker_absent() -> str | None:
+    """Why there is no Docker engine, as the end of a sentence; None where one is, or could be started."""
+    if _is_named() or shutil.which("dockerd") is not None or find_spec("docker") is None:
+        return None
+    scheme, _, path = engine_address().url.partition("://")
+    if scheme != "unix" or Path(path).exists():
+        return None
+    return f"there is none on this machine: no socket at {path} (Debian: apt-get install docker.io)"
+
+
+def docker_ready() -> bool:
+    """Whether one is named by the environment, or listens at its local socket."""
+    if _is_named():
+        return True
+    if find_spec("docker") is None:
+        return False
+    try:
+        _require_listening(engine_address().url)
+    except InfrastructureFault:
+        return False
+    return True
+
+
+def _is_named() -> bool:
+    return bool(os.environ.get("DOCKER_HOST") or os.environ.get("DOCKER_CONTEXT"))
 
 
 def _context() -> EngineAddress | None:
@@ -171,6 +200,17 @@ def facts(client: "DockerClient") -> dict[str, Any]:
     with asking("telling about itself"):
         info: dict[str, Any] = client.info()
         return info
+
+
+def engine_facts(name: str, info: Mapping[str, Any]) -> EngineFacts:
+    """The same, as run.json has it."""
+    return EngineFacts(
+        name=name,
+        version=info.get("ServerVersion"),
+        runtime=info.get("DefaultRuntime"),
+        cgroups=info.get("CgroupVersion", "1"),
+        rootless="name=rootless" in (info.get("SecurityOptions") or ()),
+    )
 
 
 def unenforced(info: Mapping[str, Any]) -> list[str]:

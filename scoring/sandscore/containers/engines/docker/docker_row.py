@@ -5,13 +5,21 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from sandscore.containers.engines.docker import cleanup, docker_folders, docker_sandbox, image_store, network_isolation
-from sandscore.containers.engines.docker.docker_engine import asking, docker_client, facts, require_limits
+from sandscore.containers.engines.docker.docker_engine import (
+    asking,
+    docker_absent,
+    docker_client,
+    docker_ready,
+    engine_facts,
+    facts,
+    require_limits,
+)
 from sandscore.containers.engines.engine_protocol import BatchFolders, Engine, Isolation, Mounts
 from sandscore.containers.engines.engine_registry import EngineRow
 from sandscore.containers.engines.sandbox import Sandbox
 from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.transports import may_enter_namespaces
-from sandscore.records.run_record import ImageFacts, RunFault, RunLimits
+from sandscore.records.run_record import EngineFacts, ImageFacts, RunFault, RunLimits
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -25,6 +33,12 @@ class DockerRow(EngineRow):
     name: ClassVar[str] = "docker"
     description: ClassVar[str] = "the Docker engine of this machine, or the one that DOCKER_HOST names"
     source: ClassVar[str] = "docs/containers.md"
+
+    def absent(self) -> str | None:
+        return docker_absent()
+
+    def is_ready(self) -> bool:
+        return docker_ready()
 
     @contextmanager
     def connect(self, seconds: float = 120.0) -> Iterator[Engine]:
@@ -50,6 +64,9 @@ class DockerEngine:
 
     def __init__(self, client: "DockerClient") -> None:
         self.client = client
+
+    def facts(self) -> EngineFacts:
+        return engine_facts(self.name, facts(self.client))
 
     def require_limits(self) -> None:
         require_limits(facts(self.client))

@@ -1,0 +1,244 @@
+"""The gold index: notes and gold as they are once read, in one file that every process maps instead of reading both.
+
+Two bundles one after the other, notes first: whoever must not see gold maps no further. It says what it was made of and
+is refused where anything of that differs. It holds texts and gold, and is its owner's alone.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from sandscore import __version__
+from sandscore.annotations.columns import Columns, Small, Tokens
+from sandscore.annotations.data_set import DataSet
+from sandscore.annotations.label_codes import vocabulary
+from sandscore.annotations.note_texts import NoteTexts
+from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.base import column_bundle
+from sandscore.base.byte_sources import InputFile, NamedBytes, opened
+from sandscore.base.column_bundle import DamagedBundle
+from sandscore.base.column_files import mapped
+from sandscore.base.errors import MissingFile, OrganiserFault
+from sandscore.base.file_marks import Marks, marks_of
+from sandscore.base.terminal_text import one_line
+from sandscore.records.problem import Problem
+from sandscore.task_table.task import Task
+
+FORMAT = 1
+"""Of the arrays and heads; a release of sandscore refuses what another one made, whatever this says."""
+_PREAMBLE = 64
+_NO_NAME = -1
+_NO_TEXTS = "the notes have no texts"
+_COLUMNS = ("note", "start", "length", "label", "confidence")
+OWNER_FOLDER, OWNER_FILE = 0o700, 0o600
+
+
+class IndexRefused(OrganiserFault):
+    """An index that cannot be used, and why."""
+
+
+class SourceFile(Struct, frozen=True):
+    """A file that an index was made of: the hash of its unpacked bytes, its marks, and what was found in it."""
+
+    sha256: str
+    marks: Marks | None
+    counts: dict[str, int]
+    problems: tuple[Problem, ...]
+
+
+class NotesHead(Struct, frozen=True, forbid_unknown_fields=True):
+    """What the notes' half is of."""
+
+    format: int
+    sandscore: str
+    whole_names: bool
+    source: SourceFile
+
+
+class GoldHead(Struct, frozen=True, forbid_unknown_fields=True):
+    """What gold's half is of; ``labels`` as they are numbered in it."""
+
+    task: str
+    definition: str
+    notes: str
+    source: SourceFile
+    labels: tuple[str, ...]
+
+
+class GoldIndex(Struct, frozen=True):
+    """An index that was opened; ``gold`` and what follows is empty where only the notes' half was asked for."""
+
+    name: str
+    dataset: DataSet
+    notes: SourceFile
+    gold: SourceFile | None = None
+    columns: Columns | None = None
+
+    def findings(self, array: str) -> dict[str, ProblemCollector]:
+        """What was found in notes and gold when they were read: warnings."""
+        return {
+            role: _restored(self.name, array, source)
+            for role, source in (("notes", self.notes), ("gold", self.gold))
+            if source is not None
+        }
+
+    def refuse_others(self, gold: InputFile | None, notes: InputFile | None) -> None:
+        """Where one of these files is not what the index was made of. Untouched ones are not read for that."""
+        for role, path, source in (("gold", gold, self.gold), ("notes", notes, self.notes)):
+            if path is not None and source is not None and not _is_of(source, path):
+                raise IndexRefused(
+                    f"{one_line(self.name)} was made of {'other notes' if role == 'notes' else 'another gold'} than "
+                    f"{one_line(str(path))}; sandscore index makes a new one"
+                )
+
+
+def is_index(path: InputFile) -> bool:
+    """Whether a file begins as an index does; what may be read only once is none."""
+    try:
+        if isinstance(path, NamedBytes) or not Path(path).is_file():
+            return False
+        with Path(path).open("rb") as file:
+            return bytes(file.read(len(column_bundle.MAGIC))) == column_bundle.MAGIC
+    except (OSError, ValueError):
+        return False
+
+
+def content(
+    task: Task, dataset: DataSet, columns: Columns, notes: SourceFile, gold: SourceFile
+) -> Iterator[bytes | memoryview]:
+    """The bytes of an index."""
+    if dataset.texts is None or columns.tokens is None or columns.text is not None:
+        raise ValueError(_NO_TEXTS)
+    yield from column_bundle.pieces(
+        NotesHead(FORMAT, __version__, dataset.whole_names, notes),
+        {**_names("id", dataset.ids), **_names("patient", dataset.patients), **dataset.texts.arrays},
+    )
+    tokens = columns.tokens
+    rows: dict[str, NDArray[Any]] = {name: getattr(columns, name) for name in _COLUMNS}
+    rows |= {"words": tokens.words, "begin": tokens.begin, "size": tokens.size}
+    if columns.entity is not None:
+        rows |= {"entity": columns.entity, **_names("entity", [name for name in dataset.entities if name is not None])}
+    labels = tuple(dataset.vocabulary.names)
+    yield from column_bundle.pieces(GoldHead(task.id, _definition(task), notes.sha256, gold, labels), rows)
+
+
+def opened_index(path: InputFile, task: Task) -> GoldIndex:
+    """The index, looked at to its last byte; raises IndexRefused."""
+    data = _mapped(path)
+    found = _notes(path, data, task)
+    with _damage(path):
+        half = column_bundle.read(data[column_bundle.size_of(bytes(data[:_PREAMBLE])) :], GoldHead)
+    head = half.head
+    if (head.task, head.definition) != (task.id, _definition(task)):
+        other = head.task if head.task != task.id else "another definition of it"
+        raise IndexRefused(f"{one_line(str(path))} is an index for the task {one_line(other)}, not for {task.id}")
+    if head.notes != found.notes.sha256:
+        raise IndexRefused(f"{one_line(str(path))} is damaged: gold and notes are of two; {_ANEW}")
+    dataset, rows = found.dataset, dict(half.arrays)
+    with _damage(path):
+        dataset.vocabulary.learn(list(head.labels))
+        entity = rows.get("entity")
+        if entity is not None:
+            dataset.entities.update((name, number) for number, name in enumerate(_named("entity", rows)))
+        tokens = Tokens(rows["words"], rows["begin"], rows["size"])
+        columns = Columns(**{name: rows[name] for name in _COLUMNS}, tokens=tokens, entity=entity)
+    return GoldIndex(str(path), dataset, found.notes, head.source, columns)
+
+
+def opened_notes(path: Path, task: Task) -> GoldIndex:
+    """The notes' half alone; of gold not a byte is mapped."""
+    begin = bytes(_mapped(path, _PREAMBLE))
+    with _damage(path):
+        size = column_bundle.size_of(begin)
+    return _notes(path, _mapped(path, size), task)
+
+
+_ANEW = "sandscore index makes a new one"
+
+
+class _damage:  # noqa: N801 (used as a statement)
+    """What is wrong with an index's bytes, as a sentence."""
+
+    def __init__(self, path: InputFile) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, fault: BaseException | None, _trace: object) -> None:
+        if isinstance(fault, DamagedBundle | KeyError | UnicodeDecodeError):
+            why = fault if isinstance(fault, DamagedBundle) else "it holds what no index does"
+            raise IndexRefused(f"{one_line(str(self._path))} is no index, or damaged ({why}); {_ANEW}") from None
+
+
+def _mapped(path: InputFile, most: int | None = None) -> memoryview:
+    try:
+        with Path(str(path)).open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            return mapped(file.fileno(), size if most is None else min(most, size))
+    except (OSError, ValueError) as fault:
+        why = fault.strerror if isinstance(fault, OSError) else "is no file"
+        raise MissingFile(f"{one_line(str(path))}: {why}") from None
+
+
+def _notes(path: InputFile, data: memoryview, task: Task) -> GoldIndex:
+    with _damage(path):
+        half = column_bundle.read(data, NotesHead)
+    head, arrays = half.head, half.arrays
+    if (head.format, head.sandscore) != (FORMAT, __version__):
+        made = f"sandscore {one_line(head.sandscore)}, format {head.format}"
+        raise IndexRefused(f"{one_line(str(path))} was made by {made}, this is {__version__}, {FORMAT}; {_ANEW}")
+    dataset = DataSet(vocabulary(task, task.label), head.whole_names, growing=False)
+    with _damage(path):
+        ids = [name or "" for name in _named("id", arrays)]
+        dataset.extend(ids, _named("patient", arrays))
+        dataset.texts = NoteTexts.of_arrays(arrays)
+    return GoldIndex(str(path), dataset, head.source)
+
+
+def _names(role: str, names: Iterable[str | None]) -> dict[str, NDArray[Any]]:
+    """Names one behind the other, and how many characters each has."""
+    listed = list(names)
+    written = "".join(name for name in listed if name is not None).encode("utf-8", "surrogatepass")
+    sizes = np.array([_NO_NAME if name is None else len(name) for name in listed], np.int32)
+    return {f"{role}_names": np.frombuffer(written, np.uint8), f"{role}_sizes": sizes}
+
+
+def _named(role: str, arrays: dict[str, NDArray[Any]]) -> list[str | None]:
+    whole = str(arrays[f"{role}_names"].data, "utf-8", "surrogatepass")
+    sizes: Small = arrays[f"{role}_sizes"]
+    ends = np.cumsum(np.maximum(sizes, 0), dtype=np.int64).tolist()
+    begins = [0, *ends[:-1]]
+    listed = zip(begins, ends, sizes.tolist(), strict=True)
+    return [None if size == _NO_NAME else whole[begin:end] for begin, end, size in listed]
+
+
+def _definition(task: Task) -> str:
+    """Of all that the task table says: labels, spellings, what must be there."""
+    return sha256(msgspec.json.encode(task)).hexdigest()
+
+
+def _restored(name: str, array: str, source: SourceFile) -> ProblemCollector:
+    found = ProblemCollector(name, array)
+    found.counts = Counter(source.counts)
+    found.restore({}, 0, source.problems)
+    return found
+
+
+def _is_of(source: SourceFile, path: InputFile) -> bool:
+    if source.marks is not None and isinstance(path, str | Path) and str(path) != "-":
+        try:
+            if marks_of(Path(path)) == source.marks:
+                return True
+        except OSError:
+            pass  # whoever opens it says what is wrong
+    with opened(path) as file:
+        return file.sha256() == source.sha256

@@ -1,0 +1,58 @@
+"""The rules of queues that sandscore 0.1.0 made: defaults of its time, written down when the queue goes on with ours.
+
+So its boards stay what they were; whoever wants today's rules takes the lines out again.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from sandscore.base.diagnostics import warn
+from sandscore.base.whole_files import write_synced
+from sandscore.queue.queue_layout import CHALLENGE, LOG, LOGBOOK, PRIVATE, edited_path, private_path, public_path
+from sandscore.ranking.challenge_reading import parse_challenge
+from sandscore.ranking.verification import FIRST_RULES, SINCE
+from sandscore.records.record_reading import file_content
+
+
+def unwritten_rules(root: Path) -> Mapping[str, str]:
+    """The keys that challenge.toml has to name for boards to stay as they are, each with its value."""
+    path = edited_path(root, CHALLENGE)
+    if not _of_first_release(root):
+        return {}
+    given = parse_challenge(file_content(path), str(path)).model_fields_set
+    return {key: value for key, value in FIRST_RULES.items() if key not in given}
+
+
+def write_first_rules(root: Path) -> Mapping[str, str]:
+    """Write them, at the head of the file, where nothing else can claim them. Which were written."""
+    rules, path = unwritten_rules(root), edited_path(root, CHALLENGE)
+    if rules:
+        head = "".join(f'{key} = "{value}"\n' for key, value in rules.items())
+        content = f"# The rules of sandscore 0.1.0, by which this challenge began:\n{head}\n".encode() + file_content(
+            path
+        )
+        parse_challenge(content, str(path))
+        write_synced(path.resolve(), content)
+        said = ", ".join(f'{key} = "{value}"' for key, value in rules.items())
+        warn(f"{path} says now by which rules its boards were made: {said}")
+    return rules
+
+
+def _of_first_release(root: Path) -> bool:
+    """It has no halves and no log yet, or its boards do not say what their seed follows from."""
+    if not (root / PRIVATE).is_dir() and not any(place(root, name).is_dir() for place, name in _LOGS):
+        return True
+    boards = (path for path in public_path(root, "boards").glob("*.json") if ".v" not in path.stem)
+    return any(_without_seed_rule(path) for path in boards)
+
+
+_LOGS = ((private_path, LOGBOOK), (public_path, LOG))
+
+
+def _without_seed_rule(board: Path) -> bool:
+    try:
+        said = json.loads(file_content(board))
+        return SINCE not in said["config"]
+    except (ValueError, KeyError, TypeError):
+        return False
