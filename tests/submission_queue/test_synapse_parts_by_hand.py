@@ -4,7 +4,6 @@ import asyncio
 import datetime
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -512,7 +511,7 @@ def test_no_minute_holds_more_requests_than_its_share(tmp_path: Path, monkeypatc
 
 
 def test_statuses_and_messages_have_a_pace_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A status a second and a twentieth; three messages at once, then one in 60/7 s: ten in the first minute."""
+    """A status a second and a hundredth; three messages at once, then one in 60/7 s: ten in the first minute."""
     clock = Clock(monkeypatch)
     budget = AccountBudget(tmp_path, 540)
 
@@ -522,7 +521,7 @@ def test_statuses_and_messages_have_a_pace_of_their_own(tmp_path: Path, monkeypa
             await budget.turn(lane)
         return clock.now - begun
 
-    assert asyncio.run(go(Lane.STATUS, 5)) == pytest.approx(4 * 1.05)
+    assert asyncio.run(go(Lane.STATUS, 5)) == pytest.approx(4 * 1.01)
     assert asyncio.run(go(Lane.MESSAGE, 3)) == 0
     assert budget.wait_for_message() == pytest.approx(60 / 7)
     assert asyncio.run(go(Lane.MESSAGE, 7)) == pytest.approx(60)
@@ -558,16 +557,31 @@ def test_pauses_that_are_asked_for_and_pauses_that_are_not(tmp_path: Path, monke
 
 def test_three_connections_and_those_of_the_dead_are_free_again(tmp_path: Path) -> None:
     async def go() -> None:
-        one, other = AccountBudget(tmp_path, 60), AccountBudget(tmp_path, 60)
-        held = [await one.connection(), await one.connection(), await other.connection()]
-        assert None not in held
-        fourth = asyncio.ensure_future(other.connection())
+        one, other, lane = AccountBudget(tmp_path, 6000), AccountBudget(tmp_path, 6000), Lane.REQUEST
+        held = [await one.begin(lane), await one.begin(lane), await other.begin(lane)]
+        assert [len(locks) for locks in held] == [1, 1, 1]
+        fourth = asyncio.ensure_future(other.begin(lane))
         await asyncio.sleep(0.05)
         assert not fourth.done()
-        os.close(held[0] or 0)
-        held[0] = await asyncio.wait_for(fourth, 5)
-        for one_held in held:
-            os.close(one_held or 0)
+        one.end(lane, held.pop())
+        held.append(await asyncio.wait_for(fourth, 5))
+        for locks in held:
+            other.end(lane, locks)
+
+
+def test_a_status_call_begins_a_pause_after_the_answer_of_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long that was under way: at 0 asked, at 5 answered, at 6.01 the next."""
+    clock = Clock(monkeypatch)
+    one, other = AccountBudget(tmp_path, 540), AccountBudget(tmp_path, 540)
+
+    async def go() -> None:
+        held = await one.begin(Lane.STATUS)
+        clock.now += 5
+        one.end(Lane.STATUS, held)
+        other.end(Lane.STATUS, await other.begin(Lane.STATUS))
+        assert clock.now == pytest.approx(1006.01)
 
     asyncio.run(go())
 
@@ -576,7 +590,7 @@ def test_a_budget_that_cannot_be_kept_or_read_is_each_processes_own(tmp_path: Pa
     (tmp_path / "file").write_text("")
     nowhere = AccountBudget(tmp_path / "file", 60)
     asyncio.run(nowhere.turn(Lane.STATUS))
-    assert asyncio.run(nowhere.connection()) is None
+    assert asyncio.run(nowhere.begin(Lane.REQUEST)) == []
     for damaged in (b"x", b"\xff" * 108):
         (tmp_path / "turns").write_bytes(damaged)
         asyncio.run(asyncio.wait_for(AccountBudget(tmp_path, 60).turn(Lane.STATUS), 5))

@@ -165,9 +165,10 @@ def test_the_quota_is_written_into_the_rounds_once(queue: Queue, tmp_path: Path)
 
 def test_rounds_that_are_there_get_the_limits_and_keep_the_rest(queue: Queue, tmp_path: Path) -> None:
     monthly = {"limitType": "MONTHLY", "maximumSubmissions": 9}
-    times = {"roundStart": "2000-01-01T00:00:00.000Z", "roundEnd": "2999-01-01T00:00:00.000Z"}
-    over = {"id": "1", "etag": "a", "roundStart": "2000-01-01T00:00:00Z", "roundEnd": "2000-02-01T00:00:00Z"}
-    queue.world.rounds[queue.id] = {"1": over, "2": {"id": "2", "etag": "b", "limits": [monthly], **times}}
+    times = {"evaluationId": queue.id, "roundStart": "2000-01-01T00:00:00.000Z"}
+    over = {"id": "1", "etag": "a", "roundEnd": "2000-02-01T00:00:00.000Z"} | times
+    running = {"id": "2", "etag": "b", "roundEnd": "2999-01-01T00:00:00.000Z", "limits": [monthly]} | times
+    queue.world.rounds[queue.id] = {"1": over, "2": running}
     ran = init(queue, tmp_path / "a", "--write-quota", challenge=WITH_QUOTA)
     assert ran.code == 0, ran.err
     assert queue.world.rounds[queue.id]["1"] == over

@@ -11,7 +11,7 @@ from sandscore.cli.queue.queue_place import home_options, place_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sandscore.queue.homes.home_row import OutgoingMessage
+    from sandscore.queue.outgoing_messages import OutgoingMessage
 
 
 @click.command("outbox")

@@ -9,9 +9,6 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from msgspec import Struct
-from msgspec.structs import asdict
-
 from sandscore.base.errors import UsageFault
 from sandscore.base.registry import TableRow
 
@@ -19,36 +16,13 @@ if TYPE_CHECKING:
     from sandscore.containers.host_checks import Finding
     from sandscore.queue.home_protocol import QueueHome, SubmissionDoor
     from sandscore.queue.new_submission import NewSubmission
+    from sandscore.queue.outgoing_messages import OutgoingMessage, SentAgain
     from sandscore.queue.queue_setup import NewQueue, QueueMade
     from sandscore.queue.queue_status import AttemptFacts
     from sandscore.queue.workspace import Workspace
 
 Chosen = Mapping[str, Any]
 """What the command line said: the options of all homes by name, those that were not given None or empty."""
-
-
-class OutgoingMessage(Struct, frozen=True):
-    """A message to a team: what it is about, and what is known of its delivery."""
-
-    made: str
-    submission: str
-    event: str
-    delivery: str
-    """waiting, sent, unknown, undelivered; sending and prepared while a worker has it."""
-    to: Sequence[str]
-    subject: str
-    why: str | None = None
-
-    def to_dict(self) -> dict[str, object]:
-        """For programs."""
-        return asdict(self)
-
-
-class SentAgain(Struct, frozen=True):
-    """How many messages were to be sent again, and how many of them still wait."""
-
-    asked: int
-    waiting: int
 
 
 class HomeOption:
@@ -96,6 +70,8 @@ class HomeRow(TableRow):
     """Where its images are, if the challenge says nothing else; without any only those on the engine are taken."""
     takes_submissions: ClassVar[bool] = True
     """Whether ``submit`` is how submissions get here."""
+    is_service: ClassVar[bool] = False
+    """Whether the queue is on somebody else's machine, which may be away for a while: workers wait for it."""
     submitting: ClassVar[str] = ""
     """A sentence for the help of ``queue submit``, where they get here otherwise."""
     own_files: ClassVar[Sequence[str]] = ()
@@ -161,11 +137,11 @@ class HomeRow(TableRow):
 
         return AttemptFacts()
 
-    def outbox(self, workspace: "Workspace", *, every: bool = False) -> Sequence[OutgoingMessage]:
+    def outbox(self, workspace: "Workspace", *, every: bool = False) -> "Sequence[OutgoingMessage]":
         """Messages to teams that have not certainly arrived, oldest first; with ``every`` all there have been."""
         return ()
 
-    def resend(self, workspace: "Workspace", chosen: Chosen, submissions: Sequence[str]) -> SentAgain:
+    def resend(self, workspace: "Workspace", chosen: Chosen, submissions: Sequence[str]) -> "SentAgain":
         """Send again what has not certainly arrived, of these submissions or (none named) of all."""
         raise UsageFault(f"a queue of the home '{self.name}' has no outbox: its notices are sent as they come about")
 

@@ -10,10 +10,11 @@ import datetime
 import fcntl
 import os
 import struct
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from email.utils import parsedate_to_datetime
 from enum import IntEnum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def _rates(per_minute: int) -> Mapping[Lane, _Rate]:
     burst, scale = max(1, per_minute // 10), USUAL / per_minute
     return {
         Lane.REQUEST: _Rate(60.0 / max(1, per_minute - burst), burst),
-        Lane.STATUS: _Rate(1.05 * scale),
+        Lane.STATUS: _Rate(1.01 * scale),
         Lane.MESSAGE: _Rate(60.0 / 7 * scale, 3),
     }
 
@@ -141,21 +142,44 @@ class AccountBudget:
         finally:
             os.close(file)
 
-    async def connection(self) -> int | None:
-        """One of the account's connections: what is to be given back. None where they cannot be counted."""
+    async def begin(self, lane: Lane) -> list[int]:
+        """A turn and a connection of the account; what is to be given to ``end`` afterwards. Calls of statuses are one
+        at a time: between the answer of one and the next lies a whole pause, however long either is under way."""
+        held = await self._lock(["status"]) if lane is Lane.STATUS else []
+        try:
+            await self.turn(lane)
+            return held + await self._lock([f"connection-{number}" for number in range(CONNECTIONS)])
+        except BaseException:
+            _close(held)
+            raise
+
+    def end(self, lane: Lane, held: list[int]) -> None:
+        """It was answered, or never will be."""
+        if lane is Lane.STATUS:
+            with self._turns() as turns:
+                turns[lane].next = max(turns[lane].next, uptime() + self._rates[lane].seconds)
+        _close(held)
+
+    async def _lock(self, names: Sequence[str]) -> list[int]:
+        """The first of them that is free; nothing where they cannot be kept."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             while True:
-                for number in range(CONNECTIONS):
-                    file = os.open(self._folder / f"connection-{number}", os.O_RDWR | os.O_CREAT, 0o600)
+                for name in names:
+                    file = os.open(self._folder / name, os.O_RDWR | os.O_CREAT, 0o600)
                     try:
                         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                        return file
+                        return [file]
                     except BlockingIOError:
                         os.close(file)
                 await asyncio.sleep(_LOOK_SECONDS)
         except OSError:
-            return None
+            return []
+
+
+def _close(held: Sequence[int]) -> None:
+    for file in held:
+        os.close(file)
 
 
 def _read(content: bytes) -> list[_Turns]:
@@ -202,15 +226,14 @@ class BudgetTransport(httpx.AsyncBaseTransport):
         if "authorization" not in request.headers:
             return await self._inner.handle_async_request(request)
         lane = lane_of(request.method, request.url.path)
-        await self._budget.turn(lane)
-        held = await self._budget.connection()
+        end = partial(self._budget.end, lane, await self._budget.begin(lane))
         try:
             answer = await self._inner.handle_async_request(request)
         except BaseException:
-            _give_back(held)
+            end()
             raise
         self._budget.heed(lane, answer.status_code, answer.headers.get("Retry-After", ""))
-        answer.stream = _HeldStream(answer.stream, held)
+        answer.stream = _HeldStream(answer.stream, end)
         return answer
 
     async def aclose(self) -> None:
@@ -218,23 +241,18 @@ class BudgetTransport(httpx.AsyncBaseTransport):
 
 
 class _HeldStream(httpx.AsyncByteStream):
-    """An answer whose connection is given back when it was read."""
+    """An answer whose turn ends when it was read."""
 
-    def __init__(self, inner: Any, held: int | None) -> None:
-        self._inner, self._held = inner, held
+    def __init__(self, inner: Any, end: Callable[[], None]) -> None:
+        self._inner, self._ends = inner, [end]
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for block in self._inner:
             yield block
 
     async def aclose(self) -> None:
-        held, self._held = self._held, None
         try:
             await self._inner.aclose()
         finally:
-            _give_back(held)
-
-
-def _give_back(held: int | None) -> None:
-    if held is not None:
-        os.close(held)
+            while self._ends:
+                self._ends.pop()()

@@ -97,7 +97,7 @@ SCORES = "private_scores"
 _SUFFIX = re.compile(r"_(?:f1|value|precision|recall)")
 
 
-def with_marks(shown: Mapping[str, list[float] | None]) -> dict[str, Any]:
+def with_marks(shown: Mapping[str, list[float] | None]) -> Mapping[str, list[float] | list[str] | None]:
     """Scores, and before them what tells them from annotations of other tools."""
     names = [name for name, value in shown.items() if value is not None][:MOST_KEYS]
     return {SCORES: ["".join(map(_digits, names))], **shown} if names else dict(shown)
@@ -142,7 +142,7 @@ def _double(value: object) -> list[float] | None:
     return [float(value)]
 
 
-def typed(values: Sequence[Any]) -> dict[str, Any]:
+def typed(values: Sequence[Any]) -> Mapping[str, object]:
     """An annotation of ours as Synapse keeps it."""
     kind = "DOUBLE" if values and isinstance(values[0], float) else "STRING"
     return {"type": kind, "value": list(values)}

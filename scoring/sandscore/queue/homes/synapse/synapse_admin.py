@@ -1,7 +1,6 @@
 """Changes of a status by organisers and by the writer of the board."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -16,6 +15,9 @@ from sandscore.records.submission import Status, Verdict, Version
 
 _KEPT = ("reason", "finished")
 """What a version that is added later says nothing new about."""
+
+
+Shown = dict[str, list[float] | list[str] | None]
 
 
 class SynapseAdmin:
@@ -78,5 +80,5 @@ class SynapseAdmin:
 
         await self._statuses.change(submission_id, edit)
 
-    def _shown(self, feedback: Mapping[str, object] | None) -> dict[str, Any]:
-        return status_record.with_marks(status_record.scores(feedback or {})) if self._annotate_scores else {}
+    def _shown(self, feedback: Mapping[str, object] | None) -> Shown:
+        return dict(status_record.with_marks(status_record.scores(feedback or {}))) if self._annotate_scores else {}

@@ -5,9 +5,8 @@ Messages to teams, sent in the background: a full mailbox must not hold up the q
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 from sandscore.base.clock import uptime
 from sandscore.base.diagnostics import warn
@@ -24,7 +23,7 @@ from sandscore.records.submission import Event, Notice, Status
 _DRAIN_SECONDS = 20.0
 """How long a worker that ends goes on sending, if a turn comes in that time."""
 _LOOK_SECONDS = 2.0
-_POLICY: dict[str, Any] = {"retry_status_codes": [418], "retry_errors": [], "retry_exceptions": []}
+_POLICY: Mapping[str, object] = {"retry_status_codes": [418], "retry_errors": [], "retry_exceptions": []}
 """A message is asked for once: after most failures a second try could send it twice. An empty list of codes would be
 the client's own; no answer has this one."""
 _NOT_ASKED = 429
@@ -106,7 +105,7 @@ class Mailbox:
             self.outbox.give_back(taken)
             warn(f"a message to {_names(taken)} waits: {fault}")
             return False
-        posting = self._session.client.rest_post_async("/message", body=body, retry_policy=_POLICY)
+        posting = self._session.client.rest_post_async("/message", body=body, retry_policy=dict(_POLICY))
         try:
             await self._session.call("sending a message", posting)
         except Refused as fault:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from sandscore.base.clock import stamped, utc_now
 from sandscore.base.process_identity import gone, own_name
 from sandscore.base.whole_files import sync_folders, told, write_synced
-from sandscore.queue.homes.home_row import OutgoingMessage
+from sandscore.queue.outgoing_messages import OutgoingMessage
 from sandscore.queue.queue_layout import private_path
 from sandscore.records.submission import Event
 

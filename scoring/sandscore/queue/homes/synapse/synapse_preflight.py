@@ -12,12 +12,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from sandscore.base.clock import read, utc_now
+from sandscore.base.clock import utc_now
 from sandscore.base.errors import OrganiserFault
 from sandscore.containers.host_checks import Finding
 from sandscore.queue.homes.synapse.synapse_errors import Refused
 from sandscore.queue.homes.synapse.synapse_options import SynapseOptions
-from sandscore.queue.homes.synapse.synapse_quota import is_over, read_rounds, round_limits
+from sandscore.queue.homes.synapse.synapse_quota import read_rounds
 from sandscore.queue.homes.synapse.synapse_session import Session
 
 SCOPES = ("view", "modify", "download")
@@ -79,7 +79,7 @@ async def missing_rights(session: Session, evaluation_id: str) -> str | None:
     return f"the worker's account lacks {' and '.join(missing)} on the evaluation queue {evaluation_id}"
 
 
-async def _asked(session: Session, what: str, path: str) -> dict[str, Any] | None:
+async def _asked(session: Session, what: str, path: str) -> Mapping[str, Any] | None:
     """None where Synapse does not tell us."""
     try:
         found = await session.call(what, session.client.rest_get_async(path))
@@ -215,16 +215,16 @@ async def _rounds(session: Session, evaluation_id: str) -> AsyncIterator[Finding
     except Refused:
         yield Finding(name, "note", "the queue's rounds cannot be read")
         return
-    left = sorted((one for one in rounds if not is_over(one, now)), key=lambda one: str(one["roundStart"]))
+    left = sorted((one for one in rounds if not one.is_over(now)), key=lambda one: one.begins)
     if not rounds:
         yield Finding(name, "ok", "no rounds: Synapse takes submissions at any time and keeps no quota")
     elif not left:
         yield Finding(name, "note", "all rounds are over: Synapse takes no submission", "make a round on the queue")
-    elif read(str(left[0]["roundStart"])) > now:
-        yield Finding(name, "note", f"no round is open: Synapse takes submissions from {left[0]['roundStart']} on")
+    elif left[0].begins > now:
+        yield Finding(name, "note", f"no round is open: Synapse takes submissions from {left[0].round_start} on")
     else:
-        limits = ", ".join(f"{kind} {most}" for kind, most in round_limits(left[0]).items()) or "no limits"
-        yield Finding(name, "ok", f"a round is open until {left[0]['roundEnd']}, with {limits}")
+        limits = ", ".join(f"{kind} {most}" for kind, most in left[0].held.items()) or "no limits"
+        yield Finding(name, "ok", f"a round is open until {left[0].round_end}, with {limits}")
 
 
 def _rows(acl: Mapping[str, Any] | None) -> dict[str, set[str]]:

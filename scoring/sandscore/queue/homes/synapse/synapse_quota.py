@@ -7,11 +7,15 @@ Both count alike: all of a team's submissions to the queue but INVALID and REJEC
 import datetime
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from functools import partial
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.base.clock import DAY, read, utc_now, written
 from sandscore.base.errors import OrganiserFault
-from sandscore.queue.homes.synapse.synapse_errors import Refused
+from sandscore.queue.homes.synapse.synapse_errors import Refused, told
 from sandscore.queue.homes.synapse.synapse_listing import ListedSubmission, team_key
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.queue.new_submission import OverQuota, quota_of, refusal
@@ -60,33 +64,61 @@ def _came(one: ListedSubmission) -> datetime.datetime:
         return utc_now()
 
 
-async def read_rounds(session: Session, evaluation_id: str) -> list[dict[str, Any]]:
+class RoundLimit(Struct, frozen=True, rename="camel"):
+    """At most so many in a day, a week, a month or the whole round."""
+
+    limit_type: str
+    maximum_submissions: int
+
+
+class EvaluationRound(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A round of a queue, as Synapse has it; outside of its rounds a queue takes nothing."""
+
+    round_start: str
+    round_end: str
+    limits: list[RoundLimit] | None = None
+    evaluation_id: str = ""
+    id: str | None = None
+    etag: str | None = None
+
+    @property
+    def begins(self) -> datetime.datetime:
+        return read(self.round_start)
+
+    def is_over(self, now: datetime.datetime) -> bool:
+        return read(self.round_end) <= now
+
+    @property
+    def held(self) -> dict[str, int]:
+        return {one.limit_type: one.maximum_submissions for one in self.limits or ()}
+
+
+class _RoundPage(Struct, frozen=True, rename="camel"):
+    page: list[EvaluationRound] | None = None
+    next_page_token: str | None = None
+
+
+async def read_rounds(session: Session, evaluation_id: str) -> list[EvaluationRound]:
     """All rounds of the queue."""
-    found: list[dict[str, Any]] = []
-    token: str | None = None
+    found: list[EvaluationRound] = []
+    token, what = None, f"reading the rounds of queue {evaluation_id}"
     while True:
         body = json.dumps({"nextPageToken": token} if token else {})
         asking = session.client.rest_post_async(f"/evaluation/{evaluation_id}/round/list", body=body)
-        page = await session.call(f"reading the rounds of queue {evaluation_id}", asking)
-        found += page.get("page") or []
-        token = page.get("nextPageToken")
+        answer = await session.call(what, asking)
+        with told(what, 0):
+            page = msgspec.convert(answer, _RoundPage, strict=False)
+        found += page.page or []
+        token = page.next_page_token
         if not token:
             return found
 
 
-def round_limits(one: Mapping[str, Any]) -> dict[str, int]:
-    return {str(limit["limitType"]): int(limit["maximumSubmissions"]) for limit in one.get("limits") or ()}
-
-
-def is_over(one: Mapping[str, Any], now: datetime.datetime) -> bool:
-    return read(str(one["roundEnd"])) <= now
-
-
-def kept_by_rounds(rounds: Sequence[Mapping[str, Any]], quota: SlotCounts, now: datetime.datetime) -> bool:
+def kept_by_rounds(rounds: Sequence[EvaluationRound], quota: SlotCounts, now: datetime.datetime) -> bool:
     """Whether every round that is still to end has these limits."""
     wanted = limits_of(quota).items()
-    left = [one for one in rounds if not is_over(one, now)]
-    return bool(left) and all(wanted <= round_limits(one).items() for one in left)
+    left = [one for one in rounds if not one.is_over(now)]
+    return bool(left) and all(wanted <= one.held.items() for one in left)
 
 
 async def write_rounds(session: Session, evaluation_id: str, challenge: Challenge, phase: str | None) -> None:
@@ -96,18 +128,17 @@ async def write_rounds(session: Session, evaluation_id: str, challenge: Challeng
     if not wanted:
         raise OrganiserFault("challenge.toml has no [quota] that could be written into the queue's rounds")
     now = utc_now()
-    left = [one for one in await read_rounds(session, evaluation_id) if not is_over(one, now)]
+    left = [one for one in await read_rounds(session, evaluation_id) if not one.is_over(now)]
     for one in left:
-        limits = round_limits(one) | wanted
-        if limits != round_limits(one):
-            await _store(session, evaluation_id, {**one, "limits": _as_list(limits)})
+        if (limits := one.held | wanted) != one.held:
+            await _store(session, evaluation_id, replace(one, limits=_as_list(limits)))
     if not left:
-        await _store(session, evaluation_id, _new_round(evaluation_id, challenge, phase, wanted))
+        await _store(session, evaluation_id, _new_round(challenge, phase, wanted))
     if not kept_by_rounds(await read_rounds(session, evaluation_id), quota, now):
         raise OrganiserFault(f"Synapse has not taken the quota into the rounds of queue {evaluation_id}")
 
 
-def _new_round(evaluation_id: str, challenge: Challenge, name: str | None, limits: Mapping[str, int]) -> dict[str, Any]:
+def _new_round(challenge: Challenge, name: str | None, limits: Mapping[str, int]) -> EvaluationRound:
     phase = next((one for one in challenge.phases if one.name == name), None)
     begins = utc_now() + _AHEAD
     if phase is not None and phase.opens is not None:
@@ -117,24 +148,23 @@ def _new_round(evaluation_id: str, challenge: Challenge, name: str | None, limit
         raise OrganiserFault(
             f"the phase '{name}' closes at {written(ends)}: there is no round left to write its quota to"
         )
-    times = {"roundStart": _precise(begins), "roundEnd": _precise(ends)}
-    return {"evaluationId": evaluation_id, "limits": _as_list(limits), **times}
+    return EvaluationRound(_precise(begins), _precise(ends), _as_list(limits))
 
 
 def _precise(moment: datetime.datetime) -> str:
     return moment.astimezone(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _as_list(limits: Mapping[str, int]) -> list[dict[str, object]]:
-    return [{"limitType": kind, "maximumSubmissions": most} for kind, most in limits.items()]
+def _as_list(limits: Mapping[str, int]) -> list[RoundLimit]:
+    return [RoundLimit(kind, most) for kind, most in limits.items()]
 
 
-async def _store(session: Session, evaluation_id: str, one: Mapping[str, Any]) -> None:
+async def _store(session: Session, evaluation_id: str, one: EvaluationRound) -> None:
     """A second try may find that the first was stored: whether it was is looked at afterwards."""
-    client, path = session.client, f"/evaluation/{evaluation_id}/round"
-    key = one.get("id")
-    body = json.dumps(dict(one))
-    storing = client.rest_put_async(f"{path}/{key}", body=body) if key else client.rest_post_async(path, body=body)
+    path = f"/evaluation/{evaluation_id}/round"
+    body = msgspec.json.encode(replace(one, evaluation_id=evaluation_id)).decode()
+    store = partial(session.client.rest_put_async, f"{path}/{one.id}") if one.id else None
+    storing = (store or partial(session.client.rest_post_async, path))(body=body)
     try:
         await session.call(f"writing the rounds of queue {evaluation_id}", storing)
     except Refused as fault:

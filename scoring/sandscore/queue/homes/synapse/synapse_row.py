@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from sandscore.base.errors import UsageFault
-from sandscore.queue.homes.home_row import Chosen, HomeOption, HomeRow, OutgoingMessage, SentAgain
+from sandscore.queue.homes.home_row import Chosen, HomeOption, HomeRow
 
 if TYPE_CHECKING:
     from sandscore.containers.host_checks import Finding
     from sandscore.queue.homes.synapse.synapse_home import SynapseHome
     from sandscore.queue.homes.synapse.synapse_options import SynapseOptions
     from sandscore.queue.new_submission import NewSubmission
+    from sandscore.queue.outgoing_messages import OutgoingMessage, SentAgain
     from sandscore.queue.queue_setup import NewQueue, QueueMade
     from sandscore.queue.workspace import Workspace
 
@@ -36,6 +37,7 @@ need no more than --state DIR."""
     new_place: ClassVar[str] = "a Synapse queue with --synapse and --state"
     registries: ClassVar[tuple[str, ...]] = ("docker.synapse.org", "repo-prod.prod.sagebase.org")
     takes_submissions: ClassVar[bool] = False
+    is_service: ClassVar[bool] = True
     own_files: ClassVar[tuple[str, ...]] = ("synapse.json", "results", "synapse-cache", "outbox", "budget")
     edited_files: ClassVar[tuple[str, ...]] = ("synapse.json",)
     submitting: ClassVar[str] = "Submissions to a Synapse queue are made on Synapse."
@@ -132,15 +134,16 @@ need no more than --state DIR."""
     def back_up(self, workspace: "Workspace", target: Path) -> None:
         raise UsageFault("a Synapse queue is backed up by Synapse")
 
-    def outbox(self, workspace: "Workspace", *, every: bool = False) -> Sequence[OutgoingMessage]:
+    def outbox(self, workspace: "Workspace", *, every: bool = False) -> "Sequence[OutgoingMessage]":
         from sandscore.queue.homes.synapse.synapse_outbox import outbox_of
 
         return outbox_of(workspace.root).listed(every)
 
-    def resend(self, workspace: "Workspace", chosen: Chosen, submissions: Sequence[str]) -> SentAgain:
+    def resend(self, workspace: "Workspace", chosen: Chosen, submissions: Sequence[str]) -> "SentAgain":
         import asyncio
 
         from sandscore.queue.homes.synapse.synapse_outbox import outbox_of
+        from sandscore.queue.outgoing_messages import SentAgain
 
         found = outbox_of(workspace.root)
         again = found.resend(submissions)

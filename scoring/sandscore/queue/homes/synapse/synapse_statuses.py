@@ -118,7 +118,7 @@ def _path(submission_id: str) -> str:
     return f"/evaluation/submission/{submission_id}/status"
 
 
-def _body(now: Seen, wanted: Change, mark: str) -> dict[str, Any]:
+def _body(now: Seen, wanted: Change, mark: str) -> Mapping[str, object]:
     """The whole status: a field that is not sent is cleared."""
     changed = {"status": wanted.status, "canCancel": wanted.can_cancel, "cancelRequested": wanted.cancel}
     body = {**now.raw} | {name: value for name, value in changed.items() if value is not None}
