@@ -12,6 +12,7 @@ import pytest
 from sandscore.annotations import annotation_loader, note_loader, note_texts
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.annotations.kernel.block_readers import AnnotationReader, KernelBlock
+from sandscore.measures import kernel_counts
 from sandscore.task_table.task import Task
 
 
@@ -35,7 +36,7 @@ def spied() -> Iterator[list[int]]:
 def no_kernel() -> Iterator[None]:
     """As where there was no compiler."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (annotation_loader, note_loader, note_texts):
+        for module in (annotation_loader, note_loader, note_texts, kernel_counts):
             patch.setattr(module, "kernel", lambda: None)
         yield
 

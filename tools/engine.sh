@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 socket=${SANDSCORE_SOCKET:-/var/run/docker.sock}
 data=${SANDSCORE_ENGINE_DATA:-/var/lib/sandscore-engine}
 engine_packages=(docker.io iptables)
-test_packages=(busybox-static debootstrap docker-registry)
+test_packages=(busybox-static debootstrap docker-registry bubblewrap libseccomp2)
 
 # Says where an engine answers, by DOCKER_HOST, the docker command's context or a usual socket; or why none does.
 reached() { "$here/.venv/bin/python" "$here/tools/base_image.py" reach; }
@@ -22,7 +22,7 @@ missing_packages() {
 may_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
 
 install_packages() {
-    echo "engine: installing $* (engine: docker.io iptables; test images: busybox-static debootstrap; digests: docker-registry)"
+    echo "engine: installing $* (engine: docker.io iptables; test images: busybox-static debootstrap; digests: docker-registry; engine without a daemon: bubblewrap)"
     apt-get update -qq
     RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }

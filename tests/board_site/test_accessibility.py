@@ -1,5 +1,6 @@
 """Every page: no violation axe knows of, in light and dark, wide and narrow; valid HTML; nothing from outside."""
 
+import re
 from pathlib import Path
 
 import html5lib
@@ -41,6 +42,16 @@ def test_axe_finds_nothing_in_what_opens(browser: Browser, site: Path) -> None:
             numbers.click()
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_search_engine_is_told_what_a_page_is(site: Path, name: str) -> None:
+    """Once, in words of the page; a board and its submissions begin with who leads, or where they stand."""
+    text = (site / name).read_text(encoding="utf-8")
+    (told,) = re.findall('<meta name="description" content="(.*)">', text)
+    shown = " ".join(re.sub("<.*?>", "", text[text.index("<body") :]).split())
+    assert told
+    assert " ".join(re.split(r"(?<=\.) ", told)[0].split()) in shown or name in {"how-to-read.html", "report.html"}
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -75,7 +75,7 @@ def test_the_preview_is_a_picture_of_the_size_that_is_said(shared: Path) -> None
 def test_a_page_describes_itself(shared: Path) -> None:
     page = (shared / "site" / "address" / "index.html").read_text()
     assert f'<meta property="og:image" content="{URL}address/preview.png">' in page
-    assert "img-src 'self'" in page.replace("&#39;", "'")
+    assert "img-src 'self'; connect-src 'self'\">" in page.replace("&#39;", "'")
     block = page.split('<script type="application/ld+json">')[1].split("</script>")[0]
     told = json.loads(block)
     assert told["@type"] == "Dataset"

@@ -43,6 +43,15 @@ def python_image(client: "DockerClient") -> Iterator[PythonImages]:
 
 
 @pytest.fixture(scope="session")
+def unpacked_images(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where bubblewrap keeps images meanwhile."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("images")
+        patch.setenv("SANDSCORE_IMAGES", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="session")
 def small() -> RunLimits:
     """Limits under which hostile things are soon over, on a machine with little to spare."""
     return RunLimits(

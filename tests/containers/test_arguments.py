@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from sandscore.containers.engines.docker.container_limits import container_arguments, seccomp_profile
+from sandscore.containers.engines.docker.container_limits import container_arguments
+from sandscore.containers.engines.engine_protocol import seccomp_profile
 from sandscore.containers.run_context import preset
 from sandscore.records.run_record import Hardening, ImageFacts, RunLimits
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from sandscore.base.errors import InfrastructureFault, UsageFault
+from sandscore.containers.engines import engine_protocol
 from sandscore.containers.engines.docker import container_limits
 from sandscore.containers.hostile.firing_range import FiringRange, _require_answer, attack, firing_range
 from sandscore.containers.hostile.hostile_set import CASES, Case, choose
@@ -37,7 +38,7 @@ def test_contained(firing: FiringRange, case: Case) -> None:
 
 
 def without_filter_of(*calls: str) -> str:
-    profile = json.loads(container_limits.seccomp_profile())
+    profile = json.loads(engine_protocol.seccomp_profile())
     profile["syscalls"].append({"names": list(calls), "action": "SCMP_ACT_ALLOW"})
     return f"seccomp={json.dumps(profile)}"
 
@@ -51,7 +52,7 @@ def mounted(arguments: Arguments, source: object, target: str) -> Arguments:
     return {"volumes": {**arguments["volumes"], str(source): {"bind": target, "mode": "rw"}}}
 
 
-OURS = f"seccomp={container_limits.seccomp_profile()}"
+OURS = f"seccomp={engine_protocol.seccomp_profile()}"
 PRIVILEGED = "no-new-privileges:true"
 OPENED: dict[str, tuple[Callable[[Arguments], Arguments], dict[str, tuple[str, ...]]]] = {
     "user": (lambda _: {"user": "0:0"}, {"root-user": ("a process runs as user 0", "it is 0:0")}),
@@ -209,7 +210,8 @@ def test_every_protection_is_taken_away_once() -> None:
 
 @pytest.mark.engine
 def test_the_hunts_find_what_is_open(firing: FiringRange, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of it at once, and what no single opening lets through."""
+    """All of it at once, and what no single opening lets through; the look at the limits before each run would."""
+    monkeypatch.setattr("sandscore.containers.annotator_starts.limits_in_force", lambda _: None)
 
     def opened(_: Arguments) -> Arguments:
         return {

@@ -14,6 +14,8 @@ from tempfile import TemporaryDirectory
 from bounds.pathological import PATHOLOGICAL
 from bounds.test_bounds import ENDINGS, Bench
 from fuzz.agreement import compare
+from fuzz.counting import compare as compare_counts
+from fuzz.counting import compared, sanitized
 from fuzz.hostile import attack
 from fuzz.kernel import any_cases, compiled, told
 from fuzz.kernel_edges import cut_off, labelled, long, numbered, taken_apart, turning
@@ -22,13 +24,15 @@ from tqdm import tqdm
 SHARDS, ROUNDS = 200, 1000
 BOUNDS, IN_BOUNDS = 100, 5000
 AGREEMENTS, COMPARED = 30, 1000
+COUNTS, DATA_SETS, CHECKED, NOTES = 100, 110, 10, 50
 FULL_SIZE = 4_500_000
 LARGE = {"a string of one escape": 20 << 20, "arrays in annotations": 112 << 20, "blanks": 700 << 20}
 FIRST = 10_000
 GUIDED = 100_000
 ALL_RIGHT = f"""{SHARDS * ROUNDS:,} hostile inputs, each ended in an exit code of the contract
 {BOUNDS * IN_BOUNDS:,} blocks that the kernel read within its bounds
-{AGREEMENTS * COMPARED:,} files that the kernel and the decoder read alike"""
+{AGREEMENTS * COMPARED:,} files that the kernel and the decoder read alike
+{COUNTS * DATA_SETS * NOTES:,} notes that the kernel and the columns count alike, some of them within bounds"""
 
 
 def attacked(seed: int) -> None:
@@ -48,6 +52,13 @@ def agreed(seed: int) -> None:
 def agreed_at_edges(_: int) -> None:
     with TemporaryDirectory() as folder:
         compare(Path(folder), chain(turning(), long(), numbered(), cut_off(), taken_apart()))
+
+
+def counted(library: Path, seed: int) -> None:
+    first = seed * DATA_SETS
+    compared(library, first, CHECKED)
+    for number in range(first + CHECKED, first + DATA_SETS):
+        compare_counts(number)
 
 
 def judged(work: Callable[[int], None], seed: int) -> str | None:
@@ -77,7 +88,11 @@ def dear() -> list[str]:
 def main() -> int:
     with ProcessPoolExecutor(2) as pool, TemporaryDirectory() as folder:
         program = compiled(Path(folder))
-        parts = ((attacked, SHARDS), (partial(bounded, program), BOUNDS), (agreed, AGREEMENTS), (agreed_at_edges, 1))
+        library = sanitized(Path(folder))
+        parts = (
+            *((attacked, SHARDS), (partial(bounded, program), BOUNDS), (agreed, AGREEMENTS), (agreed_at_edges, 1)),
+            (partial(counted, library), COUNTS),
+        )
         waiting = [pool.submit(judged, work, FIRST + seed) for work, seeds in parts for seed in range(seeds)]
         found = [bad for one in tqdm(waiting, unit="thousands") if (bad := one.result())]
     found += dear()

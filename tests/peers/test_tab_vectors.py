@@ -11,8 +11,8 @@ from peers.vectors import cases
 from sandscore.base.errors import SandscoreError
 from sandscore.profiles.profile import CompanionFile, OriginalScorer, ProfileInput, ProfileResult
 from sandscore.profiles.profile_registry import PROFILES
+from sandscore.profiles.tab.corpus_grid import words_in
 from sandscore.profiles.tab.masked_corpus import read_corpus, read_masks
-from sandscore.profiles.tab.tab_measures import words_in
 from sandscore.task_table.task import find_task
 
 Case = dict[str, Any]

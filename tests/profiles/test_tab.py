@@ -8,12 +8,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from cli.running import sandscore
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sandscore.base.bundled_content import hipaa_map
 from sandscore.profiles.tab import stretch_cover
-from sandscore.profiles.tab.stretch_cover import head_rule, masked_characters, rule_2022
+from sandscore.profiles.tab.corpus_grid import CorpusGrid, words_in
+from sandscore.profiles.tab.masked_corpus import MaskedDocument
+from sandscore.profiles.tab.stretch_cover import Covered, head_rule, rule_2022
 from sandscore.task_table.task import TASKS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,17 +45,81 @@ def score(folder: Path, gold: Any, predictions: Any, profile: str, *more: str, c
     return json.loads(ran.out) if code == 0 else {"said": ran.err}
 
 
+def grid_of(text: str) -> CorpusGrid:
+    return CorpusGrid([MaskedDocument("n1", text, ())])
+
+
+def one(covered: Covered, start: int, end: int) -> bool:
+    return bool(covered(np.array([start]), np.array([end]))[0])
+
+
 def test_a_title_with_its_dot_needs_a_mask_only_in_the_newer_release() -> None:
     """``Mr. Berg``, Berg masked: spaCy's token is ``mr.``, which is not in the list; the older rule knows ``mr``."""
-    text = "Mr. Berg"
-    masked = masked_characters(text, [(4, 8)])
-    assert not head_rule(text, masked, [(0, 3, "PROPN"), (4, 8, "PROPN")])(0, 8)
-    assert rule_2022(text, masked)(0, 8)
+    grid = grid_of("Mr. Berg")
+    masked = grid.covering([[(4, 8)]])
+    assert not one(head_rule(grid, masked, [[(0, 3, "PROPN"), (4, 8, "PROPN")]]), 0, 8)
+    assert one(rule_2022(grid, masked), 0, 8)
 
 
 @pytest.mark.parametrize(("tag", "covered"), [("PROPN", False), ("ADP", True)])
 def test_a_name_tagged_as_a_preposition_needs_no_mask(tag: str, covered: bool) -> None:
-    assert head_rule("Under", bytearray(5), [(0, 5, tag)])(0, 5) is covered
+    grid = grid_of("Under")
+    assert one(head_rule(grid, grid.covering([[]]), [[(0, 5, tag)]]), 0, 5) is covered
+
+
+WORDS = (
+    "mr|mrs|ms|and|or|from|until|to|about|after|as|at|before|between|by|during|for|in|into|of|on|over|since|with|the|a"
+    "|an|no|nr|’s|'s"
+)
+PASSING = re.compile(rf"\b(?:{WORDS})\b|[ ,.\-;:/&()\[\]–'\"’“”]", re.IGNORECASE)
+PIECES = st.sampled_from(
+    [
+        "of",
+        "Mr",
+        "No",
+        "s",
+        "'s",
+        "’S",
+        "Ann",
+        "a",
+        "İ",
+        "ſ",
+        "mſ",
+        "in",
+        "x_1",
+        "é",
+        "e\u0301",
+        *" .'’-\n—(",
+        "😀",
+        "K",
+    ]
+)
+
+
+def by_characters(text: str, masked: set[int], start: int, end: int) -> bool:
+    """Release 2022 from its description: sets of places, and what is found in the stretch in lower case."""
+    left = set(range(start, end)) - masked
+    for found in PASSING.finditer(text[start:end].lower()) if left else ():
+        left -= set(range(start + found.start(), start + found.end()))
+    return not left
+
+
+@given(st.lists(st.lists(PIECES, min_size=1, max_size=8).map("".join), min_size=1, max_size=3), st.data())
+def test_the_older_rule_and_words_against_sets_of_places(texts: list[str], data: st.DataObject) -> None:
+    def spans(text: str) -> st.SearchStrategy[list[tuple[int, int]]]:
+        ends = st.tuples(st.integers(0, len(text)), st.integers(0, len(text)))
+        return st.lists(ends.map(lambda both: (min(both), max(both))), max_size=5)
+
+    grid = CorpusGrid([MaskedDocument(str(number), text, ()) for number, text in enumerate(texts)])
+    masks = [data.draw(spans(text)) for text in texts]
+    covered = rule_2022(grid, grid.covering(masks))
+    for text, base, listed in zip(texts, grid.base.tolist(), masks, strict=True):
+        masked = {at for start, end in listed for at in range(start, end)}
+        for start, end in data.draw(spans(text)):
+            if start < end:
+                assert one(covered, base + start, base + end) == by_characters(text, masked, start, end)
+                words = grid.words(np.array([base + start]), np.array([base + end]))
+                assert words_in(text, start, end) == [*zip(words.start - base, words.end - base, strict=True)]
 
 
 def test_its_own_files_are_scored_and_the_card_names_their_documents(tmp_path: Path) -> None:

@@ -52,6 +52,12 @@ class Runs(Struct, frozen=True):
             None if whole.entity is None else whole.entity[rows],
         )
 
+    def within(self, note: int, last: int) -> "Runs":
+        """The runs of these notes."""
+        runs = self._runs(note, last)
+        told = (column[runs] for column in (self.note, self.first, self.size, self.first_token, self.tokens))
+        return Runs(self.columns, *told)
+
     def _runs(self, note: int, last: int) -> slice:
         return slice(*np.searchsorted(self.note, (note, last)).tolist())
 

@@ -16,7 +16,7 @@ from sandscore.base.terminal_text import one_line
 from sandscore.ranking import verification
 from sandscore.ranking.board_building import rank as ranked
 from sandscore.ranking.board_exports import EXPORTS, as_json, as_text
-from sandscore.ranking.card_reading import RankedCard, card_entry, read_card, refuse_incomparable
+from sandscore.ranking.card_reading import RankedCard, card_entry, cards_of_phase, read_card, refuse_incomparable
 from sandscore.ranking.challenge_reading import read_challenge, rules_for
 from sandscore.ranking.pair_tests import draws_of
 from sandscore.ranking.resampling import seed_of
@@ -65,7 +65,7 @@ def rank(
     """
     if isinstance(results, str | Path | Result | Scorecard):
         results = [results]
-    entries = [_entry(result, number) for number, result in enumerate(results, 1)]
+    entries = cards_of_phase([_entry(result, number) for number, result in enumerate(results, 1)], phase)
     refuse_incomparable(entries)
     configured = read_challenge(Path(challenge)) if isinstance(challenge, str | Path) else challenge
     return RankedBoard(_shown(_board(entries, configured, phase, measure), entries, configured))
@@ -73,7 +73,7 @@ def rank(
 
 def rank_to_file(request: RankingPlan, output: Path | None = None, testing: PairTests = _unfollowed) -> Board:
     """The board of these files of cards, named as seen from the output so that both can move together."""
-    entries = [read_card(path) for path in request.cards]
+    entries = cards_of_phase([read_card(path) for path in request.cards], request.phase)
     refuse_incomparable(entries)
     configured = read_challenge(request.challenge) if request.challenge else None
     start = output.parent if output else Path()
@@ -102,7 +102,7 @@ def _board(
     measure: str | None,
     testing: PairTests = _unfollowed,
 ) -> Board:
-    rules, phase = rules_for(challenge, entries[0].card.task, phase)
+    rules, phase = rules_for(challenge, entries[0].card.task, phase or _phase_of(entries, challenge))
     if measure:
         rules = rules.model_copy(update={"headline": measure, "aggregation": "headline"})
     with testing(*_tests(entries, rules)) as advance:
@@ -110,6 +110,13 @@ def _board(
             return ranked(entries, rules, phase, advance)
         except UsageFault as fault:
             raise _UnfitRules(str(fault)) from None
+
+
+def _phase_of(entries: Sequence[RankedCard], challenge: Challenge | None) -> str | None:
+    """The one that the cards name, where the challenge has it."""
+    named = next((entry.card.phase for entry in entries if entry.card.phase is not None), None)
+    known = challenge is None or any(phase.name == named for phase in challenge.phases)
+    return named if known else None
 
 
 def _shown(

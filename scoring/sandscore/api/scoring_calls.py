@@ -227,6 +227,9 @@ def score_to_files(request: ScoringPlan, files: ScoreFiles, watch: ReadingWatch 
     scored = scoring.scored(watch, watch.warning)
     for sentence in (*write_errors(scored), *scored.card.warnings):
         watch.warning(sentence)
+    phase = files.phase if policy is None else policy.phase
+    if phase is not None:
+        scored = replace(scored, card=scored.card.model_copy(update={"phase": phase}))
     if policy is not None:
         scored = _published(scored, policy, files)
     if files.card:

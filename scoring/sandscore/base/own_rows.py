@@ -56,6 +56,7 @@ OWN_ROWS = {
     },
     "sandscore.engines": {
         "docker": "sandscore.containers.engines.docker.docker_row:DockerRow",
+        "bubblewrap": "sandscore.containers.engines.bubblewrap.bubblewrap_row:BubblewrapRow",
     },
     "sandscore.homes": {
         "sqlite": "sandscore.queue.homes.sqlite.sqlite_row:SqliteRow",

@@ -17,7 +17,7 @@ MANY_TESTS = 20_000_000_000
 @click.command("rank")
 @click.argument("cards", metavar="CARD...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--challenge", type=click.Path(path_type=Path), help="challenge.toml: how scores become ranks.")
-@click.option("--phase", help="The phase of the challenge, where it has several.")
+@click.option("--phase", help="The phase of the challenge: cards of others are left out.")
 @click.option("--measure", help="Rank by this measure instead of the configured headline.")
 @click.option("--everything", is_flag=True, help="Show what the phase's feedback hides; not for participants.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the board (JSON) here.")

@@ -57,7 +57,7 @@ _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report
     is_flag=True,
     help="Write what --challenge lets out; SANDSCORE_SALT hides note and patient ids.",
 )
-@click.option("--phase", metavar="P", help="With --publish: the phase of the challenge, where it has several.")
+@click.option("--phase", metavar="P", help="The phase of the challenge that the card is of; with --publish its policy.")
 @click.option("--cards", type=NearChoice(["totals", "notes"]), help="With --publish: no more than that.")
 @click.option(
     "--errors", metavar="DIR", help="Write false positives, misses and a confusion matrix here; they quote gold."

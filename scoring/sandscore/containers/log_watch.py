@@ -67,11 +67,16 @@ class LogWatch:
             if len(self._tail) > 2 * self._kept + (1 << 16):
                 del self._tail[: -self._kept or len(self._tail)]
 
+    def settle(self) -> None:
+        """Wait for the last words of a container that has ended."""
+        if self._thread is not None:
+            self._thread.join(timeout=2.0)
+
     def close(self) -> None:
         """Wait for the last words of a container that has ended, then hang up."""
         if self._thread is None:
             return
-        self._thread.join(timeout=2.0)
+        self.settle()
         if self._thread.is_alive():
             self._hang_up()
             self._thread.join(timeout=2.0)

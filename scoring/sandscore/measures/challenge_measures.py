@@ -6,12 +6,14 @@ from typing import ClassVar
 import numpy as np
 from msgspec import Struct
 
-from sandscore.annotations.columns import Ints
+from sandscore.annotations.columns import Ints, Small
+from sandscore.annotations.kernel.kernel_library import BY_LABEL, BY_SPAN, BY_TOKEN
 from sandscore.base.errors import UsageFault
 from sandscore.measures import challenge_counts
 from sandscore.measures.aligned import Sides
 from sandscore.measures.challenge_counts import Tallies, Tally
 from sandscore.measures.hipaa_map import HipaaMap
+from sandscore.measures.kernel_counts import KernelRule
 from sandscore.measures.measure import Measure
 from sandscore.measures.measure_syntax import Named, Parameter, Scalar
 from sandscore.task_table.task import Task
@@ -19,10 +21,9 @@ from sandscore.task_table.task import Task
 CONTRACT = "the challenge's rules, docs/measures.md"
 
 
-class Countable(Struct, frozen=True):
-    """Some notes, how many labels there are, the measure's parameters, and by label whether HIPAA protects it."""
+class CountingTerms(Struct, frozen=True):
+    """How many labels there are, the measure's parameters, and by label whether HIPAA protects it."""
 
-    sides: Sides
     labels: int
     settings: Mapping[str, Scalar]
     hipaa: Ints | None
@@ -32,6 +33,12 @@ class Countable(Struct, frozen=True):
         if self.hipaa is None:
             raise UsageFault("it needs a HIPAA map")
         return self.hipaa
+
+
+class Countable(CountingTerms, frozen=True):
+    """The same, and the notes."""
+
+    sides: Sides
 
 
 class ChallengeMeasure(Measure):
@@ -44,6 +51,11 @@ class ChallengeMeasure(Measure):
     def count(given: Countable) -> Tallies:
         """tp, fp and fn a note, and a label where the measure has any."""
         raise NotImplementedError
+
+    @staticmethod
+    def rule(terms: CountingTerms) -> KernelRule | None:
+        """How the kernel counts the same; None: it cannot."""
+        return None
 
 
 class TokenMatch(ChallengeMeasure):
@@ -58,6 +70,10 @@ class TokenMatch(ChallengeMeasure):
     def count(given: Countable) -> Tallies:
         return challenge_counts.token(given.sides, given.labels)
 
+    @staticmethod
+    def rule(terms: CountingTerms) -> KernelRule:
+        return KernelRule(BY_TOKEN)
+
 
 class StrictMatch(ChallengeMeasure):
     """Equal annotations."""
@@ -70,6 +86,10 @@ class StrictMatch(ChallengeMeasure):
     @staticmethod
     def count(given: Countable) -> Tallies:
         return challenge_counts.instance_strict(given.sides, given.labels)
+
+    @staticmethod
+    def rule(terms: CountingTerms) -> KernelRule:
+        return KernelRule(BY_SPAN)
 
 
 class RelaxedMatch(ChallengeMeasure):
@@ -84,6 +104,10 @@ class RelaxedMatch(ChallengeMeasure):
     @staticmethod
     def count(given: Countable) -> Tallies:
         return challenge_counts.instance_relax(given.sides, given.labels, given.settings)
+
+    @staticmethod
+    def rule(terms: CountingTerms) -> KernelRule | None:
+        return KernelRule(BY_SPAN, int(terms.settings["relax"])) if terms.settings["boundary"] == "end" else None
 
 
 class LabelMatch(ChallengeMeasure):
@@ -100,6 +124,10 @@ class LabelMatch(ChallengeMeasure):
         right = int(found.per_note[:, 0].sum())
         return Tallies(found.per_note, found.per_label, (right, challenge_counts.differing(given.sides, right)))
 
+    @staticmethod
+    def rule(terms: CountingTerms) -> KernelRule:
+        return KernelRule(BY_LABEL, value=_values(np.arange(terms.labels)), conditional=True)
+
 
 class HipaaMatch(ChallengeMeasure):
     """Equal annotations that HIPAA treats alike."""
@@ -113,6 +141,10 @@ class HipaaMatch(ChallengeMeasure):
     def count(given: Countable) -> Tallies:
         return challenge_counts.by_value(given.sides, given.protected)
 
+    @staticmethod
+    def rule(terms: CountingTerms) -> KernelRule:
+        return KernelRule(BY_LABEL, value=_values(terms.protected), by_label=False)
+
 
 class HipaaOnlyMatch(ChallengeMeasure):
     """Equal annotations with equal labels, among those that HIPAA protects."""
@@ -125,6 +157,16 @@ class HipaaOnlyMatch(ChallengeMeasure):
     @staticmethod
     def count(given: Countable) -> Tallies:
         return challenge_counts.among(given.sides, given.labels, given.protected)
+
+    @staticmethod
+    def rule(terms: CountingTerms) -> KernelRule:
+        kept = np.where(terms.protected, np.arange(len(terms.protected)), -1)
+        return KernelRule(BY_LABEL, value=_values(kept), by_label=False)
+
+
+def _values(by_label: Ints) -> Small:
+    """What each label stands for; at least one."""
+    return np.append(by_label, -1).astype(np.int32)
 
 
 class Counted(Struct, frozen=True):
@@ -141,12 +183,29 @@ def count_all(
     task: Task, sides: Sides, names: list[str], measures: Iterable[Named], hipaa: HipaaMap | None
 ) -> list[Counted]:
     """Every measure's counts over some notes. ``names`` are the labels' names by code."""
+    rows = terms_of(task, names, measures, hipaa)
+    return [named_counts(measure, row.count(_countable(sides, terms))) for measure, row, terms in rows]
+
+
+def terms_of(
+    task: Task, names: list[str], measures: Iterable[Named], hipaa: HipaaMap | None
+) -> list[tuple[Named, type[ChallengeMeasure], CountingTerms]]:
+    """Every measure with its row and what it is to count by."""
     from sandscore.measures.measure_registry import MEASURES
 
     MEASURES.learn(task)
     protected = hipaa.codes(names) if hipaa else None
-    labels = max(1, len(names)) if task.label else 0
-    return [_count(sides, labels, measure, protected) for measure in measures]
+    return [_terms(measure, labels_of(task, names), protected) for measure in measures]
+
+
+def labels_of(task: Task, names: list[str]) -> int:
+    """How many labels are told apart; 0 where the task has none."""
+    return max(1, len(names)) if task.label else 0
+
+
+def named_counts(measure: Named, found: Tallies) -> Counted:
+    """A measure's counts under its name."""
+    return Counted(measure, found.per_note, found.per_label, found.conditional)
 
 
 def added(counted: list[Counted], reason: str | None) -> Counted:
@@ -173,12 +232,15 @@ def challenge_measure(name: str) -> type[ChallengeMeasure]:
     return row
 
 
-def _count(sides: Sides, labels: int, measure: Named, protected: Ints | None) -> Counted:
+def _terms(measure: Named, labels: int, protected: Ints | None) -> tuple[Named, type[ChallengeMeasure], CountingTerms]:
     row = challenge_measure(measure.name)
     if issubclass(row, HipaaMatch | HipaaOnlyMatch) and protected is None:
         raise UsageFault(f"{measure} needs a HIPAA map")
-    found = row.count(Countable(sides, labels, row.settle(measure), protected))
-    return Counted(measure, found.per_note, found.per_label, found.conditional)
+    return measure, row, CountingTerms(labels, row.settle(measure), protected)
+
+
+def _countable(sides: Sides, terms: CountingTerms) -> Countable:
+    return Countable(labels=terms.labels, settings=terms.settings, hipaa=terms.hipaa, sides=sides)
 
 
 def totals(per_group: Tally) -> tuple[int, int, int]:

@@ -18,7 +18,7 @@ from sandscore.base.forked_work import beside
 from sandscore.measures import error_kinds
 from sandscore.measures.aligned import Sides, side_of
 from sandscore.measures.challenge_counts import Tally
-from sandscore.measures.challenge_measures import Counted, added, count_all
+from sandscore.measures.challenge_measures import Counted, added, count_all, labels_of, named_counts, terms_of
 from sandscore.measures.confidence import (
     ConfidenceLedger,
     Handed,
@@ -28,6 +28,7 @@ from sandscore.measures.confidence import (
     levels_of,
 )
 from sandscore.measures.hipaa_map import HipaaMap
+from sandscore.measures.kernel_counts import KernelCounts, KernelPart, kernel_counts
 from sandscore.measures.measure_syntax import Named
 from sandscore.task_table.task import Task
 
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from sandscore.measures.leak_totals import LeakQuestion, LeakTable, PartLeaks
 
 PART = 1 << 16
+KERNEL_PART = 1 << 19
+"""The kernel needs no room for columns of a part's own, only for its results."""
 
 
 class Chunks:
@@ -43,21 +46,26 @@ class Chunks:
     def __init__(self, loaded: Loaded, size: int = PART) -> None:
         notes = len(loaded.dataset.ids)
         self._dataset = loaded.dataset
-        self._files = [runs_of(loaded.columns[role]) for role in ("gold", "predictions")]
-        gold, predicted = (file.per_note(notes) for file in self._files)
-        self._borders = list(pairwise(borders(gold + predicted, size)))
+        self.files = [runs_of(loaded.columns[role]) for role in ("gold", "predictions")]
+        gold, predicted = (file.per_note(notes) for file in self.files)
+        self._per_note = gold + predicted
+        self.cut(size)
+
+    def cut(self, size: int) -> None:
+        """Into parts of another size."""
+        self.borders = list(pairwise(borders(self._per_note, size)))
 
     def __len__(self) -> int:
-        return len(self._borders)
+        return len(self.borders)
 
     def __getitem__(self, part: int) -> Sides:
-        first, last = self._borders[part]
-        gold, predicted = (side_of(file.take(first, last), first) for file in self._files)
+        first, last = self.borders[part]
+        gold, predicted = (side_of(file.take(first, last), first) for file in self.files)
         return Sides(gold, predicted, last - first, first, self._dataset)
 
     def forget(self) -> None:
         """Give the memory of what was looked at back, where it can be read again."""
-        for file in self._files:
+        for file in self.files:
             file.columns.forget()
 
 
@@ -97,10 +105,17 @@ def measured(
     gold = loaded.columns["gold"]
     reason = None if gold.labels() else f"gold carries no {task.label}"
     parts = Chunks(loaded)
+    quick = _kernel_counting(task, loaded, parts, measures, hipaa)
+    if quick and jobs == 1 and not leaks:
+        parts.cut(KERNEL_PART)
 
     def count(number: int) -> tuple[CountedPart, Levels]:
-        sides = parts[number]
-        part = _part(task, sides, names, measures, hipaa, leaks), levels_of(sides)
+        counted = quick.count(*parts.borders[number]) if quick else None
+        if counted is None:
+            sides = parts[number]
+            part = _part(task, sides, names, measures, hipaa, leaks), levels_of(sides)
+        else:
+            part = _part_by_kernel(counted, measures, _leaks(leaks, parts[number]) if leaks else None), counted.levels
         parts.forget()
         return part
 
@@ -114,6 +129,16 @@ def measured(
         confidence_curve(ledgers, len(gold)),
         _leak_tables(leaks, found, loaded) if leaks else [],
     )
+
+
+def _kernel_counting(
+    task: Task, loaded: Loaded, parts: Chunks, measures: list[Named], hipaa: HipaaMap | None
+) -> KernelCounts | None:
+    """The kernel, where it takes these files and counts every measure."""
+    names = loaded.dataset.vocabulary.names
+    rules = [row.rule(terms) for _, row, terms in terms_of(task, names, measures, hipaa)]
+    known = [rule for rule in rules if rule is not None]
+    return kernel_counts(loaded, parts.files, known, labels_of(task, names)) if len(known) == len(rules) else None
 
 
 def _leak_tables(question: "LeakQuestion", found: list[CountedPart], loaded: Loaded) -> "list[LeakTable]":
@@ -169,6 +194,11 @@ def _part(
         int(np.count_nonzero(sides.per_note[0])),
         _leaks(leaks, sides),
     )
+
+
+def _part_by_kernel(found: KernelPart, measures: list[Named], leaks: "PartLeaks | None") -> CountedPart:
+    counted = [named_counts(measure, tallies) for measure, tallies in zip(measures, found.tallies, strict=True)]
+    return CountedPart(counted, found.boundary, found.leaking, found.with_gold, leaks)
 
 
 def _errors(task: Task, counted: list[Counted], boundary: int) -> dict[str, int]:

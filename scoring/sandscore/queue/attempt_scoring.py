@@ -180,4 +180,4 @@ def _keep(found: ProblemCollector, folder: Path, drafts: Drafts) -> None:
 def _identity(job: SubmissionScoreRequest, folder: Path, dataset: str) -> Identity:
     run = folder / RUN
     facts = json.loads(run.read_bytes()) if run.exists() else None
-    return Identity(job.team, job.submission, job.image, dataset, job.created, facts, job.name)
+    return Identity(job.team, job.submission, job.image, dataset, job.created, facts, job.name, job.phase)

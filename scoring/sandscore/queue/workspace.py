@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
@@ -41,10 +42,16 @@ class Workspace(Struct, frozen=True):
     """Paths of everything but the home's own database."""
 
     root: Path
-    challenge: Challenge
+    given: Challenge
     settings: QueueSettings
     asked_engine: str | None = None
     """What a worker was told to run images with, whatever the challenge says."""
+    follow: Callable[[], Challenge] | None = None
+    """What is in force now, for whoever goes on while the file is edited."""
+
+    @property
+    def challenge(self) -> Challenge:
+        return self.given if self.follow is None else self.follow()
 
     @property
     def engine(self) -> str | None:
@@ -177,7 +184,25 @@ def open_workspace(root: Path) -> Workspace:
         return _opened(root)
 
 
+def asked_workspace(root: Path, challenge: str | None) -> Workspace:
+    """The folder under a challenge that another process has read, whatever the file says now."""
+    if challenge is None:
+        return open_workspace(root)
+    with steady(root):
+        return Workspace(root.resolve(), Challenge.model_validate_json(challenge), _settings(root))
+
+
+def said_challenge(challenge: Challenge) -> str:
+    """For another process: what was written, and nothing that follows from it."""
+    return challenge.model_dump_json(exclude_unset=True)
+
+
 def _opened(root: Path) -> Workspace:
+    settings = _settings(root)
+    return Workspace(root.resolve(), read_challenge(edited_path(root, CHALLENGE)), settings)
+
+
+def _settings(root: Path) -> QueueSettings:
     path = edited_path(root, SETTINGS)
     try:
         content = path.read_bytes()
@@ -185,8 +210,7 @@ def _opened(root: Path) -> Workspace:
         raise MissingFile(f"{root} is not the folder of a queue; sandscore queue init makes one") from None
     except OSError as fault:
         raise InfrastructureFault(f"{path} cannot be read: {fault.strerror}") from None
-    settings = read_record(QueueSettings, content, path, "the settings of a queue", OrganiserFault)
-    return Workspace(root.resolve(), read_challenge(edited_path(root, CHALLENGE)), settings)
+    return read_record(QueueSettings, content, path, "the settings of a queue", OrganiserFault)
 
 
 def find_data_file(folder: Path, name: str) -> Path | None:

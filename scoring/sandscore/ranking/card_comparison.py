@@ -103,8 +103,8 @@ def _better(one: Mapping[str, int], two: Mapping[str, int], formula: Formula, *,
 
 
 def _entry(card: Scorecard, key: str, name: str) -> RankedCard:
-    """The card under a name of its own; what its data set is called makes no difference where gold is the same."""
-    return RankedCard(card.model_copy(update={"dataset": None}), name, "", key, key)
+    """The card under a name of its own; what data set and phase are called makes no difference: gold is the same."""
+    return RankedCard(card.model_copy(update={"dataset": None, "phase": None}), name, "", key, key)
 
 
 def _refuse_uncounted(entry: RankedCard, measure: str) -> None:

@@ -242,6 +242,15 @@ def in_order(entries: Sequence[RankedCard]) -> list[RankedCard]:
     return sorted(entries, key=lambda entry: (entry.dataset, entry.submission, entry.sha256))
 
 
+def cards_of_phase(entries: Sequence[RankedCard], phase: str | None) -> list[RankedCard]:
+    """All, or those of one phase; a card that names none may be of any."""
+    chosen = [entry for entry in entries if phase is None or entry.card.phase in (None, phase)]
+    if entries and not chosen:
+        named = ", ".join(sorted({one_line(str(entry.card.phase)) for entry in entries}))
+        raise ParticipantFault(f"no card is of the phase '{one_line(str(phase))}'; they are of {named}")
+    return chosen
+
+
 def refuse_incomparable(entries: Sequence[RankedCard]) -> None:
     """Say which two cards cannot stand on one board, and why."""
     if not entries:
@@ -249,6 +258,7 @@ def refuse_incomparable(entries: Sequence[RankedCard]) -> None:
     ordered = in_order(entries)
     for what, of in _SAME:
         _refuse_first_difference(ordered, what, of)
+    _refuse_several_phases(ordered)
     for _, members in groupby(ordered, key=lambda entry: entry.dataset):
         group = list(members)
         for what, of in _SAME_IN_DATASET:
@@ -266,6 +276,19 @@ def _refuse_first_difference(entries: Sequence[RankedCard], what: str, of: Calla
     where = f" in the data set '{one_line(first.dataset)}'" if what in dict(_SAME_IN_DATASET) and first.dataset else ""
     difference = "" if what in _HIDDEN else f" ({one_line(of(first))} and {one_line(of(other))})"
     raise ParticipantFault(f"{first.path} and {other.path} cannot be compared: not the same {what}{where}{difference}")
+
+
+def _refuse_several_phases(entries: Sequence[RankedCard]) -> None:
+    """Cards that older versions made name none."""
+    first: dict[str, str] = {}
+    for entry in entries:
+        if entry.card.phase is not None:
+            first.setdefault(entry.card.phase, entry.path)
+    if len(first) > 1:
+        said = ", ".join(f"'{one_line(phase)}' ({path})" for phase, path in sorted(first.items()))
+        raise ParticipantFault(
+            f"these cards are of several phases, each of which has a board of its own: {said}; --phase chooses one"
+        )
 
 
 def _refuse_twice(entries: Sequence[RankedCard]) -> None:

@@ -222,6 +222,9 @@ class Scorecard(_Record):
     submission: str | None = None
     image: str | None = None
     dataset: str | None = None
+    phase: str | None = Field(
+        default=None, exclude_if=lambda phase: phase is None, description="The phase of the challenge it is of."
+    )
     created: str | None = None
     notes: int
     gold_annotations: int

@@ -65,6 +65,7 @@ class TotalsCard(StrictRecord):
     )
     submission: str | None = None
     dataset: str | None = None
+    phase: str | None = Field(default=None, exclude_if=lambda phase: phase is None)
     notes: Natural
     measures: dict[str, RatioScore | FormulaScore | TotalMeasure]
     per_label: dict[str, dict[str, TotalCounts]] = Field(default_factory=dict)

@@ -118,6 +118,7 @@ class Identity(msgspec.Struct, frozen=True):
     created: str | None = None
     run: dict[str, Any] | None = None
     name: str | None = None
+    phase: str | None = None
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -163,6 +164,7 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         submission=identity.submission,
         image=identity.image,
         dataset=identity.dataset,
+        phase=identity.phase,
         created=identity.created,
         notes=len(dataset.ids),
         gold_annotations=len(gold),

@@ -113,6 +113,7 @@ def _card(profile: str, question: Question, loaded: Loaded, result: ProfileResul
         submission=identity.submission,
         image=identity.image,
         dataset=identity.dataset,
+        phase=identity.phase,
         created=identity.created,
         notes=len(dataset.ids),
         gold_annotations=sizes[0],

@@ -25,7 +25,7 @@ from sandscore.site.lead_strip import LeadStrip
 from sandscore.site.page_text import places, ratio
 from sandscore.site.plots import palette
 from sandscore.site.plots.history_plot import History, history
-from sandscore.site.site_pages import BoardPage, Overview
+from sandscore.site.site_pages import BoardPage, Overview, without_markup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,12 +64,6 @@ class SiteShare(Struct, frozen=True):
     overview: Overview
     url: str
 
-    def description(self, shown: BoardPage) -> str:
-        """What a link to a board shows beside its picture: its first sentences."""
-        said = shown.said
-        parts = (said.lead, said.doubt, said.found)
-        return shorten(" ".join(_plain(part) for part in parts if part), 300, placeholder="…")
-
     def dataset(self, shown: BoardPage) -> Markup:
         """The board for search engines, as JSON-LD."""
         where, title = f"{self.url}{shown.slug}/", self.overview.title
@@ -78,7 +72,7 @@ class SiteShare(Struct, frozen=True):
             "@context": "https://schema.org/",
             "@type": "Dataset",
             "name": f"{title}: {shown.title}",
-            "description": self.description(shown),
+            "description": shown.summary,
             "url": where,
             "isAccessibleForFree": True,
             "creator": {"@type": "Organization", "name": f"The organisers of {title}"},
@@ -222,11 +216,6 @@ def _tex(text: str) -> str:
     return in_attribute(text).translate(_LATEX)
 
 
-def _plain(said: str) -> str:
-    """A sentence of the page without its markup."""
-    return in_attribute(said.striptags() if isinstance(said, Markup) else said)
-
-
 def _preview(shown: BoardPage) -> bytes:
     """1200 × 630: the title, the first sentence, and those who lead."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -235,7 +224,7 @@ def _preview(shown: BoardPage) -> bytes:
     figure = Figure(figsize=(12, 6.3), dpi=100, facecolor=palette.RAISED)
     canvas = FigureCanvasAgg(figure)
     title = wrap(in_attribute(shown.title), 44, max_lines=2, placeholder="…")
-    lead = wrap(_plain(shown.said.lead), 62, max_lines=3, placeholder="…")
+    lead = wrap(without_markup(shown.said.lead), 62, max_lines=3, placeholder="…")
     figure.text(0.05, 0.92, "\n".join(title), size=30, weight="bold", color=palette.INK, va="top")
     figure.text(0.05, 0.92 - 0.1 * len(title), "\n".join(lead), size=21, color=palette.SOFT, va="top")
     if strip := shown.strip:

@@ -1,9 +1,12 @@
 """The pages of a site: the overview, one page a board, one page a submission."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from textwrap import shorten
 
+from markupsafe import Markup
 from msgspec import Struct
 
+from sandscore.base.terminal_text import in_attribute
 from sandscore.ranking.board_exports import lower_is_better, score_name
 from sandscore.records.board import Board
 from sandscore.records.challenge import Challenge
@@ -21,6 +24,11 @@ from sandscore.site.safety_lane import NoteLeak, row_leak
 from sandscore.site.site_folder import file_name
 from sandscore.site.standings import Standings, standings_of
 from sandscore.site.submission_page import submission_view
+
+
+def without_markup(said: str) -> str:
+    """A sentence of the page as plain text."""
+    return in_attribute(said.striptags() if isinstance(said, Markup) else said)
 
 
 class BoardPage(Struct, frozen=True):
@@ -45,6 +53,12 @@ class BoardPage(Struct, frozen=True):
         """What is found, and where another board of the site finds it too, what sets this one apart."""
         more = () if self.alone else self.name[1:]
         return ": ".join(part for part in (self.said.heading, ", ".join(more)) if part)
+
+    @property
+    def summary(self) -> str:
+        """What a search engine, or a link to the board, shows of it: its first sentences."""
+        parts = (self.said.lead, self.said.doubt, self.said.found)
+        return shorten(" ".join(without_markup(part) for part in parts if part), 300, placeholder="…")
 
     @property
     def strip(self) -> LeadStrip | None:

@@ -7,6 +7,7 @@ rest of a list together.
 import os.path
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 TABLE = os.path.join(os.path.dirname(__file__), "tasks.json")  # noqa: PTH118, PTH120 (all that needs no pathlib)
@@ -47,6 +48,7 @@ def measures_of(label: str | None, *, hipaa: bool) -> tuple[str, ...]:
     return SPAN_MEASURES + labels + (("hipaa_phi", "hipaa_phi_only") if hipaa else ())
 
 
+@cache
 def snake_case(name: str) -> str:
     """``dateFormat`` as ``date_format``."""
     return _WORD_START.sub("_", name).lower()

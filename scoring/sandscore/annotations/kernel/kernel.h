@@ -67,6 +67,61 @@ typedef struct {
 
 enum { MARK_EVERY = 256 };
 
+/* One side's annotations as they stand in their file, and the runs of rows that are of one note, in the order of the
+   notes; no words: nobody counts tokens. */
+typedef struct {
+    const int32_t *start, *length, *label, *words, *begin, *size;
+    const double *confidence;
+    const int64_t *note, *first, *count, *first_token;
+    int64_t rows, tokens, runs;
+} NoteRuns;
+
+/* A measure: white-space tokens, spans whose lengths are near, or equal spans whose labels stand for the same.
+   ``value`` is of the labels, that of no label in front; negative: it does not count. ``per_note`` has room for tp, fp
+   and fn of each note, ``right`` for a number by label, and is NULL where there are no labels. */
+enum { BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES = 16 };
+typedef struct {
+    int32_t kind, tolerance;
+    const int32_t *value;
+    int64_t *per_note, *right;
+} AskedMeasure;
+
+/* An annotation while its note is counted. */
+typedef struct {
+    int64_t token;
+    double confidence;
+    int32_t start, length, label, words, paired, settled;
+} CountedMention;
+
+/* What is sorted: by the first number, then by the second. */
+typedef struct {
+    uint64_t major, minor;
+} Key;
+
+/* How many annotations, and words, carry a label. */
+typedef struct {
+    int64_t mentions, words;
+} LabelSums;
+
+/* What is counted of the notes from ``first`` to before ``last``: sums by label of either side, and of pairs that agree
+   in everything, those without a label in front; predictions, and right ones, by confidences that are whole numbers;
+   others in ``odd``, as bits, doubled, and one more where they are right. Sums are added to, from ``levels`` on too. */
+enum { WHOLE_LEVELS = 101 };
+typedef struct {
+    int64_t first, last, labels, measures;
+    AskedMeasure measure[MEASURES];
+    LabelSums *gold_labels, *predicted_labels, *agreed;
+    CountedMention *gold, *predicted, *spare;
+    Key *gold_keys, *predicted_keys, *spare_keys;
+    int32_t *loose;
+    int64_t *numbers;
+    uint64_t *odd;
+    int64_t mention_room, key_room, odd_room;
+    uint32_t partial, unused;
+    int64_t levels[2 * WHOLE_LEVELS];
+    int64_t odds, unsure, boundary, leaking, with_gold, labelled_pairs;
+} Counting;
+
 EXPORTED int32_t learn_spelling(Spellings *known, const uint8_t *label, int64_t size, int32_t code);
 EXPORTED int32_t read_annotations(const uint8_t *data, int64_t size, int32_t lines, const Form *form,
                                   const Spellings *labels, const Spellings *seconds, Rows *rows);
@@ -75,6 +130,7 @@ EXPORTED int64_t find_misplaced(const uint8_t *data, const Rows *rows, const int
 EXPORTED int64_t find_crowded(const Rows *rows, int32_t *found);
 EXPORTED void pair_near(const int64_t *gold, int64_t golds, const int64_t *least, const int64_t *most, int64_t count,
                         uint8_t *paired);
+EXPORTED int32_t count_notes(const NoteRuns *gold, const NoteRuns *predicted, Counting *counting);
 EXPORTED int32_t read_notes(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows);
 EXPORTED int64_t mark_characters(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count,
                                  uint32_t *marks);

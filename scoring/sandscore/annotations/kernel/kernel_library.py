@@ -9,11 +9,13 @@ from ctypes import (
     Structure,
     c_char,
     c_char_p,
+    c_double,
     c_int32,
     c_int64,
     c_uint8,
     c_uint16,
     c_uint32,
+    c_uint64,
     c_void_p,
     sizeof,
 )
@@ -28,6 +30,8 @@ from numpy.typing import NDArray
 TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND = 0, 1, 2
 PROPERTIES = 6
 MARK_EVERY = 256
+BY_TOKEN, BY_SPAN, BY_LABEL = 0, 1, 2
+MEASURES, WHOLE_LEVELS = 16, 101
 _ROW_COLUMNS = (
     *("start", "length", "label", "confidence", "text", "written", "words", "begin", "size", "per_record"),
     *("names", "decoded"),
@@ -85,8 +89,70 @@ class NoteRows(Structure):
     )
 
 
-_STRUCTURES: tuple[type[Structure], ...] = (Spellings, KernelForm, Rows, Notes, NoteRows)
-_NUMBERS = (TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY)
+class NoteRuns(Structure):
+    """One side's annotations, and the runs of rows that are of one note."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in ("start", "length", "label", "words", "begin", "size", "confidence")),
+        *((name, c_void_p) for name in ("note", "first", "count", "first_token")),
+        *((name, c_int64) for name in ("rows", "tokens", "runs")),
+    )
+
+
+class AskedMeasure(Structure):
+    """A measure to count, and where."""
+
+    _fields_ = (
+        *(("kind", c_int32), ("tolerance", c_int32)),
+        *((name, c_void_p) for name in ("value", "per_note", "right")),
+    )
+
+
+class CountedMention(Structure):
+    """An annotation while its note is counted."""
+
+    _fields_ = (
+        *(("token", c_int64), ("confidence", c_double)),
+        *((name, c_int32) for name in ("start", "length", "label", "words", "paired", "settled")),
+    )
+
+
+class Key(Structure):
+    """What is sorted."""
+
+    _fields_ = (("major", c_uint64), ("minor", c_uint64))
+
+
+class LabelSums(Structure):
+    """How many annotations, and words, carry a label."""
+
+    _fields_ = (("mentions", c_int64), ("words", c_int64))
+
+
+class Counting(Structure):
+    """What is counted of some notes, the rooms that it takes, and what came of it."""
+
+    _fields_ = (
+        *((name, c_int64) for name in ("first", "last", "labels", "measures")),
+        ("measure", AskedMeasure * MEASURES),
+        *((name, c_void_p) for name in ("gold_labels", "predicted_labels", "agreed")),
+        *((name, c_void_p) for name in ("gold", "predicted", "spare", "gold_keys", "predicted_keys", "spare_keys")),
+        *((name, c_void_p) for name in ("loose", "numbers", "odd")),
+        *((name, c_int64) for name in ("mention_room", "key_room", "odd_room")),
+        *((name, c_uint32) for name in ("partial", "unused")),
+        ("levels", c_int64 * (2 * WHOLE_LEVELS)),
+        *((name, c_int64) for name in ("odds", "unsure", "boundary", "leaking", "with_gold", "labelled_pairs")),
+    )
+
+
+_STRUCTURES: tuple[type[Structure], ...] = (
+    *(Spellings, KernelForm, Rows, Notes, NoteRows),
+    *(NoteRuns, AskedMeasure, CountedMention, Key, LabelSums, Counting),
+)
+_NUMBERS = (
+    *(TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY),
+    *(BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS),
+)
 _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "learn_spelling": (c_int32, (POINTER(Spellings), c_char_p, c_int64, c_int32)),
     "read_annotations": (
@@ -96,6 +162,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "find_misplaced": (c_int64, (c_void_p, POINTER(Rows), c_void_p, POINTER(Notes), c_void_p)),
     "find_crowded": (c_int64, (POINTER(Rows), c_void_p)),
     "pair_near": (None, (c_void_p, c_int64, c_void_p, c_void_p, c_int64, c_void_p)),
+    "count_notes": (c_int32, (POINTER(NoteRuns), POINTER(NoteRuns), POINTER(Counting))),
     "read_notes": (c_int32, (c_void_p, c_int64, c_int32, POINTER(NoteRows))),
     "mark_characters": (c_int64, (c_void_p, c_void_p, c_void_p, c_int64, c_void_p)),
 }

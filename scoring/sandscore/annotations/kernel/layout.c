@@ -19,6 +19,26 @@
     X(NoteRows, texts) X(NoteRows, names) X(NoteRows, patients) X(NoteRows, has_patient) X(NoteRows, sizes) \
     X(NoteRows, chars) X(NoteRows, record_room) X(NoteRows, used) X(NoteRows, named) X(NoteRows, patients_used) \
     X(NoteRows, records)
+#define RUNS_FIELDS(X) \
+    X(NoteRuns, start) X(NoteRuns, length) X(NoteRuns, label) X(NoteRuns, words) X(NoteRuns, begin) X(NoteRuns, size) \
+    X(NoteRuns, confidence) X(NoteRuns, note) X(NoteRuns, first) X(NoteRuns, count) X(NoteRuns, first_token) \
+    X(NoteRuns, rows) X(NoteRuns, tokens) X(NoteRuns, runs)
+#define MEASURE_FIELDS(X) \
+    X(AskedMeasure, kind) X(AskedMeasure, tolerance) X(AskedMeasure, value) X(AskedMeasure, per_note) \
+    X(AskedMeasure, right)
+#define MENTION_FIELDS(X) \
+    X(CountedMention, token) X(CountedMention, confidence) X(CountedMention, start) X(CountedMention, length) \
+    X(CountedMention, label) X(CountedMention, words) X(CountedMention, paired) X(CountedMention, settled)
+#define KEY_FIELDS(X) X(Key, major) X(Key, minor)
+#define LABEL_SUMS_FIELDS(X) X(LabelSums, mentions) X(LabelSums, words)
+#define COUNTING_FIELDS(X) \
+    X(Counting, first) X(Counting, last) X(Counting, labels) X(Counting, measures) X(Counting, measure) \
+    X(Counting, gold_labels) X(Counting, predicted_labels) X(Counting, agreed) X(Counting, gold) \
+    X(Counting, predicted) X(Counting, spare) X(Counting, gold_keys) X(Counting, predicted_keys) \
+    X(Counting, spare_keys) X(Counting, loose) X(Counting, numbers) X(Counting, odd) X(Counting, mention_room) \
+    X(Counting, key_room) X(Counting, odd_room) X(Counting, partial) X(Counting, unused) X(Counting, levels) \
+    X(Counting, odds) X(Counting, unsure) X(Counting, boundary) X(Counting, leaking) X(Counting, with_gold) \
+    X(Counting, labelled_pairs)
 #define OFFSET(kind, field) (int32_t) offsetof(kind, field),
 #define NAME(kind, field) #field " "
 #define SIZE(kind) (int32_t) sizeof(kind),
@@ -32,7 +52,16 @@ const int32_t layout[] = {
     SIZE(Rows) ROWS_FIELDS(OFFSET)
     SIZE(Notes) NOTES_FIELDS(OFFSET)
     SIZE(NoteRows) NOTE_ROWS_FIELDS(OFFSET)
+    SIZE(NoteRuns) RUNS_FIELDS(OFFSET)
+    SIZE(AskedMeasure) MEASURE_FIELDS(OFFSET)
+    SIZE(CountedMention) MENTION_FIELDS(OFFSET)
+    SIZE(Key) KEY_FIELDS(OFFSET)
+    SIZE(LabelSums) LABEL_SUMS_FIELDS(OFFSET)
+    SIZE(Counting) COUNTING_FIELDS(OFFSET)
     TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY,
+    BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS,
 };
 const char layout_names[] =
-    SPELLINGS_FIELDS(NAME) FORM_FIELDS(NAME) ROWS_FIELDS(NAME) NOTES_FIELDS(NAME) NOTE_ROWS_FIELDS(NAME);
+    SPELLINGS_FIELDS(NAME) FORM_FIELDS(NAME) ROWS_FIELDS(NAME) NOTES_FIELDS(NAME) NOTE_ROWS_FIELDS(NAME)
+    RUNS_FIELDS(NAME) MEASURE_FIELDS(NAME) MENTION_FIELDS(NAME) KEY_FIELDS(NAME) LABEL_SUMS_FIELDS(NAME)
+    COUNTING_FIELDS(NAME);

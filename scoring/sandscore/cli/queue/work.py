@@ -4,19 +4,19 @@ import asyncio
 import signal
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sandscore import api
 from sandscore.cli.options import format_option
-from sandscore.cli.queue.queue_place import Place, home_options, place_of
+from sandscore.cli.queue.queue_place import Place, home_options, place_of, queue_in
 from sandscore.cli.running_options import engine_option
 
 if TYPE_CHECKING:
     from sandscore.queue.home_protocol import QueueHome
     from sandscore.queue.worker.queue_worker import WorkPlan
+    from sandscore.queue.workspace import Workspace
     from sandscore.records.submission import Submission
 
 _PATIENCE_SECONDS = 10.0
@@ -68,6 +68,7 @@ def command(
       sandscore queue work demo/queue --once
     """
     from sandscore.queue.cell.cell_need import require_cells
+    from sandscore.queue.edited_challenge import following
     from sandscore.queue.layout_move import update_layout
     from sandscore.queue.queue_layout import owner_only
     from sandscore.queue.queue_setup import say_once
@@ -76,9 +77,11 @@ def command(
 
     engine: str | None = where.pop("engine")
     place, _ = place_of(words, where, 0)
+    update_layout(place.workspace.root, place.row)
+    place = queue_in(place.workspace.root, where)
     if engine is not None:
         place.workspace = place.workspace.run_with(api.named_engine(engine, here=dask is None))
-    update_layout(place.workspace.root, place.row)
+    place.workspace = following(place.workspace)
     say_once(place.workspace)
     if dask is None:
         require_cells(place.workspace.challenge)
@@ -97,7 +100,7 @@ async def _work(
     from sandscore.queue.worker.queue_worker import Worker, insisting
 
     home = place.home()
-    hands, end = await _hands(place.workspace.root, dask)
+    hands, end = await _hands(place.workspace, dask)
     try:
         await insisting(plan, home.open)
         with display(output_format) as shown, _metrics(place, home, metrics):
@@ -129,15 +132,18 @@ def _metrics(place: Place, home: "QueueHome", address: tuple[str, int] | None) -
     return nullcontext() if address is None else metrics_served(address, text)
 
 
-async def _hands(root: Path, dask: str | None) -> Any:
+async def _hands(workspace: "Workspace", dask: str | None) -> Any:
     """Who does the work, and how to part from them."""
     from sandscore.queue.worker.executor import LocalHands
+    from sandscore.queue.workspace import said_challenge
+
+    root = workspace.root
 
     async def nothing() -> None:
         """Local processes end with their jobs."""
 
     if dask is None:
-        return lambda: LocalHands(root), nothing
+        return lambda: LocalHands(root, lambda: said_challenge(workspace.challenge)), nothing
     from sandscore.queue.dask.dask_executor import connected
 
     return await connected(dask, root)

@@ -7,9 +7,12 @@ refusal of the image is the participant's.
 Labels that say who made a thing on an engine, for which run, and until when it can be in use.
 """
 
+import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from functools import cache
+from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -38,6 +41,26 @@ def abandoned(marks: Mapping[str, str]) -> bool:
     expires = marks.get(EXPIRES, "0")
     return not expires.isdigit() or int(expires) < time.time()
 
+
+@cache
+def seccomp_profile() -> str:
+    """Our system call filter, in the form that engines take."""
+    return (Path(__file__).parents[1] / "seccomp.json").read_text(encoding="utf-8")
+
+
+def kind_of(mode: int) -> str:
+    """What stands where a regular file was wanted, in words."""
+    return _KINDS.get(stat.S_IFMT(mode), "no file")
+
+
+_KINDS = {
+    stat.S_IFLNK: "a symbolic link",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
 
 INPUT, OUTPUT = "/input", "/output"
 NOTES, PREDICTIONS = "notes.json", "predictions.json"

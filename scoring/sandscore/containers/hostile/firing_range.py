@@ -94,7 +94,7 @@ class FiringRange:
         limits: RunLimits,
         isolation: Isolated,
         host: "_Listener",
-        neighbour: str,
+        neighbour: str | None,
     ) -> None:
         self._engine, self._images, self._limits, self._isolation = engine, images, limits, isolation
         self._host, self._neighbour = host, neighbour
@@ -127,7 +127,7 @@ class FiringRange:
         job = RunJob(
             task=find_task("date"),
             annotator=Annotator("image", self._images.image(case.name), case.protocol, self._isolation),
-            notes=attack_notes([*self._host.targets, self._neighbour], limits),
+            notes=attack_notes([*self._host.targets, *([self._neighbour] if self._neighbour else [])], limits),
             notes_sha256=hashlib.sha256(b"attack").hexdigest(),
             limits=limits,
             concurrency=case.concurrency,
@@ -223,13 +223,14 @@ class _Listener:
             came.append(f"{address[0]} connected to the host")
 
 
-def _require_answer(target: str) -> None:
+def _require_answer(target: str, connect: Callable[[float], socket.socket] | None = None) -> None:
     """A target that nobody could reach would prove nothing."""
     host, _, port = target.rpartition(":")
+    connect = connect or (lambda seconds: socket.create_connection((host, int(port)), timeout=seconds))
     deadline = time.monotonic() + _READY_SECONDS
     while True:
         try:
-            socket.create_connection((host, int(port)), timeout=5).close()
+            connect(5.0).close()
             return
         except OSError as fault:
             if time.monotonic() > deadline:
@@ -241,17 +242,22 @@ def _require_answer(target: str) -> None:
 
 
 @contextmanager
-def _neighbour(engine: Engine, reference: str, limits: RunLimits) -> Iterator[str]:
-    """Another submission, on a network where it has an address and answers."""
+def _neighbour(engine: Engine, reference: str, limits: RunLimits) -> Iterator[str | None]:
+    """Another submission, on a network where it has an address and answers; None on an engine that has no networks,
+    where it answers all the same, at its door."""
     image = engine.find_image(reference, limits)
     marks = labels(f"neighbour-{secrets.token_hex(4)}", 3600)
     with (
         engine.own_network(marks) as apart,
         engine.sandbox(image, limits, marks, apart.network, {}, LogWatch(0)) as box,
     ):
-        host = apart.door(box).host
-        _require_answer(host)
-        yield host
+        door = apart.door(box)
+        if apart.network == "none":
+            _require_answer(door.host, door.connect)
+            yield None
+        else:
+            _require_answer(door.host)
+            yield door.host
 
 
 def _addresses() -> set[str]:

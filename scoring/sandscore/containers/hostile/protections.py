@@ -6,6 +6,7 @@ the case that names the protection.
 """
 
 import os
+import stat
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -219,6 +220,15 @@ def _open_files(seen: Looked) -> Iterator[str]:
 
 _ENGINE_FILES = ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf")
 _ALLOWED_FILES = (*_ENGINE_FILES, "/sbin/docker-init", "/dev/init", "/run/podman-init", "/run/.containerenv")
+_HARMLESS_DEVICES = {
+    "/dev/null": (1, 3),
+    "/dev/zero": (1, 5),
+    "/dev/full": (1, 7),
+    "/dev/random": (1, 8),
+    "/dev/urandom": (1, 9),
+    "/dev/tty": (5, 0),
+}
+"""The kernel's own, with nothing behind them: who may make no devices mounts those of the host."""
 _KERNEL_PLACES = {
     "proc": "/proc",
     "sysfs": "/sys",
@@ -238,6 +248,10 @@ def _host_mounts(seen: Looked) -> list[Mount]:
 def _ordinary(mount: Mount, seen: Looked) -> bool:
     if mount.place == "/":
         return True
+    if mount.place in _HARMLESS_DEVICES:
+        found = seen.process.inside(mount.place).stat()
+        device = (os.major(found.st_rdev), os.minor(found.st_rdev))
+        return stat.S_ISCHR(found.st_mode) and device == _HARMLESS_DEVICES[mount.place]
     if mount.place in _ALLOWED_FILES:
         return seen.process.inside(mount.place).is_file()
     if mount.place in (INPUT, OUTPUT, "/dev/shm"):  # noqa: S108 (the container's own)

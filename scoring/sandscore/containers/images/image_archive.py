@@ -73,6 +73,7 @@ class _Saved(Struct, frozen=True):
 
     config: str = field(name="Config")
     layers: tuple[str, ...] = field(name="Layers")
+    names: tuple[str, ...] | None = field(name="RepoTags", default=None)
 
 
 class _Places:
@@ -110,6 +111,7 @@ class ArchivedImage:
         self._places = _places(file)
         self.digest: str | None = None
         """Of the manifest, where the archive has one by its digest."""
+        self.names: tuple[str, ...] = ()
         if _INDEX in self._places.files and _LAYOUT in self._places.files:
             self._read_layout()
         elif _SAVED in self._places.files:
@@ -174,6 +176,7 @@ class ArchivedImage:
         if len(listed) != 1:
             raise _refused(f"it holds {len(listed)} images; save one alone")
         [image] = listed
+        self.names = image.names or ()
         self.description = self._document(image.config)
         named = image.config.rpartition("/")[2].removesuffix(".json")
         if len(named) == 64 and digest_of(self.description) != f"sha256:{named}":

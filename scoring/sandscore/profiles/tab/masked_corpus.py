@@ -4,7 +4,9 @@ Where the original's reader ends with an exception, so do we, and say which: gol
 participant's.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from itertools import chain
+from operator import itemgetter, lt
 from typing import Any
 
 from msgspec import Struct
@@ -12,43 +14,32 @@ from msgspec import Struct
 from sandscore.base.errors import OrganiserFault, ParticipantFault, SandscoreError
 
 DIRECT, QUASI, NO_MASK = "DIRECT", "QUASI", "NO_MASK"
+_NEEDED = {DIRECT: True, QUASI: True, NO_MASK: False}
 _KEYS = ("entity_id", "identifier_type", "start_offset", "end_offset")
 _BEYOND = 1 << 62
 _OWN_KEYS = {"doc_id", "annotations"}
 
 
-class MaskMention(Struct, frozen=True):
-    """A stretch of the text that an annotator marked, and whether it has to be masked."""
+class AnnotatorMarks(Struct, frozen=True):
+    """What one annotator marked: a row a mention, in file order, and what is said of each entity.
 
-    start: int
-    end: int
-    needed: bool
+    An entity's type and directness are those of its first mention. ``needed`` says which mentions have to be masked.
+    """
 
-
-class MaskedEntity(Struct, frozen=True):
-    """One person, place or thing of one annotator: type and directness are those of its first mention."""
-
-    kind: str
-    direct: bool
-    mentions: tuple[MaskMention, ...]
-
-    @property
-    def needed(self) -> bool:
-        """Whether any mention of it has to be masked; else no recall counts it."""
-        return any(mention.needed for mention in self.mentions)
+    kinds: list[str]
+    direct: list[bool]
+    start: list[int]
+    end: list[int]
+    needed: list[bool]
+    entity: list[int]
 
 
 class MaskedDocument(Struct, frozen=True):
-    """A document: its text, and the entities of each of its annotators."""
+    """A document: its text, and what each of its annotators marked."""
 
     identifier: str
     text: str
-    annotators: tuple[tuple[MaskedEntity, ...], ...]
-
-    @property
-    def entities(self) -> Iterator[MaskedEntity]:
-        for entities in self.annotators:
-            yield from entities
+    annotators: tuple[AnnotatorMarks, ...]
 
 
 class MaskedCorpus(Struct, frozen=True):
@@ -79,7 +70,14 @@ def read_masks(masks: Any) -> dict[str, list[tuple[int, int]]]:
             "RuntimeError",
             "masks must be a JSON object from document identifiers to lists of masked spans",
         )
-    return {name: [_span(one) for one in _listed(name, spans)] for name, spans in masks.items()}
+    return {name: _spans(_listed(name, spans)) for name, spans in masks.items()}
+
+
+def _spans(listed: list[Any]) -> list[tuple[int, int]]:
+    plain = {*map(type, listed)} <= {list} and {*map(len, listed)} <= {2} and {*map(type, chain(*listed))} <= {int}
+    if plain and max(map(abs, chain(*listed)), default=0) <= _BEYOND:
+        return [(start, end) for start, end in listed]
+    return [_span(one) for one in listed]
 
 
 def _listed(name: str, spans: Any) -> list[Any]:
@@ -110,30 +108,70 @@ def _document(written: Any) -> MaskedDocument:
     used: set[Any] = set()
     annotators = []
     for annotator in annotations.values():
-        entities = _entities(annotator, text)
-        if (twice := next((entity for entity in entities if entity in used), None)) is not None:
+        names, marks = _marks(annotator, text)
+        if (twice := next((entity for entity in names if entity in used), None)) is not None:
             raise _stopped(OrganiserFault, "RuntimeError", f"Entity ID {twice} already used by another annotator")
-        used |= entities.keys()
-        annotators.append(tuple(entities.values()))
+        used |= names.keys()
+        annotators.append(marks)
     return MaskedDocument(name, text, tuple(annotators))
 
 
-def _entities(annotator: Any, text: str) -> dict[Any, MaskedEntity]:
+def _marks(annotator: Any, text: str) -> tuple[dict[Any, int], AnnotatorMarks]:
+    """An annotator's entities by name, and mentions; what is not as it should be is looked at once more, slowly."""
     if not isinstance(annotator, dict) or "entity_mentions" not in annotator:
         raise _stopped(OrganiserFault, "RuntimeError", "an annotator has no entity_mentions")
-    found: dict[Any, tuple[str, bool, list[MaskMention]]] = {}
-    for written in annotator["entity_mentions"]:
-        mention = _mention(written, text)
-        name = written["entity_id"]
-        if name not in found:
+    mentions = annotator["entity_mentions"]
+    try:
+        rows = [*map(_FIELDS, mentions)]
+        names: dict[Any, int] = {}
+        entity = [names.setdefault(row[0], len(names)) for row in rows]
+        first = dict(zip(reversed(entity), reversed(range(len(rows))), strict=True))
+        marks = AnnotatorMarks(
+            [str(mentions[first[at]]["entity_type"]) for at in range(len(names))],
+            [rows[first[at]][1] == DIRECT for at in range(len(names))],
+            [row[2] for row in rows],
+            [row[3] for row in rows],
+            [_NEEDED[row[1]] for row in rows],
+            entity,
+        )
+    except (TypeError, LookupError):
+        marks = None
+    if marks is None or not _within_text(marks, len(text)):
+        return _marks_slowly(mentions, text)
+    return names, marks
+
+
+_FIELDS = itemgetter("entity_id", "identifier_type", "start_offset", "end_offset")
+
+
+def _within_text(marks: AnnotatorMarks, size: int) -> bool:
+    ends = marks.start, marks.end
+    if not {*map(type, chain(*ends))} <= {int}:
+        return False
+    return min(marks.start, default=0) >= 0 and max(marks.end, default=0) <= size and all(map(lt, *ends))
+
+
+def _marks_slowly(mentions: Any, text: str) -> tuple[dict[Any, int], AnnotatorMarks]:
+    """One mention after the other, up to that which the original's reader ends with."""
+    names: dict[Any, int] = {}
+    marks = AnnotatorMarks([], [], [], [], [], [])
+    for written in mentions:
+        _refuse_mention(written, text)
+        at = names.setdefault(written["entity_id"], len(names))
+        if at == len(marks.kinds):
             if "entity_type" not in written:
                 raise _stopped(OrganiserFault, "KeyError", "'entity_type'")
-            found[name] = (str(written["entity_type"]), written["identifier_type"] == DIRECT, [])
-        found[name][2].append(mention)
-    return {name: MaskedEntity(kind, direct, tuple(mentions)) for name, (kind, direct, mentions) in found.items()}
+            marks.kinds.append(str(written["entity_type"]))
+            marks.direct.append(written["identifier_type"] == DIRECT)
+        marks.start.append(int(written["start_offset"]))
+        marks.end.append(int(written["end_offset"]))
+        marks.needed.append(_NEEDED[written["identifier_type"]])
+        marks.entity.append(at)
+    return names, marks
 
 
-def _mention(written: Any, text: str) -> MaskMention:
+def _refuse_mention(written: Any, text: str) -> None:
+    """Says what the original's reader would end with, where it is this mention that it ends at."""
     for key in _KEYS:
         if not isinstance(written, dict) or key not in written:
             raise _stopped(OrganiserFault, "RuntimeError", f"Unspecified key in entity mention: {key}")
@@ -142,11 +180,10 @@ def _mention(written: Any, text: str) -> MaskMention:
         raise _stopped(OrganiserFault, "TypeError", "the offsets of an entity mention must be whole numbers")
     if start < 0 or end > len(text) or start >= end:
         raise _stopped(OrganiserFault, "RuntimeError", f"Invalid character offsets: [{start}-{end}]")
-    if identifier not in (DIRECT, QUASI, NO_MASK):
+    if not isinstance(identifier, str) or identifier not in _NEEDED:
         raise _stopped(OrganiserFault, "RuntimeError", f"Unspecified or invalid identifier type: {identifier}")
     if isinstance(written["entity_id"], dict | list):
         raise _stopped(OrganiserFault, "TypeError", "an entity_id must be a string")
-    return MaskMention(int(start), int(end), identifier != NO_MASK)
 
 
 def _within(offset: int) -> int:

@@ -5,56 +5,88 @@ tagger and looks for thirty-one words and the same characters in the stretch alo
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+
+import numpy as np
+
+from sandscore.profiles.tab.corpus_grid import CorpusGrid, Covering, Flags, Ints, numbers, without
 
 _CHARACTERS = " ,.-;:/&()[]–'\"’“”"
 _PARTS_OF_SPEECH = frozenset({"ADP", "PART", "CCONJ", "DET"})
 _WORDS = frozenset({"mr", "mrs", "ms", "no", "nr", "about"})
+_LONGEST = max(map(len, _WORDS))
 _WORDS_2022 = (
     "mr mrs ms and or from until to about after as at before between by during for in into of on over since with"
     " the a an no nr ’s 's"
 ).split()
 _PASSING_2022 = re.compile(rf"\b(?:{'|'.join(_WORDS_2022)})\b|[{re.escape(_CHARACTERS)}]", re.IGNORECASE)
+_LENGTHENED = "İ"
+"""The only character that is more than one in lower case: what is found behind it has moved."""
+_GENITIVES = frozenset({"s", "ſ"})
+"""Words that pass where a quote stands before them, and else do not."""
 
-Covered = Callable[[int, int], bool]
-"""Whether the stretch from start to end (exclusive) is masked."""
+Covered = Callable[[Ints, Ints], Flags]
+"""Which stretches from start to end (exclusive) are masked."""
 Token = tuple[int, int, str]
 """Start, end (exclusive) and part of speech."""
 
 
-def masked_characters(text: str, spans: Iterable[tuple[int, int]]) -> bytearray:
-    """One byte a character: 1 where any span masks it. What reaches beyond the text masks nothing there."""
-    masked = bytearray(len(text))
-    for start, end in spans:
-        first, last = max(start, 0), min(end, len(text))
-        if first < last:
-            masked[first:last] = b"\1" * (last - first)
-    return masked
+def head_rule(grid: CorpusGrid, masked: Covering, tokens: Iterable[Sequence[Token]]) -> Covered:
+    """Release ``head``: what passes is decided once for the texts, by their tokens, a list a document."""
+    starts, ends = [masked.start], [masked.end]
+    for document, base, listed in zip(grid.documents, grid.base.tolist(), tokens, strict=True):
+        passing = [
+            (start, end)
+            for start, end, part in listed
+            if part in _PARTS_OF_SPEECH
+            or (end - start <= _LONGEST and document.text[start:end].lower() in _WORDS and start < end)
+        ]
+        starts.append(base + numbers([start for start, _ in passing]))
+        ends.append(base + numbers([end for _, end in passing]))
+    covering = Covering.of(np.concatenate(starts), np.concatenate(ends))
+    needy = np.flatnonzero(~(covering.flags(len(grid.points)) | grid.among(_CHARACTERS.__contains__)))
+    return lambda start, end: without(needy, start, end)
 
 
-def head_rule(text: str, masked: bytearray, tokens: Iterable[Token]) -> Covered:
-    """Release ``head``: what passes is decided once for the document, by its tokens."""
-    bare = bytearray(masked)
-    for place, character in enumerate(text):
-        if character in _CHARACTERS:
-            bare[place] = 1
-    for start, end, part_of_speech in tokens:
-        if part_of_speech in _PARTS_OF_SPEECH or text[start:end].lower() in _WORDS:
-            bare[start:end] = b"\1" * (end - start)
-    return lambda start, end: bare.find(0, start, end) < 0
+def rule_2022(grid: CorpusGrid, masked: Covering) -> Covered:
+    """Release ``2022``: what passes is looked for in the lower-cased stretch, in which places may have moved.
 
+    A word passes wherever it stands, but for the genitive's; so only stretches with one, or with a character that
+    lower case makes longer, are searched one by one.
+    """
+    beside = np.flatnonzero(~(grid.word_at | grid.among(_CHARACTERS.__contains__)))
+    beside = beside[~masked.holds(beside, beside + 1)]
+    odd = np.flatnonzero(grid.among(_LENGTHENED.__eq__)) if _LENGTHENED in grid.text else numbers([])
 
-def rule_2022(text: str, masked: bytearray) -> Covered:
-    """Release ``2022``: what passes is looked for in the lower-cased stretch, in which places may have moved."""
+    @cache
+    def verdict(word: str) -> int:
+        """1: it needs a mask; 2: that depends on what stands before it."""
+        if word.lower() in _GENITIVES:
+            return 2
+        return 0 if _PASSING_2022.fullmatch(word.lower()) else 1
 
-    def covered(start: int, end: int) -> bool:
-        if masked.find(0, start, end) < 0:
-            return True
-        left = masked[start:end]
-        for found in _PASSING_2022.finditer(text[start:end].lower()):
-            first, last = found.start(), min(found.end(), len(left))
-            if first < last:
-                left[first:last] = b"\1" * (last - first)
-        return left.find(0) < 0
+    def covered(start: Ints, end: Ints) -> Flags:
+        safe = masked.holds(start, end)
+        start, end = start[~safe], end[~safe]
+        words = grid.words(start, end)
+        bare = np.flatnonzero(~masked.holds(words.start, words.end))
+        ends = zip(words.start[bare].tolist(), words.end[bare].tolist(), strict=True)
+        said = [verdict(grid.text[first:last]) for first, last in ends]
+        needy = np.zeros((3, len(start)), bool)
+        needy[said, words.of[bare]] = True
+        rest = without(beside, start, end) & ~needy[1]
+        for at in np.flatnonzero(needy[2] | ~without(odd, start, end)).tolist():
+            rest[at] = _searched(grid.text, masked, int(start[at]), int(end[at]))
+        safe[~safe] = rest
+        return safe
 
     return covered
+
+
+def _searched(text: str, masked: Covering, start: int, end: int) -> bool:
+    places = np.arange(start, end)
+    left = masked.holds(places, places + 1)
+    for found in _PASSING_2022.finditer(text[start:end].lower()):
+        left[found.start() : found.end()] = True
+    return bool(left.all())

@@ -6,6 +6,7 @@ file of tokens), ``tab-2022`` the one nearest the paper.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from operator import le
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,23 @@ from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.measures.measure_syntax import Parameter, Scalar
 from sandscore.profiles.profile import CompanionFile, OriginalScorer, ProfileInput, ProfileResult
 from sandscore.profiles.profile_documents import chosen
-from sandscore.profiles.tab.masked_corpus import MaskedDocument, is_corpus, read_corpus, read_masks
+from sandscore.profiles.tab.corpus_grid import CorpusGrid, Unit
+from sandscore.profiles.tab.masked_corpus import is_corpus, read_corpus, read_masks
 from sandscore.profiles.tab.masked_notes import are_records, read_corpus_of, read_masks_of
-from sandscore.profiles.tab.stretch_cover import Covered, Token, head_rule, masked_characters, rule_2022
-from sandscore.profiles.tab.tab_measures import MaskPrecision, Number, Recalls, Share, Unit, precision_of, weighing
+from sandscore.profiles.tab.stretch_cover import Token, head_rule, rule_2022
+from sandscore.profiles.tab.tab_measures import (
+    CorpusMarks,
+    MaskPrecision,
+    Number,
+    Recalls,
+    Share,
+    marks_of,
+    mask_units,
+    precision_of,
+    recalls_of,
+    weighing,
+    word_units,
+)
 
 _WIDTHS: dict[str, type[Any]] = {"float64": float, "float32": np.float32}
 _PRINTED = {
@@ -49,9 +63,10 @@ Weights = Mapping[str, Mapping[str, float]]
 
 
 class MaskedText(Struct, frozen=True):
-    """All that is scored: the documents that the masks name, each with its masks; and how many gold lists."""
+    """All that is scored: the documents that the masks name, the masks of each; and how many documents gold lists."""
 
-    pairs: Sequence[tuple[MaskedDocument, Sequence[Unit]]]
+    grid: CorpusGrid
+    masks: Sequence[Sequence[Unit]]
     read: int
     warnings: tuple[str, ...] = ()
 
@@ -60,11 +75,10 @@ def evaluate_head(given: ProfileInput, settings: Mapping[str, Scalar]) -> Profil
     """Release ``tab``; the original ends with an exception where F1 or a type's recall divides by nothing."""
     text = _masked_text(given, settings)
     tokens = _tokens(given.companions.get("tokens"), text)
-    recalls = Recalls()
-    for document, masks in text.pairs:
-        masked = masked_characters(document.text, masks)
-        recalls.count(document, head_rule(document.text, masked, tokens[document.identifier]))
-    raw = _raw(recalls, text) | _weighted(given, settings, text)
+    grid, marks = text.grid, marks_of(text.grid)
+    listed = [tokens[document.identifier] for document in grid.documents]
+    recalls = recalls_of(grid, marks, head_rule(grid, grid.covering(text.masks), listed))
+    raw = _raw(recalls) | _precisions(given, settings, text, marks)
     death = _death_by_type(recalls) or _death_of_f1(raw)
     if death is None:
         raw["token_f1"] = (
@@ -77,11 +91,9 @@ def evaluate_head(given: ProfileInput, settings: Mapping[str, Scalar]) -> Profil
 def evaluate_2022(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResult:
     """Release ``tab-2022``; the original ends with an exception where a type's mentions hold no word."""
     text = _masked_text(given, settings)
-    recalls = Recalls()
-    for document, masks in text.pairs:
-        covered: Covered = rule_2022(document.text, masked_characters(document.text, masks))
-        recalls.count(document, covered)
-    raw = _raw(recalls, text) | _weighted(given, settings, text)
+    grid, marks = text.grid, marks_of(text.grid)
+    recalls = recalls_of(grid, marks, rule_2022(grid, grid.covering(text.masks)))
+    raw = _raw(recalls) | _precisions(given, settings, text, marks)
     return _result(recalls, raw, text, _death_by_type(recalls), {})
 
 
@@ -103,11 +115,12 @@ def _masked_text(given: ProfileInput, settings: Mapping[str, Scalar]) -> MaskedT
         warnings += (
             f"{left_out} of {len(corpus.documents)} documents have no masks: the original does not score them",
         )
-    return MaskedText([(corpus.documents[name], spans) for name, spans in masks.items()], corpus.read, warnings)
+    grid = CorpusGrid([corpus.documents[name] for name in masks])
+    return MaskedText(grid, [*masks.values()], corpus.read, warnings)
 
 
-def _raw(recalls: Recalls, text: MaskedText) -> Figures:
-    """Every measure called alone, not rounded; a type without words has no recall."""
+def _raw(recalls: Recalls) -> Figures:
+    """Every recall called alone, not rounded; a type without words has no recall."""
     raw: Figures = {}
     for part, suffix in (("all", ""), ("direct", "_direct"), ("quasi", "_quasi")):
         raw[f"token_recall{suffix}"] = recalls.words[part].ratio
@@ -115,25 +128,29 @@ def _raw(recalls: Recalls, text: MaskedText) -> Figures:
         raw[f"recall_{part}_entities"] = recalls.entities[part].ratio
     raw["mention_recall_by_type"] = {kind: share.ratio for kind, share in recalls.mentions_by_type.items()}
     raw[_BY_TYPE] = {kind: share.ratio if share.total else None for kind, share in recalls.words_by_type.items()}
-    raw["token_precision"] = precision_of(text.pairs, by_words=True).ratio
-    raw["mention_precision"] = precision_of(text.pairs, by_words=False).ratio
     return raw
 
 
-def _weighted(given: ProfileInput, settings: Mapping[str, Scalar], text: MaskedText) -> dict[str, Number]:
+def _precisions(
+    given: ProfileInput, settings: Mapping[str, Scalar], text: MaskedText, marks: CorpusMarks
+) -> dict[str, Number]:
+    """Uniform ones, and weighted ones where there are weights."""
+    masks = mask_units(text.grid, text.masks)
+    units = {"token": word_units(text.grid, masks), "mention": masks}
+    uniform = {f"{name}_precision": precision_of(text.grid, marks, one).ratio for name, one in units.items()}
     weights = given.companions.get("weights")
     if weights is None:
-        return {}
+        return uniform
     weigh = weighing(_table_of(weights, "weights"), _WIDTHS[str(settings["sums"])])
     sums: dict[str, MaskPrecision] = {}
     try:
-        sums["weighted_token_precision"] = precision_of(text.pairs, True, weigh)
-        sums["weighted_mention_precision"] = precision_of(text.pairs, False, weigh)
+        for name, one in units.items():
+            sums[f"weighted_{name}_precision"] = precision_of(text.grid, marks, one, weigh)
     except KeyError as lacking:
         raise OrganiserFault(f"{weights.name}: no weight for {lacking}") from None
     except (TypeError, ValueError):
         raise OrganiserFault(f"{weights.name}: a weight is no number") from None
-    return {name: one.ratio for name, one in sums.items()}
+    return uniform | {name: one.ratio for name, one in sums.items()}
 
 
 def _tokens(file: CompanionFile | None, text: MaskedText) -> Tokens:
@@ -143,9 +160,9 @@ def _tokens(file: CompanionFile | None, text: MaskedText) -> Tokens:
             " [[start, end, part of speech], …]; tab-2022 needs none"
         )
     table = _table_of(file, "tokens")
-    for document, _ in text.pairs:
+    for document in text.grid.documents:
         listed = table.get(document.identifier)
-        if not isinstance(listed, list) or not all(_is_token(token, len(document.text)) for token in listed):
+        if not isinstance(listed, list) or not _are_tokens(listed, len(document.text)):
             raise OrganiserFault(f"{file.name}: no list of [start, end, part of speech] for {document.identifier}")
     return table
 
@@ -156,11 +173,13 @@ def untagged(notes: Sequence[Mapping[str, Any]]) -> Figures:
     return {"tokens": {name: [[one.start(), one.end(), ""] for one in found] for name, found in words.items()}}
 
 
-def _is_token(token: Any, most: int) -> bool:
-    if not isinstance(token, list) or len(token) != 3 or not isinstance(token[2], str):
+def _are_tokens(listed: list[Any], most: int) -> bool:
+    if not {*map(type, listed)} <= {list} or not {*map(len, listed)} <= {3}:
         return False
-    start, end = token[:2]
-    return isinstance(start, int) and isinstance(end, int) and 0 <= start <= end <= most
+    starts, ends, parts = zip(*listed, strict=True) if listed else ((), (), ())
+    if not {*map(type, starts), *map(type, ends)} <= {int} or not {*map(type, parts)} <= {str}:
+        return False
+    return min(starts, default=0) >= 0 and max(ends, default=0) <= most and all(map(le, starts, ends))
 
 
 def _table_of(file: CompanionFile, what: str) -> Figures:
@@ -193,13 +212,13 @@ def _result(recalls: Recalls, raw: Figures, text: MaskedText, death: str | None,
         details={"raw": raw, **more} | ({"error": death} if death else {}),
         table=stopped[0] if stopped else "\n".join(_lines(raw, text)),
         warnings=text.warnings + stopped,
-        documents=tuple(document.identifier for document, _ in text.pairs),
-        annotations=(_mentions(text), sum(len(masks) for _, masks in text.pairs)),
+        documents=tuple(document.identifier for document in text.grid.documents),
+        annotations=(_mentions(text), sum(map(len, text.masks))),
     )
 
 
 def _mentions(text: MaskedText) -> int:
-    return sum(len(entity.mentions) for document, _ in text.pairs for entity in document.entities)
+    return sum(len(marks.start) for document in text.grid.documents for marks in document.annotators)
 
 
 def _components(recalls: Recalls, raw: Mapping[str, Any]) -> Iterator[tuple[str, Figures]]:
@@ -218,7 +237,7 @@ def _components(recalls: Recalls, raw: Mapping[str, Any]) -> Iterator[tuple[str,
 def _lines(raw: Mapping[str, Any], text: MaskedText) -> Iterator[str]:
     yield f"Reading annotated corpus with {text.read} documents"
     yield "========="
-    yield f"Computing evaluation metrics for masks.json ({len(text.pairs)} documents)"
+    yield f"Computing evaluation metrics for masks.json ({len(text.masks)} documents)"
     for name, words in _PRINTED.items():
         yield f"==> {words}: {raw[name]:.3f}"
         if name == "token_recall":

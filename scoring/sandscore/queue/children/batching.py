@@ -1,6 +1,7 @@
 """Jobs that wait for the same child are given to it together. One that it dies over costs no other job its turn."""
 
 import asyncio
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -23,8 +24,8 @@ class _Asked(Struct, eq=False):
 class Together:
     """One child, and those who wait for it."""
 
-    def __init__(self, child: ScoringChild, seconds: float) -> None:
-        self._child, self._seconds = child, seconds
+    def __init__(self, child: ScoringChild, seconds: float, challenge: Callable[[], str] | None = None) -> None:
+        self._child, self._seconds, self._challenge = child, seconds, challenge
         self._waiting: list[_Asked] = []
         self._given: list[_Asked] = []
         self._asking: asyncio.Task[tuple[ScorerAnswer, ...]] | None = None
@@ -60,7 +61,8 @@ class Together:
             self._given = []
 
     async def _asked_of_child(self, jobs: tuple[ScorerRequest, ...]) -> tuple[ScorerAnswer, ...]:
-        said = await self._child.ask(BatchRequest(jobs), self._seconds)
+        in_force = None if self._challenge is None else self._challenge()
+        said = await self._child.ask(BatchRequest(jobs, in_force), self._seconds)
         if not isinstance(said, BatchAnswer) or len(said.answers) != len(jobs):
             raise InfrastructureFault("a child process gave another number of answers than it was asked for")
         return said.answers

@@ -86,6 +86,8 @@ class BatchRequest(_Message, frozen=True, tag="batch"):
     """Several at once for the process that sees gold."""
 
     jobs: tuple[ScorerRequest, ...]
+    challenge: str | None = None
+    """What is in force, as JSON; else the file."""
 
 
 class ScoredSubmission(Struct, frozen=True):
@@ -108,6 +110,8 @@ class BoardsRequest(_Message, frozen=True, tag="boards"):
     submissions: tuple[ScoredSubmission, ...]
     accepted: tuple[HandedIn, ...] = ()
     """All that was ever taken in, the oldest first: for the log."""
+    challenge: str | None = None
+    """What is in force, where that is not what the file says now; as JSON."""
 
 
 class Blame(StrEnum):

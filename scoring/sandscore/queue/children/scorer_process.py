@@ -26,7 +26,7 @@ from sandscore.queue.children.child_messages import (
     ScorerRequest,
     SubmissionScoreRequest,
 )
-from sandscore.queue.workspace import Workspace, open_workspace
+from sandscore.queue.workspace import Workspace, asked_workspace
 from sandscore.task_table.task import Task
 
 Place = tuple[str, int, int, str | None]
@@ -82,27 +82,35 @@ _LEVELS = 3
 class Desk:
     """Takes several jobs at once, of either kind: predictions to score, or two golds to compare."""
 
-    def __init__(self, workspace: Workspace, cells: ReadingCells) -> None:
-        self._workspace, self._scorer = workspace, Scorer(workspace, cells)
+    def __init__(self, root: Path, cells: ReadingCells) -> None:
+        self._root, self._cells = root, cells
+        self._challenge: str | None = None
+        self._opened: tuple[Workspace, Scorer] | None = None
 
     def work(self, asked: BatchRequest) -> BatchAnswer:
         """Each job's own answer; what was made for it is on disk when it comes."""
         drafts = Drafts()
-        answers = [answered(lambda job: self._one(job, drafts), job) for job in asked.jobs]
+        answers = [answered(lambda job: self._one(job, asked.challenge, drafts), job) for job in asked.jobs]
         faults = drafts.settle(_LEVELS)
         for number, job in enumerate(asked.jobs):
             if isinstance(job, SubmissionScoreRequest) and (fault := faults.get(Path(job.folder))) is not None:
                 answers[number] = refused(fault)
         return BatchAnswer(tuple(answers))
 
-    def _one(self, job: ScorerRequest, drafts: Drafts) -> ScorerAnswer:
-        return (
-            self._scorer.score(job, drafts)
-            if isinstance(job, SubmissionScoreRequest)
-            else changes(self._workspace, self._scorer, job)
-        )
+    def _one(self, job: ScorerRequest, challenge: str | None, drafts: Drafts) -> ScorerAnswer:
+        workspace, scorer = self._under(challenge)
+        if isinstance(job, SubmissionScoreRequest):
+            return scorer.score(job, drafts)
+        return changes(workspace, scorer, job)
+
+    def _under(self, challenge: str | None) -> tuple[Workspace, Scorer]:
+        """Rules and policy of that challenge."""
+        if self._opened is None or challenge != self._challenge:
+            workspace = asked_workspace(self._root, challenge)
+            self._challenge, self._opened = challenge, (workspace, Scorer(workspace, self._cells))
+        return self._opened
 
 
 if __name__ == "__main__":
     without_gold = ReadingCells()
-    serve(Desk(open_workspace(Path(sys.argv[1])), without_gold).work, BATCH_REQUESTS)
+    serve(Desk(Path(sys.argv[1]), without_gold).work, BATCH_REQUESTS)

@@ -28,7 +28,7 @@ from sandscore.queue.public_log import handed_in
 from sandscore.queue.queue_layout import private_path
 from sandscore.queue.shared_data import policy_in
 from sandscore.queue.worker import notice_text
-from sandscore.queue.workspace import Workspace
+from sandscore.queue.workspace import Workspace, said_challenge
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.records.board import BoardRules
 from sandscore.records.submission import Status, Submission
@@ -44,6 +44,7 @@ class Follower:
         self._home, self._workspace = home, workspace
         self._kept: dict[tuple[str, int], Path | None] = {}
         self._rules: dict[tuple[str, str | None], BoardRules] = {}
+        self._challenge = workspace.challenge
         self._begun = uptime()
         self._before: object = None
 
@@ -59,6 +60,9 @@ class Follower:
         return True
 
     async def _rebuild(self) -> None:
+        if (challenge := self._workspace.challenge) is not self._challenge:
+            self._challenge, self._before = challenge, None
+            self._rules.clear()
         every = await self._home.submissions()
         submissions = [one for one in every if one.status is Status.SCORED]
         state = (len(every), [(one.id, one.version, one.feedback is None) for one in submissions])
@@ -67,7 +71,9 @@ class Follower:
         records = [record for one in submissions if (record := await self._record(one)) is not None]
         child = Child("publisher", (str(self._workspace.root),), scorer_environment(), BOARDS_ANSWERS)
         try:
-            answer = await child.ask(BoardsRequest(tuple(records), tuple(map(handed_in, every))), _PATIENCE_SECONDS)
+            accepted = tuple(map(handed_in, every))
+            asked = BoardsRequest(tuple(records), accepted, said_challenge(challenge))
+            answer = await child.ask(asked, _PATIENCE_SECONDS)
         finally:
             await child.stop()
         if not isinstance(answer, BoardsAnswer):
@@ -99,7 +105,7 @@ class Follower:
 
     def _digest(self, state: object) -> str:
         """Of all that boards and site are made from, on this start of the machine."""
-        configured = (self._workspace.challenge.model_dump_json(), self._workspace.settings.model_dump_json())
+        configured = (self._challenge.model_dump_json(), self._workspace.settings.model_dump_json())
         return hashlib.sha256(repr((boot(), __version__, configured, state)).encode()).hexdigest()
 
     async def _record(self, one: Submission) -> ScoredSubmission | None:

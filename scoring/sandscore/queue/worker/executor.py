@@ -1,6 +1,7 @@
 """The executor of an attempt's work. Running and scoring are done by different processes, always."""
 
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
@@ -39,8 +40,10 @@ class Hands(Protocol):
 class LocalHands:
     """Child processes of this one: a scorer that stays, and a runner for each run."""
 
-    def __init__(self, root: Path) -> None:
-        self._scorer = Together(Child("scorer", (str(root),), scorer_environment(), BATCH_ANSWERS), SCORING_SECONDS)
+    def __init__(self, root: Path, challenge: Callable[[], str] | None = None) -> None:
+        """``challenge``: what is in force, where that is not what the file says when the scorer begins."""
+        child = Child("scorer", (str(root),), scorer_environment(), BATCH_ANSWERS)
+        self._scorer = Together(child, SCORING_SECONDS, challenge)
 
     async def run(self, job: RunnerRequest) -> RunnerAnswer:
         runner = Child("runner", (), runner_environment(), RUNNER_ANSWERS)

@@ -1,20 +1,13 @@
 """Limits to the arguments that make a Docker engine keep them."""
 
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from posixpath import normpath
 from typing import Any
 
+from sandscore.containers.engines.engine_protocol import seccomp_profile
 from sandscore.records.run_record import ImageFacts, RunLimits
 
 _NAME = "sandbox"
-
-
-@cache
-def seccomp_profile() -> str:
-    """Our system call filter, as the engine takes it."""
-    return (Path(__file__).parents[2] / "seccomp.json").read_text(encoding="utf-8")
 
 
 def container_arguments(

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from sandscore.containers.engines.docker.container_limits import seccomp_profile
 from sandscore.containers.engines.docker.docker_engine import asking, started
 from sandscore.containers.engines.docker.tmpfs_image import holder_image
-from sandscore.containers.engines.engine_protocol import INPUT, NOTES, OUTPUT, RUN
+from sandscore.containers.engines.engine_protocol import INPUT, NOTES, OUTPUT, RUN, kind_of, seccomp_profile
 from sandscore.records.run_record import Outcome, RunFault, RunLimits
 
 if TYPE_CHECKING:
@@ -27,14 +26,6 @@ if TYPE_CHECKING:
 
 _BLOCK = 512
 _HEADER_BYTES = 16 << 10
-_KINDS = {
-    stat.S_IFLNK: "a symbolic link",
-    stat.S_IFIFO: "a FIFO",
-    stat.S_IFDIR: "a folder",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
 _GO_MODES = {1 << 31: stat.S_IFDIR, 1 << 27: stat.S_IFLNK, 1 << 26: stat.S_IFBLK, 1 << 25: stat.S_IFIFO}
 _GO_SOCKET = 1 << 24
 
@@ -62,7 +53,7 @@ def _check(path: str, facts: dict[str, Any], most_bytes: int) -> None:
     if kind is None and mode & _GO_SOCKET:
         kind = stat.S_IFSOCK
     if kind is not None:
-        raise RunFault(Outcome.INVALID_OUTPUT, f"{path} is {_KINDS[kind]}, not a regular file")
+        raise RunFault(Outcome.INVALID_OUTPUT, f"{path} is {kind_of(kind)}, not a regular file")
     if int(facts["size"]) > most_bytes:
         raise RunFault(
             Outcome.INVALID_OUTPUT, f"{path} has {int(facts['size']):,} bytes, more than the {most_bytes:,} allowed"

@@ -2,6 +2,7 @@
 
 import secrets
 import sqlite3
+from collections.abc import Callable
 from itertools import islice
 
 from msgspec.structs import replace
@@ -39,7 +40,9 @@ WHERE begun >= ? AND coalesce(outcome, '') NOT IN ('failed', 'lost', 'handed bac
 class SqliteClaims:
     """What workers do to the queue: each change within the transaction it is given."""
 
-    def __init__(self, database: Database, settings: QueueSettings, challenge: Challenge | None = None) -> None:
+    def __init__(
+        self, database: Database, settings: QueueSettings, challenge: Callable[[], Challenge] | None = None
+    ) -> None:
         self._database, self._settings, self._challenge = database, settings, challenge
 
     def claimable(self, most: int) -> list[Submission]:
@@ -141,9 +144,10 @@ class SqliteClaims:
     def _fails_too_often(self, connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
         if self._challenge is None:
             return False
-        _, within = quota_of(self._challenge, row["phase"])
+        challenge = self._challenge()
+        _, within = quota_of(challenge, row["phase"])
         failures = failures_of(connection, row["team"], within)
-        return failure_refusal(self._challenge, row["phase"], failures, utc_now()) is not None
+        return failure_refusal(challenge, row["phase"], failures, utc_now()) is not None
 
     def _lost(self, connection: sqlite3.Connection, row: sqlite3.Row) -> bool:
         """The worker that had it is gone. Whether that happened once too often."""

@@ -90,7 +90,7 @@ class EmbeddedHome:
         self._database = Database(self._workspace.root)
         journal = SubmissionJournal(self._workspace.root)
         self._writer = Writer(self._database)
-        self._claims = SqliteClaims(self._database, self._workspace.settings, self._workspace.challenge)
+        self._claims = SqliteClaims(self._database, self._workspace.settings, lambda: self._workspace.challenge)
         self._orders = SqliteAdmin(self._database, journal)
         self._database.check()
         self._database.check_journal()

@@ -1,0 +1,24 @@
+/* What counting is made of. */
+#ifndef SANDSCORE_SORTING_H
+#define SANDSCORE_SORTING_H
+
+#include "kernel.h"
+
+/* ``spare`` has room for as many. */
+void sort_keys(Key *keys, int64_t count, Key *spare);
+
+/* Some of a side's annotations, in the order of their starts. */
+typedef struct {
+    const CountedMention *mentions;
+    const int32_t *which;
+    int64_t count;
+} Loose;
+
+/* The largest number of one-to-one pairs of gold and predicted annotations, those that are paired left out, that
+   overlap. */
+int64_t overlapping_pairs(const Counting *c, const Loose loose[2]);
+
+/* Whether a character of an unpaired gold annotation is covered by no prediction. */
+int32_t leaks(const Loose *gold, const CountedMention *predicted, int64_t predictions);
+
+#endif

@@ -1,0 +1,118 @@
+"""The process that becomes bubblewrap: it mounts what a container may write to, gives up its rights, and is replaced.
+
+Started by path, with the standard library alone. A socket is its standard input: a line of JSON that says everything,
+then the notes; it answers with one byte and a descriptor of the folder for results. All it mounts is in a name space of
+its own, so that nothing is left when the last process in it has gone.
+"""
+
+import array
+import ctypes
+import json
+import os
+import resource
+import socket
+import sys
+
+_NEW_MOUNTS, _NEW_USERS = 0x20000, 0x10000000
+_NO_SETUID, _NO_DEVICES, _NO_PROGRAMS, _BIND, _PRIVATE = 2, 4, 8, 4096, 1 << 18 | 16384
+_DIE_WITH_PARENT, _KILL = 1, 9
+_BASE = b"/tmp"
+_MESSAGES = 12
+"""RLIMIT_MSGQUEUE, for which Python has no name."""
+_UNPLEASANT = 500
+"""Among all processes of a machine without memory, those of a container are killed first."""
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def checked(result: int, doing: str) -> None:
+    if result != 0:
+        raise OSError(ctypes.get_errno(), doing)
+
+
+def own_name_space() -> None:
+    """One of mounts; where this is not root, first one of users in which it may mount."""
+    user, group = os.geteuid(), os.getegid()
+    if user == 0:
+        checked(libc.unshare(_NEW_MOUNTS), "making a name space of mounts")
+    else:
+        checked(libc.unshare(_NEW_USERS | _NEW_MOUNTS), "making a name space of users")
+        for name, line in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+            with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123 (in a process that starts fast)
+                file.write(line)
+    checked(libc.mount(None, b"/", None, _PRIVATE, None), "keeping mounts to ourselves")
+
+
+def in_memory(place: bytes, options: str, *, programs: bool = False) -> None:
+    flags = _NO_SETUID | _NO_DEVICES | (0 if programs else _NO_PROGRAMS)
+    checked(libc.mount(b"tmpfs", place, b"tmpfs", flags, options.encode()), f"making a folder in memory ({options})")
+
+
+def made(name: str) -> bytes:
+    place = _BASE + b"/" + name.encode()
+    os.mkdir(place, 0o755)  # noqa: PTH102 (in a process that starts fast)
+    return place
+
+
+def received(line: socket.socket) -> tuple[dict, bytes]:  # type: ignore[type-arg]
+    taken = bytearray()
+    while b"\n" not in taken and (piece := line.recv(1 << 16)):
+        taken += piece
+    head, _, notes = bytes(taken).partition(b"\n")
+    told = json.loads(head)
+    rest = bytearray(notes)
+    while len(rest) < told["notes"] and (piece := line.recv(1 << 20)):
+        rest += piece
+    return told, bytes(rest)
+
+
+def main() -> None:
+    line = socket.socket(fileno=os.dup(0))
+    told, notes = received(line)
+    try:
+        opened = launch(told, notes)
+    except OSError as fault:
+        line.sendall(f"{fault.filename or fault.strerror}: {os.strerror(fault.errno or 0)}".encode())
+        return
+    rights = array.array("i", [opened])
+    line.sendmsg([b"!"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+    os.close(opened)
+    line.close()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.closerange(3, min(told["keep"]))
+    os.execve(told["program"], told["arguments"], {})  # noqa: S606 (no shell is what we want)
+
+
+def launch(told: dict, notes: bytes) -> int:  # type: ignore[type-arg]
+    """Everything mounted and all rights given up; the folder for results."""
+    own_name_space()
+    image = os.open(told["root"], os.O_PATH | os.O_DIRECTORY)
+    in_memory(_BASE, "mode=0755,size=1m,nr_inodes=256")
+    root = made("root")
+    source = f"/proc/self/fd/{image}".encode()
+    checked(libc.mount(source, root, None, _BIND, None), "mounting the image")
+    for name, options, programs in told["folders"]:
+        in_memory(made(name), options, programs=programs)
+    if told["batch"]:
+        with open(_BASE + b"/input/notes.json", "xb") as file:  # noqa: PTH123 (in a process that starts fast)
+            file.write(notes)
+            os.fchmod(file.fileno(), 0o444)
+    for kind, most in ((resource.RLIMIT_NOFILE, told["files"]), (resource.RLIMIT_CORE, 0), (_MESSAGES, 0)):
+        resource.setrlimit(kind, (most, most))
+    with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123 (in a process that starts fast)
+        file.write(str(_UNPLEASANT))
+    opened = os.open(_BASE + (b"/output" if told["batch"] else b""), os.O_RDONLY | os.O_DIRECTORY)
+    if told["user"] is not None:
+        user, group = told["user"]
+        os.setgroups([])
+        os.setresgid(group, group, group)
+        os.setresuid(user, user, user)
+    checked(libc.prctl(_DIE_WITH_PARENT, _KILL), "tying it to us")
+    if os.getppid() != told["parent"]:
+        sys.exit(1)
+    return opened
+
+
+if __name__ == "__main__":
+    main()

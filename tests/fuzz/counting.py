@@ -1,0 +1,183 @@
+"""The kernel's counts beside those of the columns: random notes in which spans collide, repeat and overlap.
+
+``python -m fuzz.counting LIBRARY FIRST COUNT`` compares data sets, of fifty notes each, with that kernel.
+"""
+
+import math
+import os
+import random
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from ctypes import sizeof
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sandscore.annotations.columns import Columns, Tokens, small_of
+from sandscore.annotations.data_set import DataSet
+from sandscore.annotations.input_files import Loaded
+from sandscore.annotations.kernel import kernel_library
+from sandscore.annotations.label_codes import vocabulary
+from sandscore.annotations.note_texts import GatheredTexts
+from sandscore.measures import dataset_counts, kernel_counts, relaxed_match
+from sandscore.measures.dataset_counts import DataSetCounts, measured
+from sandscore.measures.hipaa_map import HipaaMap
+from sandscore.measures.measure_registry import measures_for
+from sandscore.task_table.task import TASKS, Task
+
+RELAXED = tuple(f"instance_relax(relax={relax})" for relax in (0, 1, 5, 1000))
+SURE: tuple[tuple[float, ...], ...] = ((100.0,), (0.0, -0.0, 7.0, 100.0), (0.5, 1.0, 1.5, 99.99999999999999), ())
+COUNT = kernel_counts.KernelCounts.count
+WORD = re.compile("[^ ]+")
+SIZES = (0, 0, 1, 2, 3, 6, 12, 30, 80)
+LONG = 400
+"""One note in so many has hundreds of annotations, which are sorted another way."""
+
+
+Said = tuple[str, list[tuple[Any, ...]]]
+"""A text, and the start, length, label and confidence of each annotation."""
+
+
+def notes_of(r: random.Random, count: int) -> Iterator[tuple[str, list[list[tuple[Any, ...]]]]]:
+    """A text, and of either side the start, length, label and confidence of each annotation."""
+    for _ in range(count):
+        most = r.choice((300, 700)) if r.randrange(LONG) == 0 else r.choice(SIZES)
+        room, longest, sure = r.choice((3, 12, 60, 2000)), r.choice((1, 3, 9, 40)), r.choice(SURE)
+        text = "".join(r.choices("ab ", k=room + longest))
+        labels = r.choice(((0,), (0, 1), (-1, 0, 1), (-1,), (-1, 0, 1, 2, 3)))
+
+        def one(sure: tuple[float, ...] = sure, room: int = room, labels: Any = labels, longest: int = longest) -> Any:
+            level = r.choice(sure) if sure else r.random() * 100
+            return r.randrange(room), r.randint(1, longest), r.choice(labels), level
+
+        gold = [one() for _ in range(r.randint(0, most))]
+        kept = [(*row[:3], one()[3]) for row in gold if r.random() < 0.7]
+        yield text, [gold, [one() if r.random() < 0.2 else row for row in kept] + [one() for _ in range(most // 4)]]
+
+
+def columns_of(
+    r: random.Random, notes: list[tuple[str, list[tuple[Any, ...]]]], labels: int, *, sorted_too: bool
+) -> Columns:
+    """Notes in any order, some of them in two entries."""
+    entries = [(number, text, rows) for number, (text, rows) in enumerate(notes)]
+    if not sorted_too:
+        entries = [
+            (number, text, part)
+            for number, text, rows in entries
+            for part in ((rows[: len(rows) // 2], rows[len(rows) // 2 :]) if r.random() < 0.1 else (rows,))
+        ]
+        r.shuffle(entries)
+    note, start, length, label, confidence, words, begin, size = ([] for _ in range(8))
+    for number, text, rows in entries:
+        for at, long, code, level in sorted(rows) if sorted_too else rows:
+            spelt = [(word.start(), len(word[0])) for word in WORD.finditer(text[at : at + long])]
+            note.append(number)
+            start.append(at)
+            length.append(long)
+            label.append(min(code, labels - 1))
+            confidence.append(level)
+            words.append(len(spelt))
+            begin += [first for first, _ in spelt]
+            size += [long for _, long in spelt]
+    tokens = Tokens(small_of(words), small_of(begin), small_of(size))
+    sure = np.array(confidence, np.float64)
+    return Columns(small_of(note), small_of(start), small_of(length), small_of(label), sure, tokens=tokens)
+
+
+def loaded(seed: int, count: int = 50) -> tuple[Task, Loaded, HipaaMap | None, list[Any]]:
+    """A data set with gold and predictions, a task, and measures."""
+    r = random.Random(seed)
+    task = r.choice([*TASKS.values()])
+    notes = [*notes_of(r, count)]
+    names = vocabulary(task, task.label)
+    names.learn([] if names.names or not task.label else ["YYYY", "MM", "DD", "MM/DD/YYYY"])
+    dataset = DataSet(names, growing=False, texts=GatheredTexts(0).all())
+    dataset.extend([f"n{number}" for number in range(count)], [None] * count)
+    labels = len(names.names) if task.label else 0
+    columns = {
+        role: columns_of(r, [(text, sides[side]) for text, sides in notes], labels, sorted_too=r.random() < 0.5)
+        for side, role in enumerate(("gold", "predictions"))
+    }
+    if r.random() < 0.05 and len(columns["predictions"]):
+        columns["predictions"].confidence[r.randrange(len(columns["predictions"]))] = math.nan
+    hipaa = HipaaMap("", {name: r.random() < 0.7 for name in names.names}, b"") if task.hipaa else None
+    asked = measures_for(task, r.sample(RELAXED, r.randrange(3)))
+    return task, Loaded(dataset, columns, {}, {}), hipaa, asked
+
+
+def same(quick: DataSetCounts, slow: DataSetCounts) -> None:
+    for one, other in zip(quick.counted, slow.counted, strict=True):
+        assert (one.measure, one.conditional, one.reason) == (other.measure, other.conditional, other.reason)
+        np.testing.assert_array_equal(one.per_note, other.per_note, str(one.measure))
+        assert (one.per_label is None) == (other.per_label is None), one.measure
+        if one.per_label is not None and other.per_label is not None:
+            np.testing.assert_array_equal(one.per_label, other.per_label, f"{one.measure} by label")
+    assert (quick.errors, quick.note_leak) == (slow.errors, slow.note_leak)
+    assert quick.confidence == slow.confidence
+
+
+def compare(seed: int) -> int:
+    """How many notes were counted alike; AssertionError where any count differs."""
+    task, files, hipaa, asked = loaded(seed)
+    counted = []
+
+    def spy(self: kernel_counts.KernelCounts, first: int, last: int) -> Any:
+        found = COUNT(self, first, last)
+        counted.append(0 if found is None else last - first)
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dataset_counts, "KERNEL_PART", 1 << (seed % 12))
+        patch.setattr(kernel_counts.KernelCounts, "count", spy)
+        quick = measured(task, files, asked, hipaa)
+        patch.setattr(kernel_counts, "kernel", lambda: None)
+        patch.setattr(relaxed_match, "kernel", lambda: None)
+        slow = measured(task, files, asked, hipaa)
+    try:
+        same(quick, slow)
+    except AssertionError as fault:
+        raise AssertionError(f"seed {seed}, {task.id}: {fault}") from fault
+    return sum(counted)
+
+
+def sanitized(folder: Path) -> Path:
+    """The kernel as a library that checks itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CFLAGS", "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all")
+        found = import_module("hatch_build").compile_kernel(str(folder))
+    assert isinstance(found, Path)
+    alone = folder / "checked"
+    alone.mkdir()
+    return found.rename(alone / found.name)
+
+
+def compared(library: Path, first: int, count: int, part: int = 1) -> int:
+    """How many notes a sanitized kernel counted alike in a process of its own; ``part``: in rooms so much smaller."""
+    compiler = shlex.split(os.environ.get("CC", "")) or ["cc"]
+    names = [
+        subprocess.run([*compiler, f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout
+        for name in ("libasan.so", "libubsan.so")
+    ]
+    variables = {"LD_PRELOAD": " ".join(map(str.strip, names)), "ASAN_OPTIONS": "detect_leaks=0"}
+    words = [sys.executable, "-m", "fuzz.counting", *map(str, (library, first, count, part))]
+    done = subprocess.run(
+        words, capture_output=True, text=True, check=False, env=os.environ | variables, cwd=Path(__file__).parents[1]
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return int(done.stdout)
+
+
+def main(library: str, first: str, count: str, part: str) -> None:
+    kernel_library.LIBRARY = Path(library)
+    vars(kernel_counts)["sizeof"] = lambda kind: sizeof(kind) // int(part)
+    print(sum(map(compare, range(int(first), int(first) + int(count)))))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
