@@ -24,7 +24,7 @@ def test_the_team_is_told_once(tmp_path: Path) -> None:
         async with opened(queue, "a") as a, opened(queue, "b") as b:
             claim = await claimed(a)
             told = await asyncio.gather(a.notify(notice(claim)), b.notify(notice(claim)))
-            assert told == [True, False], "by the state whose worker has the claim"
+            assert list(told) == [True, False], "by the state whose worker has the claim"
             assert await a.notify(notice(claim)) is False
             assert await a.notify(notice(claim, Event.STARTED)) is True
         (first,) = queue.world.messages

@@ -12,6 +12,7 @@ from released_samples import words
 from submission_queue.synapse_homes import claimed, opened, run, scored
 from submission_queue.synapse_standin import LOST, Fault, Queue, synapse
 
+from sandscore.base.process_identity import own_name
 from sandscore.queue.homes.synapse import synapse_outbox
 from sandscore.queue.homes.synapse.synapse_outbox import Delivery, Outbox, OutboxMessage, outbox_of
 from sandscore.records.submission import Claim, Committed, Event, Notice
@@ -77,7 +78,7 @@ def test_what_the_dead_leave_is_known(tmp_path: Path, monkeypatch: pytest.Monkey
     assert box.take()
     assert box.prepare(message("prepared", nonce="n", attempt=2))
     assert box.abandoned() == []
-    monkeypatch.setattr(synapse_outbox, "gone", lambda owner: owner == synapse_outbox.own_name())
+    monkeypatch.setattr(synapse_outbox, "gone", lambda owner: owner == own_name())
     (left,) = box.abandoned()
     assert (left.identity, left.is_verdict) == ("prepared", True)
     assert [(one.submission, one.delivery) for one in box.listed()] == [

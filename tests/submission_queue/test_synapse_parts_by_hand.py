@@ -149,7 +149,7 @@ def test_scores_of_ours_are_told_from_others() -> None:
     """What was written by a version that kept no marks is known by its endings, beside a signature."""
     ours = with_marks({"a_f1": [0.5], "b_f1": None})
     assert ours[SCORES] == [hashlib.sha256(b"a_f1").hexdigest()[:4]]
-    shown = ours | {"other_f1": [0.1], "signature": ["s"], "reason": ["r"]}
+    shown = dict(ours) | {"other_f1": [0.1], "signature": ["s"], "reason": ["r"]}
     assert set(without_scores(shown)) == {"a_f1", "reason", "finished", "signature", SCORES}
     old = {"a_f1": [0.5], "a_recall": [0.5], "count": [3.0], "signature": ["s"], "b_f1": ["text"]}
     assert set(without_scores(old)) == {"a_f1", "a_recall", "reason", "finished", "signature", SCORES}
@@ -359,18 +359,17 @@ def test_a_lease_is_written_three_times_in_its_length_and_looked_at_in_between(m
     mine = claims(edited)
     claim = asyncio.run(mine.claim(ONE, "o", 30.0, None))
     assert claim is not None
-    edited.now, edited.change_made = status(IN_PROGRESS, replace(HELD, attempt=1, nonce=claim.nonce)), None
-    clock[0] = 109.9
-    assert asyncio.run(mine.heartbeat(claim)) is Signal.GO_ON
-    assert edited.change_made is None
-    edited.now = replace(edited.now, cancel=True)
-    assert asyncio.run(mine.heartbeat(claim)) is Signal.CANCEL
-    assert edited.change_made is None
-    clock[0] = 110.0
-    assert asyncio.run(mine.heartbeat(claim)) is Signal.CANCEL
-    assert edited.change_made is not None
-    edited.now, edited.change_made = status(IN_PROGRESS, HELD), None
-    assert asyncio.run(mine.heartbeat(claim)) is Signal.LOST
+
+    def beat(now: Seen, at: float) -> tuple[Signal, bool]:
+        """What it says, and whether it was written."""
+        clock[0], edited.now, edited.change_made = at, now, None
+        return asyncio.run(mine.heartbeat(claim)), edited.change_made is not None
+
+    held = status(IN_PROGRESS, replace(HELD, attempt=1, nonce=claim.nonce))
+    assert beat(held, 109.9) == (Signal.GO_ON, False)
+    assert beat(replace(held, cancel=True), 109.9) == (Signal.CANCEL, False)
+    assert beat(replace(held, cancel=True), 110.0) == (Signal.CANCEL, True)
+    assert beat(status(IN_PROGRESS, HELD), 110.0) == (Signal.LOST, False)
 
 
 SCORED = Verdict(Status.SCORED, None, {}, released({"measures": {"m": {"f1": 0.5}}}), "sig")
@@ -488,7 +487,7 @@ class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now, self.slept = 1000.0, list[float]()
         monkeypatch.setattr(account_budget, "uptime", lambda: self.now)
-        monkeypatch.setattr(account_budget.asyncio, "sleep", self._sleep)
+        monkeypatch.setattr(asyncio, "sleep", self._sleep)
 
     async def _sleep(self, seconds: float) -> None:
         self.slept.append(round(seconds, 6))

@@ -79,7 +79,8 @@ def test_what_is_missing_is_said_before_anything_is_made(
 
 
 def test_everything_that_is_missing_is_said_at_once(queue: Queue, tmp_path: Path) -> None:
-    view_only(queue), no_folders(queue), no_certificate(queue)
+    for spoil in (view_only, no_folders, no_certificate):
+        spoil(queue)
     ran = init(queue, tmp_path / "state")
     assert all(word in ran.err for word in ("scopes", "CHANGE_PERMISSIONS", "certified")), ran.err
 
