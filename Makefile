@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help environment needs engine images models browser proxy shells peers check types style arrows quick test mutate schemas lock sbom demo fuzz soak bench clean
+.PHONY: help environment needs engine images models browser proxy shells peers check types style arrows quick test mutate schemas lock wheels zig sbom demo fuzz soak bench clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -57,7 +57,7 @@ quick: check  ## lint, types and the unit tests, without engine, browser or orig
 needs: environment
 	@tools/needs.sh
 
-test: needs check images browser peers shells proxy models  ## everything that must hold
+test: needs check images browser peers shells proxy models zig  ## everything that must hold
 	@$(PYTHON) -m pytest -n 2 --dist worksteal
 
 mutate: environment  ## small faults planted in every room, and which of them its tests do not notice
@@ -68,6 +68,13 @@ schemas: environment  ## what follows from the task table: JSON Schemas, the lis
 
 lock: environment  ## constraints.txt for what is installed, each file by its hash
 	@$(PYTHON) tools/lock.py
+
+zig: environment
+	@$(PYTHON) -c "from tools.make_wheels import zig; zig()"
+
+wheels: environment  ## wheels for seven platforms into dist/, and the Linux ones tried from nothing
+	@$(PYTHON) tools/make_wheels.py dist
+	@$(PYTHON) tools/try_wheels.py dist
 
 sbom: environment  ## what sandscore is made of, as CycloneDX: sbom.json
 	@$(PYTHON) -m tools.sbom > sbom.json

@@ -1,6 +1,7 @@
 """A board as a reader meets it: with a mouse, with keys only, on a phone, without JavaScript, in a frame."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -294,3 +295,19 @@ def test_paper_has_every_row_and_its_headings(browser: Browser, site: Path) -> N
         assert head.evaluate("(head) => getComputedStyle(head).display") == "table-header-group"
         assert set(head.evaluate(around)) <= {"visible", "static"}
         assert head.locator("th").first.evaluate("(cell) => getComputedStyle(cell).position") == "static"
+
+
+def test_headings_are_printed_on_every_page(browser: Browser, tmp_path: Path) -> None:
+    """Read from the paper: every page of the table begins with its headings, and none holds next to nothing."""
+    entrants = [Sample(f"s{at}", 0.9 - 0.01 * at, f"Team {at}") for at in range(40)]
+    publish([write_board(tmp_path / "board", entrants)], tmp_path / "site")
+    with opened(browser, board(tmp_path / "site")) as page:
+        page.pdf(path=tmp_path / "board.pdf", format="A4")
+    told = subprocess.run(["pdftotext", "-layout", tmp_path / "board.pdf", "-"], capture_output=True, check=True).stdout
+    papers = told.decode().split("\f")[:-1]
+    rows = [re.findall(r"^ +(\d+) +\d+–\d+ +\d+ *(?:Team|$)", paper, re.MULTILINE) for paper in papers]
+    assert sorted(int(rank) for ranks in rows for rank in ranks) == [*range(1, 41)]
+    assert sum(bool(ranks) for ranks in rows) >= 2
+    for paper, ranks in zip(papers, rows, strict=True):
+        assert bool(ranks) == bool(re.search("Rank +Places +Group +Submission +F1", paper))
+        assert len(paper.split()) > 20

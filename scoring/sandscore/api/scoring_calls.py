@@ -16,6 +16,7 @@ from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.measures.identifier_classes import load_class_map
 from sandscore.measures.measure_registry import measures_for
 from sandscore.profiles.profile_registry import Profile, find_profile
+from sandscore.records.group_scores import slicing_name
 from sandscore.scoring.card_building import Identity, Question, pieces
 from sandscore.scoring.scoring_flow import InvalidPredictions, Scored, score_files
 from sandscore.task_table.task import ALL_TASKS, Task, find_task
@@ -50,6 +51,8 @@ class ScoringPlan(Struct, frozen=True, kw_only=True):
     measures: tuple[str, ...] = ()
     hipaa_map: str | Path | None = None
     class_map: str | Path | None = None
+    slices: tuple[str, ...] = ()
+    """By what the data set is sliced: rules, or files of slices."""
     team: str | None = None
     submission: str | None = None
     image: str | None = None
@@ -98,6 +101,7 @@ def score(  # noqa: PLR0913 (named, one for each option)
     annotator: str | None = None,
     hipaa_map: str | Path | None = None,
     class_map: str | Path | None = None,
+    slices: Sequence[str | Path] = (),
     jobs: int = 1,
     strict: bool = True,
     team: str | None = None,
@@ -113,8 +117,9 @@ def score(  # noqa: PLR0913 (named, one for each option)
     another scorer goes on with them where ``strict`` is false, with a warning. Paths may be of any format that
     ``convert`` reads: ``source`` and ``gold_source`` name it where the content leaves a doubt, ``labels`` maps types,
     ``annotator`` is one of several. ``gold=[one, other]``: several annotators' gold, over which all counts are added
-    up; or an index as ``sandscore index`` writes it, which knows the notes too. ``team`` and what follows it is copied
-    to the card.
+    up; or an index as ``sandscore index`` writes it, which knows the notes too. ``slices`` are rules (``label``,
+    ``site``, …) or files that say what is in which slice: ``result.card.slices`` has every measure by slice, and the
+    worst. ``team`` and what follows it is copied to the card.
 
     >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes)
     >>> round(result.f1, 3)
@@ -145,6 +150,7 @@ def score(  # noqa: PLR0913 (named, one for each option)
         measures=tuple(measures),
         hipaa_map=hipaa_map,
         class_map=class_map,
+        slices=tuple(map(str, slices)),
         team=team,
         submission=submission,
         image=image,
@@ -180,6 +186,15 @@ class _Scoring(Struct, frozen=True):
     profile: Profile | None
 
     def scored(self, watch: ReadingWatch, told: Callable[[str], object]) -> Scored:
+        """With its slices, where any were asked for."""
+        scored = self._counted(watch, told)
+        if not scored.slices:
+            return scored
+        from sandscore.ranking.slice_analysis import with_slices
+
+        return replace(scored, card=with_slices(scored.card, scored.slices))
+
+    def _counted(self, watch: ReadingWatch, told: Callable[[str], object]) -> Scored:
         if self.question.task is ALL_TASKS:
             return _scored_all(self.request, self.question, watch)
         from sandscore.api.validation_calls import in_our_form
@@ -299,15 +314,23 @@ def _understood(request: ScoringPlan) -> _Scoring:
     measures_for(task, request.measures)
     if everything and profile is not None:
         raise UsageFault("'all' goes with our own profile: the card of all tasks holds measures of leaks")
+    if profile is not None and request.slices:
+        raise UsageFault("--slices goes with our own profile: another scorer tells nothing of groups")
     if request.more_gold and (everything or profile is not None):
         raise UsageFault("gold of several annotators goes with one task and our own profile")
+    if request.more_gold and request.slices:
+        raise UsageFault("--slices goes with the gold of one annotator")
     if profile is not None and request.measures:
         raise UsageFault("--measure goes with our own profile; another scorer has its own measures")
     hipaa = load_hipaa_map(request.hipaa_map) if task.hipaa or request.hipaa_map or everything else None
     classes = load_class_map(request.class_map) if request.class_map else None
     run = _run_facts(request.run) if request.run is not None else None
     identity = Identity(request.team, request.submission, request.image, request.dataset, request.created, run)
-    return _Scoring(request, Question(task, request.measures, hipaa, identity, classes), profile)
+    slices = {slicing_name(asked): asked for asked in request.slices}
+    if len(slices) < len({*request.slices}):
+        raise UsageFault("two files of slices have the same name, and cards could not tell them apart")
+    question = Question(task, request.measures, hipaa, identity, classes, slices=tuple(slices.values()))
+    return _Scoring(request, question, profile)
 
 
 def _scored_all(asked: ScoringPlan, question: Question, watch: ReadingWatch) -> Scored:

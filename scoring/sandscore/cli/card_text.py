@@ -12,8 +12,10 @@ from sandscore.scoring.scoring_flow import Scored
 
 if TYPE_CHECKING:
     from sandscore.api.scoring_calls import ShownIntervals
+    from sandscore.records.group_scores import Slice
     from sandscore.records.totals_card import TotalsCard
 
+HEADLINE = "instance_strict"
 _NAME, _NARROW_NAME, _NUMBERS = 28, 22, 58
 """Columns of a measure's name, where there is room and where there is not, and of the numbers beside it."""
 
@@ -93,7 +95,33 @@ def _closing(card: Scorecard) -> list[str]:
             f"confidence: average precision {ratio(card.confidence.average_precision)}"
             + (f", best F1 at {best:g} and above" if best is not None else "")
         )
-    return [*lines, f"signature: {card.signature}"]
+    return [*lines, *_slices(card), f"signature: {card.signature}"]
+
+
+def _slices(card: Scorecard) -> list[str]:
+    """Each way of slicing by one measure; the card has all of them."""
+    lines = []
+    for name, table in card.slices.items():
+        measure = HEADLINE if HEADLINE in table.whole else next(iter(table.whole), None)
+        if measure is None:
+            continue
+        shown = f"recall of {measure}" if measure in table.recalls else measure
+        lines += ["", f"{printable(name)}: {shown}; intervals hold for all slices together (95 %)"]
+        for group, told in table.slices.items():
+            lines.append(f"  {padded(group, _NAME)} {told.patients:>6,} {table.unit}  {_slice(told, measure)}")
+        if measure in table.worst:
+            lines.append(f"  worst: {printable(table.worst[measure])}")
+    return [*lines, ""] if lines else []
+
+
+def _slice(told: "Slice", measure: str) -> str:
+    if told.too_few:
+        return "too few"
+    score = told.measures[measure]
+    ends = f" [{score.ci[0]:.3f}, {score.ci[1]:.3f}]" if score.ci else ""
+    gap = f"; {score.gap:+.3f} to all" if score.gap is not None else ""
+    apart = f" [{score.gap_ci[0]:+.3f}, {score.gap_ci[1]:+.3f}]" if score.gap_ci else ""
+    return f"{ratio(score.value)}{ends}{gap}{apart}"
 
 
 def as_json(card: Scorecard) -> Iterator[str]:

@@ -22,7 +22,7 @@ else:
     _AnyType = click.ParamType
 
 _FILE, _FOLDER = "file", "dir"
-_FILES = {"CARD", "FILE", "KEY", "RECORD", "REPORT", "RUN", "TOML"}
+_FILES = {"ARCHIVE", "CARD", "FILE", "KEY", "RECORD", "REPORT", "RUN", "TOML"}
 _FOLDERS = {"DIR", "FOLDER", "SITE"}
 _PATHS = {"file", "notes"}
 _OWN_TASKS = {"--task-file", "--challenge"}
@@ -166,7 +166,14 @@ def _name_sets(_context: click.Context) -> Iterable[str]:
     return sorted(f"names:{file.stem}" for file in folder.glob("*.json"))
 
 
+def _slice_rules(_context: click.Context) -> Iterable[str]:
+    from sandscore.records.group_scores import SLICE_RULES
+
+    return SLICE_RULES
+
+
 _WORDS: dict[str, Words] = {
+    "slices": _slice_rules,
     "swap": _name_sets,
     "task": _tasks,
     "profile": _profiles,

@@ -46,6 +46,12 @@ _WRITTEN = ("card", "publish", "phase", "cards", "errors", "entity_map", "report
 @click.option("--measure", "measures", multiple=True, metavar="M", help="A measure beside the task's own; repeatable.")
 @click.option("--hipaa-map", metavar="FILE", help="Which labels HIPAA protects, in place of the bundled map.")
 @click.option("--class-map", metavar="FILE", help="Which labels identify a patient, in place of the task table's.")
+@click.option(
+    "--slices",
+    multiple=True,
+    metavar="SLICES",
+    help="Every measure by group: label, mention-length, script, note-type, note-length, site, or a JSON file.",
+)
 @click.option("--team", metavar="NAME", help="Copied to the card.")
 @click.option("--submission", metavar="ID", help="Copied to the card.")
 @click.option("--image", metavar="DIGEST", help="Copied to the card.")

@@ -34,6 +34,7 @@ from sandscore.records.board import (
 )
 from sandscore.records.counts import Counts
 from sandscore.records.formula import parse_formula
+from sandscore.records.group_scores import PairedScore, WorstSlice
 from sandscore.records.scorecard import FormulaScore, RatioScore
 
 
@@ -70,7 +71,29 @@ def row_of(table: ScoreTable, rules: BoardRules, standing: Standing, system: int
         signature=None if several else first.card.signature,
         card=None if several else _reference(first),
         sites={name or "default": _site(table, rules, entry) for name, entry in entries} if several else {},
+        slices={} if several else _worst_slices(first, rules),
+        robustness={} if several else _robustness(first, rules),
     )
+
+
+def _worst_slices(entry: RankedCard, rules: BoardRules) -> dict[str, WorstSlice]:
+    """By the headline, as the card says them."""
+    found = {}
+    for name in rules.slices:
+        table = entry.card.slices.get(name)
+        group = table.worst.get(rules.headline) if table else None
+        if table is not None and group is not None and group in table.slices:
+            told = table.slices[group]
+            if (score := told.measures.get(rules.headline)) is not None:
+                shown = score.model_dump(exclude={"n", "of"})
+                recall = rules.headline in table.recalls
+                found[name] = WorstSlice(slice=group, patients=told.patients, recall=recall, **shown)
+    return found
+
+
+def _robustness(entry: RankedCard, rules: BoardRules) -> dict[str, PairedScore]:
+    copies = {name: entry.card.robustness[name] for name in rules.robustness if name in entry.card.robustness}
+    return {name: copy.measures[rules.headline] for name, copy in copies.items() if rules.headline in copy.measures}
 
 
 def _measures(table: ScoreTable, rules: BoardRules, standing: Standing, system: int) -> dict[str, AnyMeasure]:

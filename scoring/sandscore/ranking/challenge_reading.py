@@ -12,6 +12,7 @@ from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.records.board import BoardRules
 from sandscore.records.challenge import Challenge, Phase, RankingRules, RuleChanges, TaskFile
 from sandscore.records.disclosure_policy import overreaching
+from sandscore.records.group_scores import fault_of_slicing, slicing_name
 from sandscore.records.record_reading import complaints, file_content
 from sandscore.records.task_definition import TaskDefinition
 from sandscore.task_table.own_tasks import own_task, why_not_own
@@ -44,6 +45,7 @@ def parse_challenge(content: bytes, path: str) -> Challenge:
     found += _not_own({name: one for name, one in defined.items() if one is not None})
     _refuse(path, text, [(("tasks", name), said) for name, said in found] + list(overreaching(challenge)))
     _refuse(path, text, _unrankable(challenge))
+    _refuse(path, text, _unsliceable(challenge))
     return challenge
 
 
@@ -59,6 +61,19 @@ def _unrankable(challenge: Challenge) -> list[tuple[tuple[Step, ...], str]]:
         found += [
             ((*where, key), f"{key}: {why}") for key, name in named if name is not None and (why := why_unranked(name))
         ]
+    return found
+
+
+def _unsliceable(challenge: Challenge) -> list[tuple[tuple[Step, ...], str]]:
+    """Ways of slicing that are none, and names that stand for two."""
+    faults = [said for asked in challenge.slices.by if (said := fault_of_slicing(asked)) is not None]
+    found: list[tuple[tuple[Step, ...], str]] = [(("slices", "by"), said) for said in faults]
+    for where, names in (
+        (("slices", "by"), [slicing_name(asked) for asked in challenge.slices.by]),
+        (("robustness", "copies"), [Path(folder).name for folder in challenge.robustness.copies]),
+    ):
+        twice = next((name for name in names if names.count(name) > 1), None)
+        found += [(where, f"two are called '{twice}'")] if twice is not None else []
     return found
 
 
@@ -167,6 +182,8 @@ def rules_for(challenge: Challenge | None, task: str, phase: str | None) -> tupl
     common = {name: getattr(challenge, name) for name in BoardRules.model_fields if name in Challenge.model_fields}
     for changes in (challenge.tasks.get(task), chosen):
         common |= _changes(changes)
+    common |= {"slices": tuple(map(slicing_name, challenge.slices.by))}
+    common |= {"robustness": tuple(Path(folder).name for folder in challenge.robustness.copies)}
     try:
         rules = BoardRules(**common, ended=chosen.ended if chosen else False)
     except ValidationError as fault:

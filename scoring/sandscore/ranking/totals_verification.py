@@ -51,7 +51,8 @@ FROM_NOTES = (
 """What only the counts of single notes make."""
 FROM_DRAWS = "/pairwise/*/p_adjusted"
 """Adjusted by the same draws as the tests; Holm's adjustment follows from the printed p."""
-FROM_CARDS = ("/agreement", "/rows/*/image", "/rows/*/created", "/rows/*/run", "/rows/*/shown")
+_OF_ROWS = ("image", "created", "run", "shown", "slices", "robustness")
+FROM_CARDS = ("/agreement", *(f"/rows/*/{name}" for name in _OF_ROWS))
 """What only the exact cards say."""
 FROM_SCORES = ("/rows/*/measures/*/f1", "/rows/*/measures/*/score", "/rows/*/measures/*/value")
 """What the feedback of a running phase makes of exact scores."""

@@ -7,6 +7,7 @@ from pydantic import Field
 from sandscore.records.annotator_agreement import HumanCeiling
 from sandscore.records.challenge import CardRule, FeedbackMode, GoldHeldBy, Name, NotesHeldBy, RankingRules, SeedRule
 from sandscore.records.formula import RATIO, Direction
+from sandscore.records.group_scores import PairedScore, WorstSlice
 from sandscore.records.strict_record import StrictRecord
 from sandscore.records.task_definition import TaskDefinition
 
@@ -25,6 +26,8 @@ class BoardRules(RankingRules):
     challenge: Name | None = None
     secondary: tuple[Name, ...] | None = None
     ended: bool = False
+    slices: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
+    robustness: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
     seed_rule: SeedRule = Field(
         default="names",
         description="What the seed follows from: the names of what is ranked, or those and the log's root.",
@@ -210,6 +213,16 @@ class Row(StrictRecord):
     signature: str | None
     card: CardReference | None
     sites: dict[str, Site] = Field(default_factory=dict)
+    slices: dict[str, WorstSlice] = Field(
+        default_factory=dict,
+        exclude_if=lambda slices: not slices,
+        description="The worst slice by the headline, for each way of slicing that the organiser shows.",
+    )
+    robustness: dict[str, PairedScore] = Field(
+        default_factory=dict,
+        exclude_if=lambda copies: not copies,
+        description="The headline on perturbed copies beside that on the notes themselves; never part of the score.",
+    )
 
 
 class Pair(StrictRecord):

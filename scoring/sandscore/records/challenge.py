@@ -211,6 +211,24 @@ class Phase(RuleChanges, DataChanges):
         return self
 
 
+class SliceRules(StrictRecord):
+    """By what the data are sliced. Boards show the worst slice beside the score."""
+
+    by: tuple[Name, ...] = Field(
+        default=(),
+        description="label, mention-length, script, note-type, note-length, site, or a JSON file, relative to "
+        "challenge.toml.",
+    )
+
+
+class RobustnessRules(StrictRecord):
+    """What perturbed copies of the notes images run on too. Boards show how much they lose, and rank without it."""
+
+    copies: tuple[Name, ...] = Field(
+        default=(), description="Folders that sandscore perturb wrote, relative to challenge.toml."
+    )
+
+
 class Challenge(RankingRules):
     """The whole file. ``tasks`` and ``phases`` override the rules above them; a phase overrides a task."""
 
@@ -225,6 +243,8 @@ class Challenge(RankingRules):
     )
     tasks: dict[Name, TaskTable] = Field(default_factory=dict)
     phases: tuple[Phase, ...] = ()
+    slices: SliceRules = SliceRules()
+    robustness: RobustnessRules = RobustnessRules()
     quota: Quota = Quota()
     limits: Limits = Limits()
     images: Images = Images()

@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializerFu
 from sandscore.records.annotator_agreement import AnnotatorAgreement
 from sandscore.records.counts import Counts, counts_of
 from sandscore.records.formula import RATIO, Direction
+from sandscore.records.group_scores import PerturbedScores, SliceTable
 from sandscore.records.task_definition import TaskDefinition
 
 
@@ -242,6 +243,16 @@ class Scorecard(_Record):
         description="By patient: [n, of] of shares that do not add up over notes.",
     )
     units: dict[str, str]
+    slices: dict[str, SliceTable] = Field(
+        default_factory=dict,
+        exclude_if=lambda tables: not tables,
+        description="By what the data set was sliced: the same measures group by group.",
+    )
+    robustness: dict[str, PerturbedScores] = Field(
+        default_factory=dict,
+        exclude_if=lambda copies: not copies,
+        description="By copy: what the same annotator scored where notes and gold were perturbed.",
+    )
     agreement: AnnotatorAgreement | None = Field(
         default=None,
         exclude_if=lambda agreement: agreement is None,

@@ -131,6 +131,8 @@ class Question(msgspec.Struct, frozen=True):
     classes: ClassMap | None = None
     rules: TaskClasses | None = None
     """Which labels identify, where the labels are those of several tasks."""
+    slices: tuple[str, ...] = ()
+    """By what the data set is sliced: rules, and organisers' files."""
 
 
 def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:

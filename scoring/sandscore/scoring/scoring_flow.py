@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from sandscore.annotations.input_files import UNWATCHED, Inputs, Loaded, ReadingWatch, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
-from sandscore.base.byte_sources import opened
+from sandscore.base.byte_sources import InputFile, opened
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.records.problem import Problem
 from sandscore.records.scorecard import Scorecard
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sandscore.profiles.profile import ProfileInput
     from sandscore.profiles.profile_registry import Profile
     from sandscore.records.totals_card import TotalsCard
+    from sandscore.scoring.slice_counts import CountedSlices
 
 
 class InvalidPredictions(ParticipantFault):
@@ -45,7 +46,7 @@ class InvalidPredictions(ParticipantFault):
 class Scored(Struct, frozen=True):
     """A card and the files it was made of; for another scorer's rules what that was given, and what it prints.
 
-    ``totals`` is what of the card may be published, where that is no whole card.
+    ``totals`` is what of the card may be published, where that is no whole card; ``slices`` is counted, not yet judged.
     """
 
     card: Scorecard
@@ -53,6 +54,7 @@ class Scored(Struct, frozen=True):
     given: "ProfileInput | None" = None
     table: str | None = None
     totals: "TotalsCard | None" = None
+    slices: "tuple[CountedSlices, ...]" = ()
 
 
 def score_files(
@@ -76,7 +78,7 @@ def score_files(
             loaded = load_files(question.task, readable, complete=complete, jobs=jobs, progress=progress)
         watch.problems(loaded.findings.values())
         if profile is None:
-            return score_loaded(question, loaded, jobs)
+            return score_loaded(question, loaded, jobs, readable.notes)
         if strict:
             _refuse_faulty(loaded)
         return _score_as_the_original(profile, question, readable, loaded)
@@ -87,13 +89,22 @@ def score_beside(question: Question, reference: "Reference", predictions: "ReadP
     for role in ("gold", "notes"):
         if reference.loaded.faulty(role):
             raise OrganiserFault(f"{role} not valid; sandscore validate says where")
-    return score_loaded(question, reference.beside(predictions))
+    return score_loaded(question, reference.beside(predictions), notes=reference.notes)
 
 
-def score_loaded(question: Question, loaded: Loaded, jobs: int = 1) -> Scored:
-    """The same for files that were loaded: by our own rules."""
+def score_loaded(question: Question, loaded: Loaded, jobs: int = 1, notes: InputFile | None = None) -> Scored:
+    """The same for files that were loaded: by our own rules. ``notes`` says what slices of them are told from."""
     _refuse_faulty(loaded)
-    return Scored(score(question, loaded, jobs), loaded)
+    return Scored(score(question, loaded, jobs), loaded, slices=_slices(question, loaded, notes))
+
+
+def _slices(question: Question, loaded: Loaded, notes: InputFile | None) -> "tuple[CountedSlices, ...]":
+    """Those that were asked for, whose modules are imported only then."""
+    if not question.slices:
+        return ()
+    from sandscore.scoring.slice_counts import count_slices
+
+    return count_slices(question, loaded, notes)
 
 
 def _score_as_the_original(profile: "Profile", question: Question, inputs: Inputs, loaded: Loaded) -> Scored:

@@ -114,12 +114,19 @@ def _from_outside(found: Complaints, limits: RunLimits, image: ImageFacts, box: 
 def _user(seen: Looked) -> Iterator[str]:
     if seen.limits.user is None:
         return
-    user, group = seen.limits.user.split(":")
+    inside = seen.limits.user.split(":")
+    user = _on_host(seen.process.mapped("uid"), inside[0], os.geteuid())
+    group = _on_host(seen.process.mapped("gid"), inside[1], os.getegid())
     for one in seen.status:
         if set(one["Uid"].split()) != {user} or set(one["Gid"].split()) != {group}:
             yield f"a process runs as user {one['Uid'].split()[1]}, group {one['Gid'].split()[1]}"
         if not set(one["Groups"].split()) <= {group}:
             yield f"a process is in the groups {one['Groups']}"
+
+
+def _on_host(mapped: list[str], wanted: str, own: int) -> str:
+    """Whom the host sees. An engine without root has containers of our own account, which is somebody else inside."""
+    return str(own) if own and mapped == [wanted, str(own), "1"] else wanted
 
 
 def _root(seen: Looked) -> Iterator[str]:

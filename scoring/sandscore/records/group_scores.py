@@ -1,0 +1,134 @@
+"""Scores by group: slices of a data set and perturbed copies of it; and the file that says what is in which slice."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from sandscore.base.errors import did_you_mean
+from sandscore.records.strict_record import StrictRecord
+
+Natural = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Gap = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
+GroupName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\n\r]*$")]
+SlicingName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$")]
+MOST_GROUPS = 100
+SLICE_RULES = ("label", "mention-length", "script", "note-type", "note-length", "site")
+"""What data sets can be sliced by without a file."""
+
+
+class SlicedMention(StrictRecord):
+    """A gold annotation and the group it is in."""
+
+    note: str
+    start: Natural
+    length: Annotated[int, Field(ge=1)]
+    group: GroupName
+
+
+class SliceFile(StrictRecord):
+    """An organiser's slices: the group of each note, or of each gold annotation; what is not named is in none."""
+
+    name: SlicingName
+    notes: dict[str, GroupName] | None = None
+    mentions: tuple[SlicedMention, ...] | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "SliceFile":
+        if (self.notes is None) == (self.mentions is None):
+            raise ValueError("expected either 'notes' or 'mentions'")
+        groups = {*(self.notes or {}).values(), *(one.group for one in self.mentions or ())}
+        if not 0 < len(groups) <= MOST_GROUPS:
+            raise ValueError(f"found {len(groups)} groups; expected 1 to {MOST_GROUPS}")
+        return self
+
+
+def slicing_name(asked: str) -> str:
+    """What cards and boards call slices that were asked for so: the rule, or the file's name without its ending."""
+    return asked if asked in SLICE_RULES else Path(asked).stem
+
+
+def fault_of_slicing(asked: str) -> str | None:
+    """Why this is neither a rule nor a file; None where it may be one."""
+    if asked in SLICE_RULES or asked.endswith(".json"):
+        return None
+    near = did_you_mean(asked, SLICE_RULES)
+    return f"unknown slices '{asked}'{near}; a JSON file or one of {', '.join(SLICE_RULES)}"
+
+
+class SliceScore(StrictRecord):
+    """A measure in one slice: ``n`` of ``of``. ``gap`` is how far it lies above that of all notes.
+
+    Both intervals hold for all slices together; null where too few patients have anything wrong, or anything right.
+    """
+
+    n: Natural
+    of: Natural
+    value: Share | None
+    ci: tuple[Share, Share] | None = None
+    gap: Gap | None = None
+    gap_ci: tuple[Gap, Gap] | None = None
+
+
+class Slice(StrictRecord):
+    """One group. ``too_few``: of so few patients that nothing else is said."""
+
+    notes: Natural
+    patients: Natural
+    too_few: bool
+    measures: dict[str, SliceScore] = Field(default_factory=dict)
+
+
+class SliceTable(StrictRecord):
+    """All slices of one kind. ``recalls`` names the measures of which a slice of annotations has the recall."""
+
+    of: Literal["notes", "mentions"]
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")] | None = Field(
+        default=None, description="Of the organiser's file; null where a rule makes the slices."
+    )
+    unit: Literal["patients", "notes"] = Field(description="What was drawn again.")
+    seed: Annotated[str, Field(pattern=r"^0x[0-9a-f]{16}$")]
+    resamples: Natural
+    level: Share = 0.95
+    whole: dict[str, SliceScore] = Field(description="The same measures over all notes.")
+    recalls: tuple[str, ...] = ()
+    slices: dict[GroupName, Slice]
+    worst: dict[str, GroupName] = Field(description="By measure the slice that scores worst; too few never do.")
+
+
+class WorstSlice(StrictRecord):
+    """The worst slice by the measure that a board ranks by."""
+
+    slice: GroupName
+    patients: Natural
+    value: Share | None
+    ci: tuple[Share, Share] | None = None
+    gap: Gap | None = None
+    gap_ci: tuple[Gap, Gap] | None = None
+    recall: bool = Field(default=False, description="The score is the measure's recall: of annotations in the slice.")
+
+
+class PairedScore(StrictRecord):
+    """A measure on perturbed notes beside that on the notes themselves; the interval holds for all perturbations.
+
+    ``difference`` is the perturbed score less the other, patients being the same.
+    """
+
+    value: Share | None
+    original: Share | None
+    difference: Gap | None
+    ci: tuple[Gap, Gap] | None = None
+
+
+class PerturbedScores(StrictRecord):
+    """One perturbed copy of the notes: which it is, and what the same annotator scored on it."""
+
+    changes: tuple[str, ...] = Field(description="The perturbations, as in swap names:nigeria.")
+    seed: int
+    notes_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    gold_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    predictions: Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
+    drawn: Annotated[str, Field(pattern=r"^0x[0-9a-f]{16}$")] = Field(description="The seed of the intervals.")
+    resamples: Natural
+    measures: dict[str, PairedScore]
