@@ -31,7 +31,7 @@ proxy:
 	@tools/proxy.sh
 
 peers: environment
-	@$(PYTHON) tools/peer_env.py presidio nlpsandbox-client neleval cwltool groovy-parser compose
+	@$(PYTHON) tools/peer_env.py presidio nlpsandbox-client neleval cwltool groovy-parser compose roc-validator
 
 check: environment  ## lint, format, types, import arrows, compiler warnings
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync types style arrows

@@ -3,6 +3,8 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sandscore.annotations.input_files import ReadingWatch as ReadingWatch
+    from sandscore.api.archive_calls import CheckedArchive as CheckedArchive
+    from sandscore.api.archive_calls import check_archive as check_archive
     from sandscore.api.comparison_calls import ComparisonInputs as ComparisonInputs
     from sandscore.api.comparison_calls import compare as compare
     from sandscore.api.comparison_calls import compare_files as compare_files
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from sandscore.api.verification_calls import check as check
     from sandscore.api.verification_calls import make_key as make_key
     from sandscore.api.verification_calls import witness as witness
+    from sandscore.attestation.research_crate import is_crate as is_crate
     from sandscore.base.errors import SandscoreError as SandscoreError
     from sandscore.containers.host_checks import Finding as Finding
     from sandscore.containers.hostile.firing_range import AttackVerdict as AttackVerdict
@@ -67,6 +70,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "sandscore.annotations.input_files": ("ReadingWatch",),
+    "sandscore.api.archive_calls": ("CheckedArchive", "check_archive"),
     "sandscore.api.comparison_calls": ("ComparisonInputs", "compare", "compare_files"),
     "sandscore.api.conversion_calls": ("Converted", "LossyConversion", "convert"),
     "sandscore.api.index_calls": ("MadeIndex", "make_index"),
@@ -82,6 +86,7 @@ _HOMES = {
     "sandscore.api.scoring_calls": ("ScoreFiles", "ScoringPlan", "score", "score_to_files", "shown_intervals"),
     "sandscore.api.validation_calls": ("validate", "validate_file"),
     "sandscore.api.verification_calls": ("Checked", "Evidence", "Upheld", "check", "make_key", "witness"),
+    "sandscore.attestation.research_crate": ("is_crate",),
     "sandscore.base.errors": ("SandscoreError",),
     "sandscore.containers.host_checks": ("Finding",),
     "sandscore.containers.hostile.firing_range": ("AttackVerdict",),

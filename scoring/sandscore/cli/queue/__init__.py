@@ -24,6 +24,7 @@ VERBS = (
     "rescore",
     "upgrade",
     "export",
+    "archive",
     "backup",
     "restore",
     "release-log",
