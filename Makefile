@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help environment needs engine images models browser proxy shells peers check types style arrows quick test mutate schemas lock sbom demo fuzz soak bench clean
+.PHONY: help environment needs engine podman images models browser proxy shells peers check types style arrows quick test mutate schemas lock wheels zig sbom demo fuzz soak bench clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -13,6 +13,9 @@ environment:
 
 engine: environment
 	@tools/engine.sh
+
+podman:
+	@tools/podman.sh
 
 images: engine
 	@tools/base_image.sh
@@ -34,7 +37,7 @@ slurm:
 	@tools/slurm.sh
 
 peers: environment
-	@$(PYTHON) tools/peer_env.py presidio nlpsandbox-client neleval cwltool groovy-parser compose
+	@$(PYTHON) tools/peer_env.py presidio nlpsandbox-client neleval cwltool groovy-parser compose roc-validator
 
 check: environment  ## lint, format, types, import arrows, compiler warnings
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync types style arrows
@@ -60,7 +63,7 @@ quick: check  ## lint, types and the unit tests, without engine, browser or orig
 needs: environment
 	@tools/needs.sh
 
-test: needs check images browser peers shells proxy slurm models  ## everything that must hold
+test: needs check images podman browser peers shells proxy slurm models zig  ## everything that must hold
 	@$(PYTHON) -m pytest -n 2 --dist worksteal
 
 mutate: environment  ## small faults planted in every room, and which of them its tests do not notice
@@ -71,6 +74,13 @@ schemas: environment  ## what follows from the task table: JSON Schemas, the lis
 
 lock: environment  ## constraints.txt for what is installed, each file by its hash
 	@$(PYTHON) tools/lock.py
+
+zig: environment
+	@$(PYTHON) -c "from tools.make_wheels import zig; zig()"
+
+wheels: environment  ## wheels for seven platforms into dist/, and the Linux ones tried from nothing
+	@$(PYTHON) tools/make_wheels.py dist
+	@$(PYTHON) tools/try_wheels.py dist
 
 sbom: environment  ## what sandscore is made of, as CycloneDX: sbom.json
 	@$(PYTHON) -m tools.sbom > sbom.json

@@ -3,7 +3,8 @@
     python hatch_build.py    # in place, in a checkout
 
 hatchling calls the hook for every wheel. Without a C compiler the wheel is pure: the same results, only slower.
-CC names another compiler than cc, CFLAGS adds to its options.
+CC names another compiler than cc, CFLAGS adds to its options. SANDSCORE_PLATFORM is what wheels call the machine that a
+cross compiler compiles for; ``tools/make_wheels.py`` sets all three.
 """
 
 import os
@@ -40,7 +41,7 @@ def compile_kernel(folder: str) -> Path | None:
     stamp = Path(folder, "stamp.c")
     stamp.write_text(STAMP.format(crc32(b"".join(map(Path.read_bytes, sorted(NATIVE.glob("*.[ch]")))))))
     compiler = shlex.split(os.environ.get("CC", "")) or ["cc"]
-    options = [*OPTIONS, *LINKING.get(sys.platform, []), *shlex.split(os.environ.get("CFLAGS", ""))]
+    options = [*OPTIONS, *LINKING.get(system(), []), *shlex.split(os.environ.get("CFLAGS", ""))]
     try:
         subprocess.run([*compiler, *options, "-o", LIBRARY, *sources, stamp.name], cwd=folder, check=True)
     except (OSError, subprocess.CalledProcessError) as fault:
@@ -61,8 +62,17 @@ def compile_in_place() -> bool:
     return library is not None
 
 
+def system() -> str:
+    """What the library is for, as ``sys.platform`` names it."""
+    systems = {"macosx": "darwin", "win": "win32", "manylinux": "linux", "musllinux": "linux"}
+    named = os.environ.get("SANDSCORE_PLATFORM", "").partition("_")[0]
+    return systems.get(named, sys.platform)
+
+
 def platform() -> str:
-    """This machine's, as wheels name it; manylinux is a promise about other machines, which nobody has checked."""
+    """This machine's, as wheels name it; manylinux is a promise about other machines, which ``make wheels`` checks."""
+    if named := os.environ.get("SANDSCORE_PLATFORM"):
+        return named
     platforms = (tag.platform for tag in sys_tags())
     return next(name for name in platforms if not name.startswith(("manylinux", "musllinux")))
 

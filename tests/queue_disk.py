@@ -50,6 +50,10 @@ class Disk:
             except OSError:
                 file.truncate(max(0, written - leave))
 
+    def lock(self, *, writable: bool) -> None:
+        """The whole disk, for everybody."""
+        subprocess.run(["mount", "-o", f"remount,{'rw' if writable else 'ro'}", self.place], check=True)
+
     def clear(self) -> None:
         self._ballast.unlink(missing_ok=True)
 
@@ -173,6 +177,78 @@ def submitting(disk: Disk) -> None:
     assert [str(one.status) for one in found] == ["SCORED"] * len(promised)
 
 
+def reading(disk: Disk) -> None:
+    """Whoever only reads goes on, on a full disk and on one that nobody may write to, after a clean end and after a
+    kill that left a log of SQLite's behind."""
+    workspace = queue(disk.place, spare_bytes=0)
+    first = hand_in(workspace, RIGHT, "Team A")
+    assert Said("queue", "work", workspace.root, "--once").code == 0
+    second = hand_in(workspace, HALF, "Team B")
+    assert Said("queue", "cancel", workspace.root, second).code == 0
+    third = hand_in(workspace, HALF, "Team C")
+    out, root = disk.place.parent, workspace.root
+    for left_behind in (False, True):
+        if left_behind:
+            _killed_while_open(workspace)
+        for name in ("full", "locked"):
+            if name == "full":
+                disk.fill(0)
+            else:
+                disk.lock(writable=False)
+            said = {
+                words: Said("queue", words, root, *more)
+                for words, more in (
+                    ("list", ()),
+                    ("show", (first,)),
+                    ("status", ()),
+                    ("history", ()),
+                    ("disclosed", ()),
+                    ("receipt", (first,)),
+                    ("export", ("-o", out / f"export-{name}-{left_behind}")),
+                    ("archive", ("-o", out / f"{name}-{left_behind}.zip")),
+                    ("backup", (out / f"{name}-{left_behind}.tar",)),
+                )
+            }
+            faults = {words: one.err for words, one in said.items() if one.code}
+            assert not faults, f"{name}, {left_behind}: {faults}"
+            assert all(one in said["list"].out for one in (first, second, "SCORED", "REJECTED"))
+            assert Said("publish", workspace.boards / "date.json", "-o", out / f"site-{name}-{left_behind}").code == 0
+            assert Said("verify", workspace.boards / "date.json").code == 0
+            submitted = Said("queue", "cancel", root, first)
+            assert submitted.code in (2, 75), submitted.err
+            if name == "full":
+                disk.clear()
+            else:
+                worker = Said("queue", "work", root, seconds=4)
+                assert "read-only" in worker.err, worker.err
+                disk.lock(writable=True)
+        restored = Said("queue", "restore", out / f"locked-{left_behind}.tar", out / f"restored-{left_behind}")
+        assert restored.code == 0, restored.err
+        listed = [
+            Said("queue", "list", place, "--format", "json").out for place in (root, out / f"restored-{left_behind}")
+        ]
+        assert listed[0] == listed[1]
+    assert Said("queue", "work", root, "--once").code == 0
+    found = with_home(workspace, lambda home: home.submissions())
+    assert [(one.id, str(one.status), one.attempt) for one in found] == [
+        (first, "SCORED", 1),
+        (second, "REJECTED", 0),
+        (third, "SCORED", 1),
+    ]
+
+
+def _killed_while_open(workspace: Workspace) -> None:
+    """A process that has written and dies: its log and the index of that stay beside the database."""
+    code = (
+        "import os, sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None);"
+        "c.execute('PRAGMA wal_autocheckpoint=0'); c.execute('UPDATE submission SET losses=losses+1');"
+        "c.execute('UPDATE submission SET losses=losses-1');"
+        "os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code, workspace.private / FILE], check=False)
+    assert (workspace.private / f"{FILE}-wal").stat().st_size > 0
+
+
 def publishing(disk: Disk) -> None:
     """A site that cannot be written stays as it was; a queue, an export or a rescoring that has no room says so."""
     workspace = queue(disk.place, spare_bytes=0)
@@ -228,7 +304,7 @@ def on_synapse(disk: Disk) -> None:
 
 
 STORIES: dict[str, Callable[[Disk], None]] = {
-    story.__name__: story for story in (working, waiting, submitting, publishing, on_synapse)
+    story.__name__: story for story in (working, waiting, submitting, reading, publishing, on_synapse)
 }
 
 if __name__ == "__main__":

@@ -77,6 +77,7 @@ TABLE = {
         """),
         "import cassis",
     ),
+    "simdjson": Peer(pinned("pysimdjson 7.0.2"), "import simdjson"),
     "pyarrow": Peer(pinned("pyarrow 26.0.1"), "import pyarrow.parquet"),
     "onnx": Peer(
         pinned("""
@@ -94,6 +95,18 @@ TABLE = {
         built=pinned("nlpsandbox-client 4.3.0"),
     ),
     "compose": Peer(pinned("docker-compose 1.29.2  PyYAML 6.0.3"), "import compose, yaml"),
+    "roc-validator": Peer(
+        pinned("""
+            roc-validator 0.13.0  attrs 26.1.0  cattrs 26.2.1  certifi 2026.10.18  charset-normalizer 3.5.2
+            click 8.5.1  colorlog 6.12.0  enum-tools 0.12.0  html5rdf 1.2.1  idna 3.20  importlib_metadata 10.2.0
+            inquirerpy 0.3.4  lazy-importer 0.1.0  markdown-it-py 4.3.0  mdurl 0.1.2  owlrl 7.6.2  packaging 26.3
+            pfzy 0.3.4  platformdirs 4.14.5  prettytable 3.18.0  prompt_toolkit 3.0.53  Pygments 2.21.0
+            pyparsing 3.3.3  pyshacl 0.40.1  rdflib 7.6.0  requests 2.34.2  requests-cache 1.3.3  rich 13.9.4
+            rich-click 1.9.9  toml 0.10.2  typing_extensions 4.16.0  url-normalize 3.1.0  urllib3 2.8.0
+            wcwidth 0.9.4  zipp 4.1.2
+        """),
+        "from rocrate_validator import services",
+    ),
     "groovy-parser": Peer(
         pinned("groovy-parser 0.2.2  lark 1.3.1  Pygments 2.21.0"),
         "from groovy_parser.parser import parse_and_digest_groovy_content",

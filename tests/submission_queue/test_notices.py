@@ -12,10 +12,13 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from queue_samples import HALF, RIGHT, WRONG_PLACE, challenge_folder, hand_in, queue
 from released_samples import words
 
+from sandscore.cli.main import run
 from sandscore.queue.notices import NoticeLedger, send
 from sandscore.queue.settings import ALL_EVENTS, Notices, Smtp
+from sandscore.queue.workspace import open_workspace
 from sandscore.records.submission import Event, Notice, Status, Submission, SubmissionKind
 
 
@@ -170,3 +173,33 @@ def test_a_ledger_put_back_is_read_anew(tmp_path: Path) -> None:
     assert [ledger.first(notice(attempt=attempt)) for attempt in (1, 2)] == [True, True]
     ledger.path.write_bytes(ledger.path.read_bytes().splitlines(keepends=True)[0])
     assert [ledger.first(notice(attempt=attempt)) for attempt in (1, 2)] == [False, True]
+
+
+def test_a_notice_of_an_end_says_the_status_of_the_end(tmp_path: Path) -> None:
+    """And so does one of a failure of ours: the submission waits again."""
+    workspace = queue(tmp_path)
+    right, wrong = hand_in(workspace, RIGHT), hand_in(workspace, WRONG_PLACE)
+    assert run(["queue", "work", str(workspace.root), "--once"]) == 0
+    lines = [json.loads(line) for line in (workspace.private / "notices.jsonl").read_text().splitlines()]
+    assert {(one["submission"], one["event"], one["status"]) for one in lines} == {
+        (right, "started", "EVALUATION_IN_PROGRESS"),
+        (right, "scored", "SCORED"),
+        (wrong, "started", "EVALUATION_IN_PROGRESS"),
+        (wrong, "invalid", "INVALID"),
+    }
+
+
+def test_a_data_folder_that_moves_keeps_its_name_on_cards(tmp_path: Path) -> None:
+    challenge, root = challenge_folder(tmp_path / "first"), tmp_path / "queue"
+    assert run(["queue", "init", str(root), "--challenge", str(challenge)]) == 0
+    hand_in(open_workspace(root), RIGHT, "A")
+    assert run(["queue", "work", str(root), "--once"]) == 0
+    (tmp_path / "first").rename(tmp_path / "second")
+    settings = root / "settings.json"
+    settings.write_text(settings.read_text().replace(str(tmp_path / "first"), str(tmp_path / "second")))
+    hand_in(open_workspace(root), HALF, "B")
+    assert run(["queue", "work", str(root), "--once"]) == 0
+    cards = [json.loads(path.read_bytes()) for path in (root / "private").rglob("card.v1.json")]
+    assert [card["dataset"] for card in cards] == ["first", "first"]
+    board = json.loads((root / "public/boards/date.json").read_bytes())
+    assert (len(board["rows"]), [*board["gold"]]) == (2, ["first"])

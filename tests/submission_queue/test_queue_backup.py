@@ -137,7 +137,7 @@ def test_what_is_no_backup_is_refused(
     source = archive(tmp_path / "odd.tar", *entries)
     assert run(["queue", "restore", str(source), str(tmp_path / "queue")]) == 78
     assert said in capsys.readouterr().err
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["odd.tar", "queue"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["odd.tar"], "nothing is left of it"
 
 
 def test_a_backup_that_is_cut_off_and_a_place_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

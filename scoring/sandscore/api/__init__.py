@@ -3,12 +3,16 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sandscore.annotations.input_files import ReadingWatch as ReadingWatch
+    from sandscore.api.archive_calls import CheckedArchive as CheckedArchive
+    from sandscore.api.archive_calls import check_archive as check_archive
     from sandscore.api.comparison_calls import ComparisonInputs as ComparisonInputs
     from sandscore.api.comparison_calls import compare as compare
     from sandscore.api.comparison_calls import compare_files as compare_files
     from sandscore.api.conversion_calls import Converted as Converted
     from sandscore.api.conversion_calls import LossyConversion as LossyConversion
     from sandscore.api.conversion_calls import convert as convert
+    from sandscore.api.evaluation_calls import evaluate_to_files as evaluate_to_files
+    from sandscore.api.evaluation_calls import notes_copies as notes_copies
     from sandscore.api.host_calls import attack as attack
     from sandscore.api.host_calls import built_image as built_image
     from sandscore.api.host_calls import examine_host as examine_host
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
     from sandscore.api.verification_calls import check as check
     from sandscore.api.verification_calls import make_key as make_key
     from sandscore.api.verification_calls import witness as witness
+    from sandscore.attestation.research_crate import is_crate as is_crate
     from sandscore.base.errors import SandscoreError as SandscoreError
     from sandscore.containers.host_checks import Finding as Finding
     from sandscore.containers.hostile.firing_range import AttackVerdict as AttackVerdict
@@ -68,9 +73,11 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "sandscore.annotations.input_files": ("ReadingWatch",),
+    "sandscore.api.archive_calls": ("CheckedArchive", "check_archive"),
     "sandscore.api.comparison_calls": ("ComparisonInputs", "compare", "compare_files"),
     "sandscore.api.conversion_calls": ("Converted", "LossyConversion", "convert"),
     "sandscore.api.index_calls": ("MadeIndex", "make_index"),
+    "sandscore.api.evaluation_calls": ("evaluate_to_files", "notes_copies"),
     "sandscore.api.host_calls": ("attack", "built_image", "examine_host", "named_engine"),
     "sandscore.api.mending_calls": ("Mended", "mend_file"),
     "sandscore.api.perturbation_calls": ("Perturbed", "perturb"),
@@ -83,6 +90,7 @@ _HOMES = {
     "sandscore.api.scoring_calls": ("ScoreFiles", "ScoringPlan", "score", "score_to_files", "shown_intervals"),
     "sandscore.api.validation_calls": ("validate", "validate_file"),
     "sandscore.api.verification_calls": ("Checked", "Evidence", "Upheld", "check", "make_key", "witness"),
+    "sandscore.attestation.research_crate": ("is_crate",),
     "sandscore.base.errors": ("SandscoreError",),
     "sandscore.containers.host_checks": ("Finding",),
     "sandscore.containers.hostile.firing_range": ("AttackVerdict",),

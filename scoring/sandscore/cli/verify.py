@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from sandscore import api
+from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import printable
 from sandscore.cli.options import NearChoice, format_option
 
@@ -26,7 +27,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--log-key", "log_keys", multiple=True, metavar="KEY", help="A key that the log must have had.")
 @format_option
 def command(board: Path, cards: tuple[Path, ...], require: str | None, output_format: str, **evidence: Any) -> None:
-    """Recompute a board from its score cards, or from the totals that are published of them.
+    """Recompute a board from its score cards, or from the totals that are published of them; or a whole archive.
 
     The cards lie beside the board or where it names them; CARD… are for a board that withholds which they are.
     Exit 65 and the first value that differs, if anything was touched. The level is said: recomputed where cards have a
@@ -37,6 +38,9 @@ def command(board: Path, cards: tuple[Path, ...], require: str | None, output_fo
     that was rewritten or forked are named. Signed statements beside the board are read; who signed counts only for
     keys that you name.
 
+    The archive of a challenge (queue archive), or the folder it was unpacked into, is checked by itself: every file's
+    hash, every board, and each board against the log in it.
+
     \b
     Example:
       sandscore verify leaderboard/date-final/board.json
@@ -44,6 +48,12 @@ def command(board: Path, cards: tuple[Path, ...], require: str | None, output_fo
     from sandscore.cli.progress import bar
 
     given = api.Evidence(**evidence)
+    if api.is_crate(board):
+        if cards:
+            raise UsageFault("an archive has its own cards: name none beside it")
+        whole = api.check_archive(board, given, require=require, testing=lambda: bar("testing pairs"))
+        click.echo(ARCHIVE_FORMATS[output_format](board, whole))
+        return
     checked = api.check(board, cards, given, require=require, testing=lambda: bar("testing pairs"))
     click.echo(FORMATS[output_format](board, checked))
 
@@ -93,4 +103,15 @@ def _as_json(board: Path, checked: "api.Checked") -> str:
     return json.dumps(told)
 
 
+def _archive_text(path: Path, checked: "api.CheckedArchive") -> str:
+    boards = [_as_text(Path(name), one) for name, one in checked.boards.items()]
+    return "\n".join([f"{path}: {checked.files} files, each as it was archived", *boards])
+
+
+def _archive_json(path: Path, checked: "api.CheckedArchive") -> str:
+    boards = [json.loads(_as_json(Path(name), one)) for name, one in checked.boards.items()]
+    return json.dumps({"archive": str(path), "verified": True, "files": checked.files, "boards": boards})
+
+
 FORMATS = {"text": _as_text, "json": _as_json}
+ARCHIVE_FORMATS = {"text": _archive_text, "json": _archive_json}

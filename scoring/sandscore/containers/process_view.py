@@ -69,6 +69,10 @@ class ProcessView:
     def name_space(self, kind: str) -> int:
         return (self._folder / "ns" / kind).stat().st_ino
 
+    def mapped(self, kind: str) -> list[str]:
+        """How its users (``uid``) or groups (``gid``) are called: the first inside, the same on the host, how many."""
+        return self._read(f"{kind}_map").split()
+
     def inside(self, place: str) -> Path:
         """A path of the process's own root. Only for containers whose links are not hostile."""
         return self._folder / "root" / place.lstrip("/")

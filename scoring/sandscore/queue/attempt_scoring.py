@@ -116,10 +116,10 @@ class Scorer:
     def score(self, job: SubmissionScoreRequest, drafts: Drafts) -> ScoreAnswer | FaultAnswer:
         """F1 by measure and what the team may be told. Files go to ``drafts``."""
         task, folder = self._workspace.task(job.task), Path(job.folder)
-        gold, notes = self._workspace.gold(task.id, job.phase), self._workspace.notes(job.phase)
+        gold = self._workspace.gold(task.id, job.phase)
         reference, read = self.read(task, job.phase, folder)
         extra = extra_measures(self._rules_for(task.id, job.phase), task)
-        identity = _identity(job, folder, notes.parent.name)
+        identity = _identity(job, folder, self._workspace.dataset(job.phase))
         question = Question(task, extra, self._map() if task.hipaa else None, identity, self._class_map())
         try:
             scored = score_beside(question, reference, read)

@@ -6,6 +6,7 @@ nobody writes to it, then what lies beside them: whatever is newer than the copy
 
 import io
 import os
+import shutil
 import stat
 import tarfile
 import tempfile
@@ -32,7 +33,7 @@ from sandscore.queue.queue_layout import (
     make_links,
     owner_only,
 )
-from sandscore.queue.settings import QueueSettings
+from sandscore.queue.settings import QueueSettings, folder_names
 from sandscore.queue.workspace import Workspace
 from sandscore.records.record_reading import read_record
 
@@ -152,9 +153,21 @@ def restore_queue(source: Path, root: Path) -> BackedUp:
     """Make the folder of the queue that an archive holds; where its notes and gold lay is a folder of its own now."""
     if root.exists() and any(root.iterdir()):
         raise UsageFault(f"{root} is not empty; a queue is restored into a folder of its own")
+    there = root.exists()
     with told(root):
         root.mkdir(parents=True, exist_ok=True)
         root.chmod(OWNER_FOLDER)
+    try:
+        return _restored(source, root)
+    except BaseException:
+        for path in root.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if not there:
+            root.rmdir()
+        raise
+
+
+def _restored(source: Path, root: Path) -> BackedUp:
     try:
         with tarfile.open(source, mode="r:") as archive:
             mark = _mark(archive, source)
@@ -224,7 +237,8 @@ def _settle(root: Path, mark: _Mark, source: Path) -> None:
     folders = {_DATA: mark.data, _PRACTICE: mark.practice}
     moved = {name: {phase: str(where / kept) for phase, kept in found.items()} for name, found in folders.items()}
     with told(root):
-        fresh = settings.model_copy(update=moved)
+        names = settings.names or folder_names(settings.data)
+        fresh = settings.model_copy(update={**moved, "names": names})
         write_file(place, fresh.model_dump_json(indent=2).encode() + b"\n", sync=True, mode=OWNER_FILE)
         make_links(root, EDITED)
         root.chmod(ROOT)

@@ -42,6 +42,10 @@ class QueueSettings(_Part):
     """``data`` names the folder of notes and gold; a phase may have a folder of its own."""
 
     data: dict[str, str] = Field(description='By phase; "" is for all phases that are not named.')
+    names: dict[str, str] = Field(
+        default_factory=dict,
+        description="What the data sets are called on cards, by phase as data is: as their folders were at first.",
+    )
     practice: dict[str, str] = Field(
         default_factory=dict,
         description="Folders of practice notes, by phase as data is; where there is none, the bundled example's.",
@@ -77,6 +81,11 @@ def chosen_settings(folders: dict[str, str], chosen: Mapping[str, Any]) -> Queue
         if given.get(name):
             given[name] = str(Path(given[name]).resolve())
     try:
-        return QueueSettings(data=folders, **given)
+        return QueueSettings(data=folders, names=folder_names(folders), **given)
     except ValidationError as fault:
         raise UsageFault(complaints(fault)[0][1]) from None
+
+
+def folder_names(folders: Mapping[str, str]) -> dict[str, str]:
+    """What data sets in these folders are called."""
+    return {phase: Path(folder).name for phase, folder in folders.items()}

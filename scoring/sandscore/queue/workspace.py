@@ -159,6 +159,11 @@ class Workspace(Struct, frozen=True):
         seen = notes.stat()
         return _LEAST_ROOM + _BYTES_A_CHARACTER * _characters(notes, seen.st_size, seen.st_mtime_ns)
 
+    def dataset(self, phase: str | None) -> str:
+        """What cards call the data of a phase, wherever that lies now."""
+        key = phase if phase in self.settings.data else ""
+        return self.settings.names.get(str(key)) or self.notes(phase).parent.name
+
     def tasks(self, phase: str | None) -> list[str]:
         """The tasks that have gold."""
         return [name for name in (*TASKS, *self.own_tasks) if find_data_file(self.data(phase), name) is not None]

@@ -149,6 +149,9 @@ class Publication(StrictRecord):
     columns: tuple[Name, ...] = ("rank", "rank_set", "group", "team", "submission", "measures")
     text: bool = Field(default=False, description="The licence of the notes allows showing their text.")
     citation: str | None = None
+    license: Name | None = Field(
+        default=None, description="Of boards and cards in the archive of the challenge: an SPDX identifier, or a URL."
+    )
 
 
 class Images(StrictRecord):

@@ -114,12 +114,19 @@ def _from_outside(found: Complaints, limits: RunLimits, image: ImageFacts, box: 
 def _user(seen: Looked) -> Iterator[str]:
     if seen.limits.user is None:
         return
-    user, group = seen.limits.user.split(":")
+    inside = seen.limits.user.split(":")
+    user = _on_host(seen.process.mapped("uid"), inside[0], os.geteuid())
+    group = _on_host(seen.process.mapped("gid"), inside[1], os.getegid())
     for one in seen.status:
         if set(one["Uid"].split()) != {user} or set(one["Gid"].split()) != {group}:
             yield f"a process runs as user {one['Uid'].split()[1]}, group {one['Gid'].split()[1]}"
         if not set(one["Groups"].split()) <= {group}:
             yield f"a process is in the groups {one['Groups']}"
+
+
+def _on_host(mapped: list[str], wanted: str, own: int) -> str:
+    """Whom the host sees. An engine without root has containers of our own account, which is somebody else inside."""
+    return str(own) if own and mapped == [wanted, str(own), "1"] else wanted
 
 
 def _root(seen: Looked) -> Iterator[str]:
@@ -254,7 +261,7 @@ def _ordinary(mount: Mount, seen: Looked) -> bool:
         return stat.S_ISCHR(found.st_mode) and device == _HARMLESS_DEVICES[mount.place]
     if mount.place in _ALLOWED_FILES:
         return seen.process.inside(mount.place).is_file()
-    if mount.place in (INPUT, OUTPUT, "/dev/shm"):  # noqa: S108 (the container's own)
+    if mount.place in (INPUT, OUTPUT, "/dev/shm", *scratch_places(seen.image)):  # noqa: S108 (the container's own)
         return mount.kind == "tmpfs"
     below = _KERNEL_PLACES.get(mount.kind)
     return below is not None and f"{mount.place}/".startswith(f"{below}/")

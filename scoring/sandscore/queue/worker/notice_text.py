@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from sandscore.disclosure.gate import release
 from sandscore.disclosure.notice_view import NoticeItem
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.released_view import Audience, Released
-from sandscore.records.submission import Claim, Event, Notice, Submission, Verdict
+from sandscore.records.submission import Claim, Event, Notice, Status, Submission, Verdict
 
 _SUBJECTS = {
     Event.STARTED: "is being evaluated",
@@ -24,11 +26,12 @@ def started(claim: Claim) -> Notice:
 
 
 def ended(claim: Claim, verdict: Verdict) -> Notice:
-    """Of a verdict that was committed."""
+    """Of a verdict that was committed: the submission as it is since."""
+    one = replace(claim.submission, status=verdict.status)
     if verdict.status == "SCORED":
-        return scored(claim.submission, claim.attempt, verdict.feedback)
+        return scored(one, claim.attempt, verdict.feedback)
     event = Event.INVALID if verdict.status == "INVALID" else Event.CANCELLED
-    return _notice(claim.submission, claim.attempt, event, reason=verdict.reason)
+    return _notice(one, claim.attempt, event, reason=verdict.reason)
 
 
 def scored(submission: Submission, attempt: int, feedback: Released[Mapping[str, object]] | None) -> Notice:
@@ -40,7 +43,8 @@ def failed(claim: Claim, reason: str, helpless: bool) -> Notice:
     event = Event.NEEDS_ORGANISER if helpless else Event.FAILED
     what_next = "The organisers will look into it." if helpless else "It will be tried again."
     told = f"This was not your fault, and it costs nothing. {what_next}"
-    return _notice(claim.submission, claim.attempt, event, reason, sentence=told)
+    waits = replace(claim.submission, status=Status.RECEIVED, needs_organiser=helpless)
+    return _notice(waits, claim.attempt, event, reason, sentence=told)
 
 
 def _notice(submission: Submission, attempt: int, event: Event, detail: str | None = None, **parts: Any) -> Notice:

@@ -18,6 +18,7 @@ from sandscore.base.process_identity import boot, gone
 from sandscore.base.whole_files import part_of, told
 from sandscore.queue.disk_space import full
 from sandscore.queue.failure_quota import Failure, is_failure
+from sandscore.queue.homes.sqlite.database_copy import DatabaseCopy, only_readable
 from sandscore.queue.homes.sqlite.sqlite_ledger import last_line, lines_in
 from sandscore.queue.homes.sqlite.submission_journal import DamageReport, SubmissionJournal
 from sandscore.queue.queue_layout import OWNER_FILE, private_path, steady
@@ -91,7 +92,8 @@ _ADDED = {
 
 
 class Database:
-    """One connection, used by one thread."""
+    """One connection, used by one thread. Where nothing can be written beside the file it is to a copy, and whoever
+    wants to write is told why that cannot be."""
 
     def __init__(self, root: Path) -> None:
         with steady(root):  # once it is open nobody moves it
@@ -99,8 +101,9 @@ class Database:
             if not self.path.is_file():
                 raise MissingFile(f"{root} holds no queue ({FILE}); sandscore queue init makes one")
             self._journal = SubmissionJournal(root)
+            self._copy: DatabaseCopy | None = None
             with said(self.path):
-                self._connection = _connect(self.path)
+                self._connection = self._connected()
                 found = self._connection.execute("PRAGMA user_version").fetchone()[0]
         if found not in _READ:
             self.close()
@@ -108,9 +111,33 @@ class Database:
         with said(self.path):
             _complete(self._connection)
 
+    @property
+    def only_read(self) -> bool:
+        """Whether nothing can be written just now."""
+        return self._copy is not None
+
+    def _connected(self) -> sqlite3.Connection:
+        try:
+            return _connect(self.path)
+        except sqlite3.OperationalError:
+            if not only_readable(self.path):
+                raise
+        self._copy = DatabaseCopy(self.path)
+        return _connect(self._copy.path)
+
+    def _look_again(self) -> None:
+        """Back to the file itself as soon as that can be; else to what it is now."""
+        if self._copy is None or (only_readable(self.path) and not self._copy.outdated):
+            return
+        self.close()
+        with said(self.path):
+            self._connection = self._connected()
+            _complete(self._connection)
+
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """One consistent view."""
+        self._look_again()
         with said(self.path):
             self._connection.execute("BEGIN")
             try:
@@ -131,6 +158,9 @@ class Database:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
+        self._look_again()
+        if self._copy is not None:
+            raise InfrastructureFault(f"{self.path}: {_why_not(self.path)}")
         with said(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -172,6 +202,9 @@ class Database:
 
     def close(self) -> None:
         self._connection.close()
+        if self._copy is not None:
+            self._copy.close()
+            self._copy = None
 
 
 @contextmanager
@@ -298,10 +331,15 @@ def _claimed(connection: sqlite3.Connection) -> bool:
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
     connection.row_factory = sqlite3.Row
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=FULL")
-    connection.execute("PRAGMA foreign_keys=ON")
-    connection.execute(f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}")
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute(f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 
@@ -311,10 +349,14 @@ def said(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as fault:
-        told = "the disk is full" if full(path.parent) else str(fault)
+        told = _why_not(path) if only_readable(path) else str(fault)
         raise InfrastructureFault(f"{path}: {told}") from None
     except sqlite3.DatabaseError as fault:
         raise OrganiserFault(f"{path} is damaged ({fault}); stop the workers and restore it from a backup") from None
+
+
+def _why_not(path: Path) -> str:
+    return "the disk is full" if full(path.parent) else "the disk or folder is read-only"
 
 
 def submission_of(row: sqlite3.Row) -> Submission:

@@ -184,6 +184,6 @@ class EmbeddedHome:
 def _catch_up(database: Database, journal: SubmissionJournal) -> None:
     with database.reading() as connection:
         behind = journal.behind(connection)
-    if behind:
+    if behind and not database.only_read:
         with database.writing():
             pass  # whoever writes has caught up
