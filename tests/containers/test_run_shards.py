@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from sandscore import api
 from sandscore.base.errors import UsageFault
 from sandscore.containers.kept_answers import RunIdentity
-from sandscore.containers.run_shards import notes_of, parse_shard
+from sandscore.containers.run_shards import notes_of, shard_of
 from sandscore.containers.sent_notes import read_notes
 from sandscore.records.run_record import RunRecord, RunShard
 
@@ -81,7 +81,7 @@ def test_every_note_is_in_one_shard(of: int, sizes: list[int]) -> None:
 @pytest.mark.parametrize("written", ["0/3", "4/3", "3", "1/0", "a/b", "1/3/5", "-1/3", "²/3", ""])
 def test_what_is_no_shard(written: str) -> None:
     with pytest.raises(UsageFault, match="is no shard; write 3/10"):
-        parse_shard(written)
+        shard_of(written, 72)
 
 
 def test_more_shards_than_notes(tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ from sandscore.containers.kept_answers import PARTIAL
 from sandscore.containers.python_annotator import run_in_python
 from sandscore.containers.run_context import Annotator, Kind, preset
 from sandscore.containers.run_shards import gather as gather_shards
-from sandscore.containers.run_shards import notes_of
+from sandscore.containers.run_shards import notes_of, shard_of
 from sandscore.containers.sent_notes import SentNote, read_notes
-from sandscore.records.run_record import Hardening, Outcome, Protocol, RunLimits, RunRecord, RunShard
+from sandscore.records.run_record import Hardening, Outcome, Protocol, RunLimits, RunRecord
 from sandscore.task_table.task import Task, find_task
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ class RunPlan(Struct, frozen=True, kw_only=True):
     """Of the table of engines; None for what the challenge says, else the usual one or the only one that is ready."""
     others: tuple[Task, ...] = ()
     """More tasks for the same start: each note goes to each one's path."""
-    shard: tuple[int, int] | None = None
-    """(3, 10) for the third of ten shards: every tenth note. ``gather`` makes one run of all of them."""
+    shard: str | None = None
+    """3/10 for the third of ten shards: every tenth note. ``gather`` makes one run of all of them."""
     resume: bool = False
     """Go on with the answers that an earlier run kept in its folder."""
 
@@ -183,7 +183,7 @@ def run_to_folder(request: RunPlan, folder: Path, following: Following = unfollo
     if protocol == "batch" and (request.resume or request.others):
         raise UsageFault("a batch program is run for one task, and answers all notes at once or none")
     notes, digest = read_notes(request.notes)
-    shard = None if request.shard is None else RunShard(number=request.shard[0], of=request.shard[1], notes=len(notes))
+    shard = None if request.shard is None else shard_of(request.shard, len(notes))
     notes = notes if shard is None else notes_of(notes, shard)
     job = RunJob(
         task=task,

@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     from sandscore.task_table.task import Task
 
 
-def _shard(_context: click.Context, _parameter: click.Parameter, written: str | None) -> "tuple[int, int] | None":
-    if written is None:
-        return None
-    from sandscore.containers.run_shards import parse_shard
-
-    return parse_shard(written)
-
-
 @click.command("run")
 @click.argument("task", required=False, type=TaskName())
 @click.option("--tasks", type=TaskNames(), metavar="A,B,…", help="Several tasks, asked of one start of a service.")
@@ -33,7 +25,6 @@ def _shard(_context: click.Context, _parameter: click.Parameter, written: str | 
 @run_options
 @click.option(
     "--shard",
-    callback=_shard,
     metavar="I/N",
     help="Every N-th note from the I-th on, one of N machines' share; see gather.",
 )

@@ -21,19 +21,19 @@ _SAME = ("task", "sandscore", "notes_sha256", "protocol", "kind", "limits")
 _NAMED = 10
 
 
-def parse_shard(written: str) -> tuple[int, int]:
-    """The 3 and the 10 of 3/10."""
+def shard_of(written: str, notes: int) -> RunShard:
+    """What 3/10 is, of so many notes."""
     number, slash, of = written.partition("/")
     numbers = [int(part) if part.isascii() and part.isdigit() else 0 for part in (number, of)]
     if not slash or not 1 <= numbers[0] <= numbers[1]:
         raise UsageFault(f"'{written}' is no shard; write 3/10 for the third of ten, up to 10/10")
-    return numbers[0], numbers[1]
+    if numbers[1] > notes:
+        raise UsageFault(f"there are {notes:,} notes, so {numbers[1]:,} shards are too many")
+    return RunShard(number=numbers[0], of=numbers[1], notes=notes)
 
 
 def notes_of(notes: list[SentNote], shard: RunShard) -> list[SentNote]:
     """The notes of one shard, in their order."""
-    if shard.of > len(notes):
-        raise UsageFault(f"there are {len(notes):,} notes, so {shard.of:,} shards are too many")
     return notes[shard.number - 1 :: shard.of]
 
 
