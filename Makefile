@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help environment needs engine images models browser proxy shells peers check types style arrows quick test mutate schemas lock wheels zig sbom demo fuzz soak bench clean
+.PHONY: help environment needs engine podman images models browser proxy shells peers check types style arrows quick test mutate schemas lock wheels zig sbom demo fuzz soak bench clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -13,6 +13,9 @@ environment:
 
 engine: environment
 	@tools/engine.sh
+
+podman:
+	@tools/podman.sh
 
 images: engine
 	@tools/base_image.sh
@@ -57,7 +60,7 @@ quick: check  ## lint, types and the unit tests, without engine, browser or orig
 needs: environment
 	@tools/needs.sh
 
-test: needs check images browser peers shells proxy models zig  ## everything that must hold
+test: needs check images podman browser peers shells proxy models zig  ## everything that must hold
 	@$(PYTHON) -m pytest -n 2 --dist worksteal
 
 mutate: environment  ## small faults planted in every room, and which of them its tests do not notice

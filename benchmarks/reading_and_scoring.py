@@ -15,6 +15,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,8 @@ from sandscore.api import make_index
 RATIOS = {
     "api / orjson": ("api", "orjson", "cpu"),
     "warm / orjson": ("warm", "orjson", "cpu"),
+    "simdjson, all three / orjson": ("simdjson", "orjson", "cpu"),
+    "every byte once / orjson": ("scan", "orjson", "cpu"),
     "cli / orjson": ("cli", "orjson", "cpu"),
     "api / msgspec": ("api", "msgspec", "cpu"),
     "two processes / msgspec, wall": ("two", "msgspec", "wall"),
@@ -35,6 +39,8 @@ RATIOS = {
 LIMITS = {
     "api / orjson": (1.7, 1.45, 1.45),
     "warm / orjson": (None, None, None),
+    "simdjson, all three / orjson": (None, None, None),
+    "every byte once / orjson": (None, None, None),
     "cli / orjson": (None, 1.7, 1.7),
     "api / msgspec": (3.1, 2.75, 2.75),
     "two processes / msgspec, wall": (None, 2.0, 2.0),
@@ -46,19 +52,28 @@ GROWTH = 11
 """Ten times the notes, and a tenth of it."""
 OTHER = ", written otherwise"
 SIZES = (1_000, 10_000, 100_000)
-WORKS = ("orjson", "msgspec", "api", "warm", "resampled", "cli", "two")
+LIMIT_WORKS = ("simdjson", "scan")
+WORKS = (*LIMIT_WORKS, "orjson", "msgspec", "api", "warm", "resampled", "cli", "two")
 WORKER = Path(__file__).with_name("decode_or_score.py")
+LIMITER = Path(__file__).with_name("reading_limits.py")
 
 
 def measure(work: str, folder: Path) -> dict[str, float]:
     """CPU and wall seconds, and bytes at the peak, of one work in a process of its own."""
     threads = {"OPENBLAS_NUM_THREADS": "1"}
+    words = [_python_with_simdjson(), str(LIMITER)] if work in LIMIT_WORKS else [sys.executable, str(WORKER)]
     told = subprocess.run(
-        [sys.executable, str(WORKER), work, str(folder)],
+        [*words, work, str(folder)],
         capture_output=True, text=True, check=True, env=os.environ | threads,
     )  # fmt: skip
     found: dict[str, float] = json.loads(told.stdout.splitlines()[-1])
     return found
+
+
+@cache
+def _python_with_simdjson() -> str:
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    return str(import_module("tools.peer_env").ready("simdjson"))
 
 
 def compare(folder: Path, notes: int, rounds: int) -> dict[str, Any]:

@@ -25,6 +25,9 @@ LINES = {
     "msgspec": ("msgspec, typed", palette.SOFT, (0, (1, 1.5))),
     "api": ("validate + score", palette.DOT, "-"),
     "cli": ("sandscore score", palette.KINDS["missed"], "-"),
+    "warm": ("with a gold index", palette.KINDS["boundary"], "-"),
+    "simdjson": ("simdjson, all three", palette.SOFT, (0, (6, 1.5, 1, 1.5))),
+    "scan": ("every byte once", palette.SOFT, (0, (1, 4))),
 }
 MARKS = "<!-- measured -->", "<!-- end -->"
 

@@ -77,6 +77,7 @@ TABLE = {
         """),
         "import cassis",
     ),
+    "simdjson": Peer(pinned("pysimdjson 7.0.2"), "import simdjson"),
     "pyarrow": Peer(pinned("pyarrow 26.0.1"), "import pyarrow.parquet"),
     "onnx": Peer(
         pinned("""

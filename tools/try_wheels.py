@@ -141,7 +141,10 @@ def jobs() -> bytes:
     cases, example = ROOT / "tests" / "cases", ROOT / "gold" / "example"
     said = [(task, cases / "notes.json", cases / task) for task in TASKS]
     said += [(task, example / "notes.json", example) for task in TASKS]
-    said += [(path.name.rpartition("-")[0], example / "notes.json", path) for path in (ROOT / "submissions").iterdir()]
+    said += [
+        (path.name.rpartition("-")[0], example / "notes.json", path)
+        for path in sorted((ROOT / "submissions").glob("*-*"))
+    ]
     for task, notes, folder in said:
         job("notes", notes)
         for path in sorted(path for path in folder.rglob("*") if path.suffix in {".json", ".jsonl"}):

@@ -411,7 +411,7 @@ def test_the_hostile_set(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     def verdict(*complaints: str) -> Any:
         case = SimpleNamespace(name="bomb", tries="to fork", expected=("crashed",))
         return SimpleNamespace(
-            case=case, outcome="crashed", complaints=complaints, passed=not complaints, seconds=1.234
+            case=case, outcome="crashed", complaints=complaints, passed=not complaints, seconds=1.234, reason="it ended"
         )
 
     def attacked(verdicts: list[Any], *words: str) -> tuple[Any, str]:
@@ -430,6 +430,7 @@ def test_the_hostile_set(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     assert code == 78
     assert json.loads(told) == [
         {"case": "bomb", "tries": "to fork", "expected": ["crashed"], "outcome": "crashed", "passed": False,
+         "reason": "it ended",
          "complaints": ["left"], "seconds": 1.23}
     ]  # fmt: skip
 

@@ -174,6 +174,7 @@ OPENED: dict[str, Opening] = {
         both(
             swapped("--unshare-all", *APART, "--unshare-net", "--unshare-ipc"),
             swapped("--proc /proc", "--ro-bind", "/proc", "/proc"),
+            launched(("libc.unshare(_NEW_PROCESSES)", "0")),
         ),
         {
             "host-processes": ("it shares the processes", "the secret is in another's command line"),

@@ -1,4 +1,4 @@
-"""Every promise of an engine, on Docker; the suite, against an engine that was told to forget a limit; the table."""
+"""Every promise of an engine, on Docker and Podman; the suite, against an engine told to forget a limit; the table."""
 
 import tomllib
 from collections.abc import Iterator
@@ -29,6 +29,20 @@ def bench() -> Iterator[EngineBench]:
 @pytest.mark.parametrize("check", CHECKS)
 def test_an_engine_keeps_its_promises(bench: EngineBench, check: str) -> None:
     CHECKS[check](bench)
+
+
+@pytest.fixture(scope="module")
+def podman_bench() -> Iterator[EngineBench]:
+    with connected("podman") as engine:
+        made = EngineBench(engine)
+        yield made
+        made.close()
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("check", CHECKS)
+def test_podman_keeps_its_promises(podman_bench: EngineBench, check: str) -> None:
+    CHECKS[check](podman_bench)
 
 
 FORGOTTEN: list[tuple[dict[str, Any], str]] = [
@@ -66,8 +80,9 @@ def test_an_engine_nobody_has() -> None:
 
 
 def test_only_its_own_room_speaks_to_docker() -> None:
-    room = SOURCES / "containers" / "engines" / "docker"
-    outside = [path for path in SOURCES.rglob("*.py") if room not in path.parents]
+    """And Podman's, which understands most of what is said to Docker."""
+    rooms = {SOURCES / "containers" / "engines" / name for name in ("docker", "podman")}
+    outside = [path for path in SOURCES.rglob("*.py") if not rooms & {*path.parents}]
     imports = ("import docker", "from docker", "sandscore.containers.engines.docker.")
     table = "own_rows.py"
     speaking = [p.name for p in outside if any(words in p.read_text(encoding="utf-8") for words in imports)]

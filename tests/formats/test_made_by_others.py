@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from sandscore.api import convert
 from sandscore.base.errors import ParticipantFault, SandscoreError, UsageFault
 from sandscore.formats import FORMATS
 from sandscore.formats.corpus import AnnotatedNote, Corpus, CorpusNote, LossJournal
@@ -205,7 +206,7 @@ def test_tab_keeps_annotators_entities_and_identifier_types(tmp_path: Path) -> N
         read("tab", path)
     assert said(read("tab", path, annotator="annotator7")[0]) == {"n1": [(*DAY, "DATETIME")]}
     corpus, _ = read("tab", path, annotator="*")
-    beside = {"entity_id": "e1", "annotator": "annotator3"}
+    beside = {"entity_id": "e1", "annotator": "annotator3", "entity_mention_id": "e1_m", "edit_type": "check"}
     assert dict(corpus.entries[0].marks[0].more) == beside
     save(FORMATS.find("tab").writes(corpus, LossJournal()), tmp_path / "again.json", force=False)
     again = json.loads((tmp_path / "again.json").read_bytes())[0]
@@ -215,6 +216,38 @@ def test_tab_keeps_annotators_entities_and_identifier_types(tmp_path: Path) -> N
     }
     assert again["annotations"]["annotator3"]["entity_mentions"][0]["identifier_type"] == "DIRECT"
     assert read("tab", tmp_path / "again.json", annotator="*")[0] == corpus
+
+
+def echr(folder: Path) -> Path:
+    """Two documents as the ECHR files have them: one that annotator2 has not read, one where annotator1 found nothing;
+    an entity of two mentions, a type that no table knows, and what is said of documents."""
+    first = json.loads(tab(annotator1=[(0, 7, "PERSON", "e1", "DIRECT"), (21, 26, "DEM", "e1", "QUASI")]))[0]
+    second = json.loads(tab(annotator1=[], annotator2=[(0, 7, "PERSON", "x", "NO_MASK")]))[0] | {"doc_id": "n2"}
+    meta = {"meta": {"year": 1999, "countries": ["NO"]}, "task": "Task: Annotate", "quality_checked": ["annotator1"]}
+    (folder / "echr.json").write_text(json.dumps([first | meta, second | {"meta": {}}]), encoding="utf-8")
+    return folder / "echr.json"
+
+
+def test_the_benchmarks_documents_come_back_whole(tmp_path: Path) -> None:
+    given, again = echr(tmp_path), tmp_path / "again.json"
+    made = convert(given, source="tab", target="tab", output=again, annotator="*", lossless=True)
+    assert made.annotations == 3
+    assert json.loads(again.read_bytes()) == json.loads(given.read_bytes())
+
+
+def test_an_annotator_of_ours_has_entities_and_no_record_of_what_was_not_read(tmp_path: Path) -> None:
+    given = echr(tmp_path)
+    for who in ("annotator1", "annotator2"):
+        convert(given, source="tab", target="ours", tasks=["phi"], output=tmp_path / who, annotator=who)
+    one, two = (json.loads((tmp_path / who / "phi.json").read_bytes()) for who in ("annotator1", "annotator2"))
+    assert [len(record["textAnnotations"]) for record in one] == [2, 0]
+    assert [a["entityId"] for a in one[0]["textAnnotations"]] == ["e1", "e1"]
+    assert [record["annotationSource"]["resourceSource"]["name"] for record in two] == ["n2"]
+    assert len(json.loads((tmp_path / "annotator2" / "notes.json").read_bytes())) == 2
+    back = tmp_path / "back.json"
+    convert(tmp_path / "annotator1", source="ours", target="tab", tasks=["phi"], output=back)
+    mentions = json.loads(back.read_bytes())[0]["annotations"]["annotator1"]["entity_mentions"]
+    assert [one["entity_id"] for one in mentions] == ["e1", "e1"]
 
 
 def test_masks(tmp_path: Path) -> None:
@@ -342,9 +375,20 @@ def test_what_they_hold_comes_back(name: str) -> None:
         kept = Corpus(tuple(enriched(data, entry) for entry in corpus.entries))
         row = FORMATS.find(name)
         notes = None if name != "csv" else tuple(entry.note for entry in kept.entries)
-        assert by_note(whole(row.reads, row.writes, kept, notes=notes)) == by_note(kept)
+        back = whole(row.reads, row.writes, kept, notes=notes)
+        assert by_note(unfilled(back) if name == "tab" else back) == by_note(kept)
 
     comes_back()
+
+
+def unfilled(corpus: Corpus) -> Corpus:
+    """Without the class of identifier that is filled in, and told, for a type that no table knows."""
+    filled = ("identifier_type", "QUASI")
+    entries = []
+    for entry in corpus.entries:
+        marks = (replace(mark, more=tuple(one for one in mark.more if one != filled)) for mark in entry.marks)
+        entries.append(AnnotatedNote(entry.note, tuple(marks)))
+    return Corpus(tuple(entries))
 
 
 def enriched(data: st.DataObject, entry: AnnotatedNote) -> AnnotatedNote:

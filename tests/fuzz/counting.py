@@ -29,6 +29,7 @@ from sandscore.measures import dataset_counts, kernel_counts, relaxed_match
 from sandscore.measures.dataset_counts import DataSetCounts, measured
 from sandscore.measures.hipaa_map import HipaaMap
 from sandscore.measures.measure_registry import measures_for
+from sandscore.ranking import resampling
 from sandscore.task_table.task import TASKS, Task
 
 RELAXED = tuple(f"instance_relax(relax={relax})" for relax in (0, 1, 5, 1000))
@@ -146,6 +147,18 @@ def compare(seed: int) -> int:
     return sum(counted)
 
 
+def drawn_alike(seed: int) -> None:
+    """Patients are drawn as without a kernel."""
+    r = random.Random(seed)
+    sizes = [r.choice((1, 63, 64, 65, 66, 67, 500)) for _ in range(r.randint(1, 4))]
+    for dtype in (np.float32, np.float64):
+        quick = [part for _, part in resampling.weights(seed, sizes, 30, dtype, r.choice((1, 7, 30)))]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(resampling, "kernel", lambda: None)
+            slow = [part for _, part in resampling.weights(seed, sizes, 30, dtype, 30)]
+        np.testing.assert_array_equal(np.concatenate(quick), np.concatenate(slow), f"seed {seed}")
+
+
 def sanitized(folder: Path) -> Path:
     """The kernel as a library that checks itself."""
     with pytest.MonkeyPatch.context() as patch:
@@ -176,7 +189,10 @@ def compared(library: Path, first: int, count: int, part: int = 1) -> int:
 def main(library: str, first: str, count: str, part: str) -> None:
     kernel_library.LIBRARY = Path(library)
     vars(kernel_counts)["sizeof"] = lambda kind: sizeof(kind) // int(part)
-    print(sum(map(compare, range(int(first), int(first) + int(count)))))
+    seeds = range(int(first), int(first) + int(count))
+    for seed in seeds:
+        drawn_alike(seed)
+    print(sum(map(compare, seeds)))
 
 
 if __name__ == "__main__":

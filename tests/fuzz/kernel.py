@@ -23,6 +23,7 @@ from sandscore.task_table.task import TASKS
 NATIVE, DRIVER = Path(native.__path__[0]), Path(__file__).with_name("kernel_driver.c")
 OPTIONS = ("-std=c11", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 NUMBERS, LONGEST = 29, 600
+SCALAR = "-DSANDSCORE_SCALAR"
 _WORDS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[^\s"{}\[\]:,]+|\s+|[{}\[\]:,]|"', re.DOTALL)
 _SPACES = (b" ", b"\t", b"\n", b"\r", b"\r\n", b"\f", b"\v", b"\xc2\xa0")
 RIGHT = 50
@@ -54,12 +55,12 @@ class Case:
         return struct.pack(f"={NUMBERS}q", *numbers) + self.notes + self.block
 
 
-def compiled(folder: Path) -> Path:
+def compiled(folder: Path, *more: str) -> Path:
     """The driver and the kernel, with sanitizers in both."""
     compiler = shlex.split(os.environ.get("CC", "")) or ["cc"]
-    program = folder / "kernel_driver"
+    program = folder / "-".join(("kernel_driver", *more))
     sources = [DRIVER, *sorted(NATIVE.glob("*.c"))]
-    subprocess.run([*compiler, *OPTIONS, f"-I{NATIVE}", "-o", program, *sources], check=True)
+    subprocess.run([*compiler, *OPTIONS, *more, f"-I{NATIVE}", "-o", program, *sources], check=True)
     return program
 
 
@@ -75,6 +76,11 @@ def forms() -> bytes:
 
 def told(program: Path, cases: Iterable[bytes]) -> list[tuple[int, int]]:
     """How many notes and annotations the kernel read in each case, -1 where it refused them."""
+    return [(int(notes), int(rows)) for notes, rows, _ in map(str.split, outputs(program, cases))]
+
+
+def outputs(program: Path, cases: Iterable[bytes]) -> list[str]:
+    """The same, and a hash of all that it read."""
     given = [forms(), *cases]
     quiet = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}
     done = subprocess.run(
@@ -85,7 +91,7 @@ def told(program: Path, cases: Iterable[bytes]) -> list[tuple[int, int]]:
         kept = program.with_name("failed")
         kept.write_bytes(given[len(lines) + 1])
         raise AssertionError(f"case {len(lines)}, kept as {kept}: {done.stderr.decode()[:3000]}")
-    return [(int(notes), int(rows)) for notes, rows in map(str.split, lines)]
+    return lines
 
 
 def right(r: random.Random) -> Case:

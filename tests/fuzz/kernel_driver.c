@@ -27,6 +27,15 @@ static int holding;
 
 #define MUST(holds) ((holds) ? (void)0 : fail(#holds, __LINE__))
 
+static uint64_t digest;
+
+/* FNV-1a over all that was read. */
+static void mix(const void *data, int64_t size)
+{
+    for (int64_t i = 0; i < size; i++)
+        digest = (digest ^ ((const uint8_t *)data)[i]) * UINT64_C(1099511628211);
+}
+
 static void fail(const char *what, int line)
 {
     fprintf(stderr, "kernel_driver.c:%d: not so: %s\n", line, what);
@@ -132,6 +141,7 @@ static Notes told(const NoteRows *rows)
     MUST(used == rows->used && zeros(rows->names, rows->named) == count);
     uint8_t *texts = room(used);
     memcpy(texts, rows->texts, (size_t)used);
+    mix(texts, used), mix(rows->names, rows->named), mix(rows->chars, 8 * count);
     uint32_t *marks = room(4 * mark_count);
     MUST(mark_characters(texts, rows->sizes, rows->chars, count, marks) == mark_count);
     return (Notes){texts, begin, rows->chars, first, marks};
@@ -180,6 +190,11 @@ static void look_at(const Case *c, const uint8_t *block, const Rows *rows)
         MUST(end <= written);
     }
     MUST(last == rows->tokens);
+    const void *columns[] = {rows->start, rows->length, rows->label, rows->text, rows->written, rows->words};
+    for (int i = 0; i < 6; i++)
+        mix(columns[i], 4 * rows->rows);
+    mix(rows->begin, 4 * rows->tokens), mix(rows->size, 4 * rows->tokens), mix(rows->confidence, 8 * rows->rows);
+    mix(rows->names, rows->named);
 }
 
 static int touch(const Rows *rows, int64_t one, int64_t other)
@@ -219,7 +234,9 @@ static void look_up(Case *c, const uint8_t *block, const Rows *rows, const Notes
         uint32_t any = next_random(c);
         numbers[i] = any % 8 == 0 ? -1 : (int32_t)((any % 8 < 3 ? any / 8 : i) % count);
     }
-    must_be_rows(found, find_misplaced(block, rows, numbers, notes, found), rows);
+    int64_t many = find_misplaced(block, rows, numbers, notes, found);
+    must_be_rows(found, many, rows);
+    mix(found, 4 * many);
 }
 
 /* Starts are paired with starts nearby, be they in order or not. */
@@ -243,6 +260,7 @@ static void pair_up(Case *c, const Rows *rows)
 /* Tells how many notes and annotations there were, or -1 where the kernel refused them. */
 static void run_case(Case *c, const uint8_t *written, const uint8_t *block)
 {
+    digest = UINT64_C(14695981039346656037);
     NoteRows notes = rooms_of_notes(c);
     Rows rows = rooms_of_rows(c);
     int32_t noted = read_notes(written, c->notes_size, (int32_t)c->lines, &notes);
@@ -256,7 +274,8 @@ static void run_case(Case *c, const uint8_t *written, const uint8_t *block)
         if (found == TAKEN)
             look_up(c, block, &rows, &texts, notes.records);
     }
-    printf("%lld %lld\n", noted == TAKEN ? (long long)notes.records : -1, found == TAKEN ? (long long)rows.rows : -1);
+    printf("%lld %lld %llx\n", noted == TAKEN ? (long long)notes.records : -1,
+           found == TAKEN ? (long long)rows.rows : -1, (unsigned long long)digest);
 }
 
 int main(void)

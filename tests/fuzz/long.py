@@ -17,7 +17,7 @@ from fuzz.agreement import compare
 from fuzz.counting import compare as compare_counts
 from fuzz.counting import compared, sanitized
 from fuzz.hostile import attack
-from fuzz.kernel import any_cases, compiled, told
+from fuzz.kernel import SCALAR, any_cases, compiled, told
 from fuzz.kernel_edges import cut_off, labelled, long, numbered, taken_apart, turning
 from tqdm import tqdm
 
@@ -88,10 +88,10 @@ def dear() -> list[str]:
 def main() -> int:
     with ProcessPoolExecutor(2) as pool, TemporaryDirectory() as folder:
         program = compiled(Path(folder))
-        library = sanitized(Path(folder))
+        library, scalar = sanitized(Path(folder)), compiled(Path(folder), SCALAR)
         parts = (
             *((attacked, SHARDS), (partial(bounded, program), BOUNDS), (agreed, AGREEMENTS), (agreed_at_edges, 1)),
-            (partial(counted, library), COUNTS),
+            *((partial(counted, library), COUNTS), (partial(bounded, scalar), BOUNDS // 10)),
         )
         waiting = [pool.submit(judged, work, FIRST + seed) for work, seeds in parts for seed in range(seeds)]
         found = [bad for one in tqdm(waiting, unit="thousands") if (bad := one.result())]

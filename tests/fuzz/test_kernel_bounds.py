@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from fuzz.agreement import compare
-from fuzz.kernel import any_cases, compiled, told
+from fuzz.kernel import SCALAR, any_cases, compiled, outputs, told
 from fuzz.kernel_edges import colliding, cut_off, labelled, long, numbered, one, taken_apart, turning
 
 SEEDS, COUNT, COMPARED = 4, 5000, 300
@@ -13,6 +13,12 @@ SEEDS, COUNT, COMPARED = 4, 5000, 300
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(tmp_path_factory.mktemp("driver"))
+
+
+@pytest.fixture(scope="session")
+def scalar_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As on machines where no sixteen bytes are looked at as one."""
+    return compiled(tmp_path_factory.mktemp("driver"), SCALAR)
 
 
 def test_too_little_room_is_noticed(program: Path) -> None:
@@ -40,6 +46,14 @@ def test_cut_off_at_every_byte(program: Path) -> None:
 def test_odd_at_every_alignment(program: Path) -> None:
     found = told(program, (case.written() for case in turning()))
     assert {rows for _, rows in found} == {-1, 1}
+
+
+def test_sixteen_bytes_at_a_time_or_one_by_one(program: Path, scalar_program: Path) -> None:
+    """Both read the same, of what is right, damaged, and odd at every alignment."""
+    cases = [case.written() for case in (*any_cases(77, COUNT // 4), *turning(), *long())]
+    found = outputs(program, cases)
+    assert found == outputs(scalar_program, cases)
+    assert len(set(found)) > 3000
 
 
 def test_long(program: Path) -> None:

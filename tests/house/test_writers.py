@@ -16,9 +16,13 @@ APPENDING = {
     "order_history": "a line is added to what is there",
 }
 STREAMED = {"synapse_files": "bytes from the network, into a part of the writer's"}
-IN_MEMORY = {"firing_range": "a lure in a temporary folder, gone with it"}
+IN_MEMORY = {
+    "firing_range": "a lure in a temporary folder, gone with it",
+    "podman_service": "the owner and log of a service in its temporary folder, gone with it",
+}
 KERNELS = {
     "control_groups": "the kernel's switches, which are no files",
+    "podman_sandbox": "the kernel's switches, which are no files",
     "sandbox_launcher": "a process without the package, in mounts of its own",
 }
 OF_IMAGES = {

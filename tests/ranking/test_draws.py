@@ -5,6 +5,8 @@ import hashlib
 import numpy as np
 import pytest
 
+from sandscore.annotations.kernel.kernel_library import kernel
+from sandscore.ranking import resampling
 from sandscore.ranking.resampling import coins, exact_dtype, rows_for, seed_of, weights
 
 
@@ -29,13 +31,27 @@ def drawn_by_the_book(seed: int, sizes: list[int], resamples: int) -> list[list[
     return out
 
 
-@pytest.mark.parametrize("sizes", [[1], [7], [3, 5], [4, 1, 9]], ids=str)
+@pytest.fixture(params=["kernel", "no kernel"])
+def _either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "no kernel":
+        monkeypatch.setattr(resampling, "kernel", lambda: None)
+    else:
+        assert kernel() is not None
+
+
+@pytest.mark.usefixtures("_either_way")
+@pytest.mark.parametrize("sizes", [[1], [7], [3, 5], [4, 1, 9], [64, 1, 63], [65, 127]], ids=str)
 @pytest.mark.parametrize("rows", [1, 3, 128])
-def test_weights_are_those_of_the_book_however_many_at_a_time(sizes: list[int], rows: int) -> None:
-    drawn = np.concatenate([part for _, part in weights(2026, sizes, 20, np.float32, rows)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weights_are_those_of_the_book_however_many_at_a_time(
+    sizes: list[int], rows: int, dtype: resampling.Precision
+) -> None:
+    drawn = np.concatenate([part for _, part in weights(2026, sizes, 20, dtype, rows)])
+    assert drawn.dtype == dtype
     assert drawn.tolist() == drawn_by_the_book(2026, sizes, 20)
 
 
+@pytest.mark.usefixtures("_either_way")
 def test_more_units_than_fit_the_cache_at_once() -> None:
     ((_, drawn),) = weights(5, [70_000], 1, np.float64, 128)
     assert drawn[0].tolist() == drawn_by_the_book(5, [70_000], 1)[0]

@@ -7,7 +7,7 @@ import pytest
 from sandscore.queue.children.child_messages import RunAnswer, SweepAnswer
 from sandscore.queue.dask.dask_executor import ShardAnswer, _finished
 from sandscore.queue.homes.synapse.status_record import Record
-from sandscore.queue.homes.synapse.synapse_access import _permissions
+from sandscore.queue.homes.synapse.synapse_preflight import _rights
 from sandscore.queue.homes.synapse.synapse_submissions import Results
 from sandscore.records.run_record import Outcome
 
@@ -15,20 +15,20 @@ SCORER = {"principalId": 1, "accessType": ["READ", "READ_PRIVATE_SUBMISSION", "U
 
 
 def levels(*rows: dict[str, object]) -> list[str]:
-    return [finding.level for finding in _permissions({"resourceAccess": list(rows)})]
+    return [finding.level for finding in _rights({"resourceAccess": list(rows)})]
 
 
 @pytest.mark.parametrize(
     ("rows", "found"),
     [
-        ([SCORER], ["ok"]),
-        ([], ["fault", "ok"]),
-        ([{"principalId": 2, "accessType": ["READ"]}, SCORER], ["note"]),
-        ([{"principalId": 2, "accessType": ["SUBMIT"]}], ["fault", "ok"]),
-        ([{"principalId": 2, "accessType": ["UPDATE_SUBMISSION"]}], ["fault", "ok"]),
+        ([SCORER], ["ok", "note"]),
+        ([], ["ok", "note"]),
+        ([{"principalId": 2, "accessType": ["READ"]}, SCORER], ["note", "note"]),
+        ([{"principalId": 2, "accessType": ["SUBMIT"]}], ["ok"]),
+        ([{"principalId": 2, "accessType": ["READ", "SUBMIT"]}], ["note"]),
     ],
 )
-def test_who_may_score_and_who_may_read(rows: list[dict[str, object]], found: list[str]) -> None:
+def test_who_may_read_and_whether_anybody_may_submit(rows: list[dict[str, object]], found: list[str]) -> None:
     assert levels(*rows) == found
 
 

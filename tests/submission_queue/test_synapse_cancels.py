@@ -53,7 +53,7 @@ def test_a_cancel_between_read_and_write_of_a_heartbeat_survives(tmp_path: Path)
     async def test(queue: Queue) -> None:
         key = queue.submit_file(b"{}")
         async with opened(queue) as home:
-            claim = await claimed(home)
+            claim = await claimed(home, seconds=0)
             queue.standin.before = once_before_put(queue, key)
             assert await home.heartbeat(claim) is Signal.CANCEL
         assert queue.world.statuses[key]["cancelRequested"] is True

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,12 +14,24 @@ from msgspec.structs import replace
 from released_samples import released
 
 from sandscore.base.errors import InfrastructureFault, UsageFault
-from sandscore.queue.homes.synapse import synapse_claims, synapse_listing, synapse_session
-from sandscore.queue.homes.synapse.status_record import KEY, Record, key, merged, read_record, scores, text
+from sandscore.queue.homes.synapse import account_budget, synapse_claims, synapse_listing, synapse_session
+from sandscore.queue.homes.synapse.account_budget import AccountBudget, Lane, _seconds, lane_of
+from sandscore.queue.homes.synapse.status_record import (
+    KEY,
+    SCORES,
+    Record,
+    key,
+    merged,
+    read_record,
+    scores,
+    text,
+    with_marks,
+    without_scores,
+)
 from sandscore.queue.homes.synapse.synapse_claims import SynapseClaims, SynapseLeases, after, ended
 from sandscore.queue.homes.synapse.synapse_errors import Refused, clean, told
-from sandscore.queue.homes.synapse.synapse_listing import ListedSubmission, WaitingList
-from sandscore.queue.homes.synapse.synapse_session import RequestPace, Session, _seconds, new_cache
+from sandscore.queue.homes.synapse.synapse_listing import ListedSubmission, SubmittedWork, WaitingList
+from sandscore.queue.homes.synapse.synapse_session import Session, new_cache
 from sandscore.queue.homes.synapse.synapse_statuses import Change, Seen, Statuses, seen
 from sandscore.queue.homes.synapse.synapse_submissions import Results, TeamNames, bundle_of, image_of
 from sandscore.queue.settings import QueueSettings
@@ -37,14 +50,15 @@ HELD = Record(attempt=2, nonce="n", owner="o", lease=30.0, beat=4)
 IN_PROGRESS = Status.EVALUATION_IN_PROGRESS
 
 
-def model(status: str = "RECEIVED", record: Record | None = None, **more: Any) -> Any:
-    usual: dict[str, Any] = {"id": 7, "can_cancel": True, "cancel_requested": False}
-    annotations = {KEY: [record.written()]} if record else None
-    return SimpleNamespace(**{"status": status, "submission_annotations": annotations} | usual | more)
+def raw(status: str = "RECEIVED", record: Record | None = None, **more: Any) -> dict[str, Any]:
+    """As Synapse sends it."""
+    usual: dict[str, Any] = {"id": "7", "etag": "e", "canCancel": True, "cancelRequested": False}
+    held = {KEY: {"type": "STRING", "value": [record.written()]}} if record else {}
+    return {"status": status, "submissionAnnotations": {"annotations": held}} | usual | more
 
 
 def status(code: Status | None, record: Record = HELD, cancel: bool = False, **shown: Any) -> Seen:
-    return Seen(code, record, cancel, shown, model())
+    return Seen(code, record, cancel, shown, raw())
 
 
 # One status
@@ -53,32 +67,32 @@ def status(code: Status | None, record: Record = HELD, cancel: bool = False, **s
 class Stored:
     """Statuses as the service holds them: answers of writes, and what was written."""
 
-    def __init__(self, *answers: int | None, latest: Callable[[], Any] = model) -> None:
-        self.answers, self.latest, self.written = list(answers), latest, list[Any]()
+    def __init__(self, *answers: int | None, latest: Callable[[], Any] = raw) -> None:
+        self.answers, self.latest, self.written, self.reads = list(answers), latest, list[Any](), 0
 
-    def read(self) -> Any:
-        found = self.latest()
+    async def rest_get_async(self, uri: str) -> Any:
+        assert uri == "/evaluation/submission/7/status"
+        self.reads += 1
+        return self.latest()
 
-        async def store_async(synapse_client: Any) -> None:
-            self.written.append(found)
-            answer = self.answers.pop(0) if self.answers else None
-            if answer is not None:
-                raise Refused("refused", answer)
+    async def rest_put_async(self, uri: str, body: str) -> Any:
+        assert uri == "/evaluation/submission/7/status"
+        self.written.append(json.loads(body))
+        answer = self.answers.pop(0) if self.answers else None
+        if answer is not None:
+            raise Refused("refused", answer)
+        return self.written[-1] | {"etag": "new"}
 
-        found.store_async = store_async
-        return found
+
+def of(stored: Stored) -> Statuses:
+    async def vital(what: str, work: Any) -> Any:
+        return await work
+
+    return Statuses(SimpleNamespace(client=stored, vital=vital))  # type: ignore[arg-type]
 
 
 def changed(stored: Stored, edit: Any, first: Seen | None = None) -> bool:
-    async def call(what: str, work: Any, seconds: float | None = None) -> Any:
-        return await work
-
-    async def read(submission_id: str) -> Seen:
-        return seen(stored.read())
-
-    statuses = Statuses(SimpleNamespace(client=None, call=call))  # type: ignore[arg-type]
-    statuses.read = read  # type: ignore[method-assign]
-    return asyncio.run(statuses.change("7", edit, first))
+    return asyncio.run(of(stored).change("7", edit, first))
 
 
 def test_a_change_is_made_once_more_after_a_412() -> None:
@@ -92,10 +106,55 @@ def test_a_change_is_made_once_more_after_a_412() -> None:
     assert changed(stored, edit)
     assert len(asked) == 3
     last = stored.written[-1]
-    assert (last.status, last.can_cancel, last.cancel_requested) == ("VALIDATED", False, True)
-    assert last.submission_annotations["a"] == [1.0]
-    assert read_record(last.submission_annotations).attempt == 5
-    assert len(read_record(last.submission_annotations).mark) == 12
+    assert (last["status"], last["canCancel"], last["cancelRequested"]) == ("VALIDATED", False, True)
+    assert last["submissionAnnotations"]["annotations"]["a"] == {"type": "DOUBLE", "value": [1.0]}
+    assert (seen(last).record.attempt, len(seen(last).record.mark)) == (5, 12)
+
+
+def test_what_was_written_is_remembered_but_not_believed_where_nothing_is_to_be_done() -> None:
+    """Two changes are one read and two writes; a third that wants nothing reads once more."""
+    stored = Stored()
+
+    async def go() -> None:
+        statuses = of(stored)
+        assert await statuses.change("7", lambda now: Change(Record(attempt=1)))
+        assert await statuses.change("7", lambda now: Change(replace(now.record, beat=now.record.attempt)))
+        assert (stored.reads, [seen(one).record.beat for one in stored.written]) == (1, [0, 1])
+        assert stored.written[1]["etag"] == "new"
+        assert not await statuses.change("7", lambda now: None)
+        assert stored.reads == 2
+
+    asyncio.run(go())
+
+
+def test_annotations_of_other_tools_keep_their_types() -> None:
+    """Types and values as the service's annotations have them (org.sagebionetworks.repo.model.annotation.v2)."""
+    theirs = {
+        "flag": {"type": "BOOLEAN", "value": ["true"]},
+        "when": {"type": "TIMESTAMP_MS", "value": ["1700000000000"]},
+        "count": {"type": "LONG", "value": ["3", "4"]},
+        "ratio": {"type": "DOUBLE", "value": ["0.25"]},
+        "empty": {"type": "STRING", "value": []},
+    }
+    stored = Stored(latest=lambda: raw(submissionAnnotations={"id": "7", "annotations": theirs}, report="r"))
+    assert changed(stored, lambda now: Change(now.record, annotations={"a_f1": [0.5], "reason": ["why"]}))
+    held = stored.written[0]["submissionAnnotations"]["annotations"]
+    assert {name: held[name] for name in theirs} == theirs
+    assert (held["a_f1"]["type"], held["reason"]["type"], stored.written[0]["report"]) == ("DOUBLE", "STRING", "r")
+    found = seen(stored.latest()).annotations
+    assert (found["ratio"], found["count"], found["flag"]) == ([0.25], [3, 4], ["true"])
+
+
+def test_scores_of_ours_are_told_from_others() -> None:
+    """What was written by a version that kept no marks is known by its endings, beside a signature."""
+    ours = with_marks({"a_f1": [0.5], "b_f1": None})
+    assert ours[SCORES] == [hashlib.sha256(b"a_f1").hexdigest()[:4]]
+    shown = dict(ours) | {"other_f1": [0.1], "signature": ["s"], "reason": ["r"]}
+    assert set(without_scores(shown)) == {"a_f1", "reason", "finished", "signature", SCORES}
+    old = {"a_f1": [0.5], "a_recall": [0.5], "count": [3.0], "signature": ["s"], "b_f1": ["text"]}
+    assert set(without_scores(old)) == {"a_f1", "a_recall", "reason", "finished", "signature", SCORES}
+    assert "a_f1" not in without_scores({"a_f1": [0.5]})
+    assert with_marks({}) == {}
 
 
 @pytest.mark.parametrize("code", [400, 403, 409, 411, 413, 500])
@@ -108,9 +167,8 @@ def test_what_is_not_to_be_changed_stays() -> None:
     stored = Stored()
     assert not changed(stored, lambda now: None)
     assert changed(stored, lambda now: Change(now.record))
-    assert (stored.written[0].status, stored.written[0].can_cancel, stored.written[0].cancel_requested) == (
-        "RECEIVED", True, False,
-    )  # fmt: skip
+    first = stored.written[0]
+    assert (first["status"], first["canCancel"], first["cancelRequested"]) == ("RECEIVED", True, False)
     with pytest.raises(InfrastructureFault, match="changed by others all the time"):
         changed(Stored(*[412] * 8), lambda now: Change(now.record))
     assert changed(Stored(*[412] * 7), lambda now: Change(now.record))
@@ -118,8 +176,8 @@ def test_what_is_not_to_be_changed_stays() -> None:
 
 def test_the_first_look_is_used_and_an_own_mark_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("secrets.token_hex", lambda number: "m" * number)
-    stored = Stored(412, latest=lambda: model(record=Record(mark="m" * 6)))
-    before = seen(Stored(412).read())
+    stored = Stored(412, latest=lambda: raw(record=Record(mark="m" * 6)))
+    before = seen(raw())
     marks: list[str] = []
 
     def edit(now: Seen) -> Change:
@@ -131,12 +189,13 @@ def test_the_first_look_is_used_and_an_own_mark_is_known(monkeypatch: pytest.Mon
 
 
 def test_statuses_as_they_are_read() -> None:
-    assert seen(model("OPEN")).status is None
-    assert seen(model("SCORED")).status is Status.SCORED
-    assert seen(model(cancel_requested=True)).cancel
-    assert not seen(model(cancel_requested=True, can_cancel=False)).cancel
-    assert not seen(model(cancel_requested=None)).cancel
-    assert seen(model(record=HELD)).record == HELD
+    assert seen(raw("OPEN")).status is None
+    assert seen(raw("SCORED")).status is Status.SCORED
+    assert seen(raw(cancelRequested=True)).cancel
+    assert not seen(raw(cancelRequested=True, canCancel=False)).cancel
+    assert not seen(raw(cancelRequested=None)).cancel
+    assert seen(raw(record=HELD)).record == HELD
+    assert seen({"id": 7, "submissionAnnotations": None}).annotations == {}
 
 
 # The record beside it
@@ -228,7 +287,11 @@ CLAIM = Claim(ONE, 2, "o", "n", 30.0)
 
 def claims(edited: Edited, **settings: Any) -> SynapseClaims:
     chosen = QueueSettings(data={}, **settings)
-    return SynapseClaims(edited, SynapseLeases(), chosen, annotate_scores=True)  # type: ignore[arg-type]
+
+    async def running() -> dict[str, Seen]:
+        return {"7": edited.now}
+
+    return SynapseClaims(edited, running, SynapseLeases(), chosen, annotate_scores=True, by="me")  # type: ignore[arg-type]
 
 
 def test_a_claim() -> None:
@@ -246,6 +309,7 @@ def test_a_claim() -> None:
         5.0,
         0,
     )
+    assert written.record.by == "me"
     assert (written.record.losses, written.record.failures, written.record.after) == (1, 3, "")
     for now, lost in (
         (status(Status.RECEIVED, Record()), True),
@@ -275,16 +339,37 @@ def test_a_claim_of_what_was_called_back_or_lost_too_often(monkeypatch: pytest.M
 def test_heartbeats() -> None:
     def beat(now: Seen, lost: bool = False) -> tuple[Signal, Change | None]:
         edited = Edited(now, lost)
-        return asyncio.run(claims(edited).heartbeat(CLAIM, Status.VALIDATED)), edited.change_made
+        return asyncio.run(claims(edited).heartbeat(CLAIM)), edited.change_made
 
     signal, change = beat(status(IN_PROGRESS))
     assert change is not None
-    assert (signal, change.record.beat, change.status) == (Signal.GO_ON, 5, Status.VALIDATED)
+    assert (signal, change.record.beat, change.status) == (Signal.GO_ON, 5, None)
     assert beat(status(Status.VALIDATED, cancel=True))[0] is Signal.CANCEL
     assert beat(status(IN_PROGRESS), lost=True)[0] is Signal.LOST
     assert beat(status(Status.SCORED))[0] is Signal.LOST
     assert beat(status(IN_PROGRESS, replace(HELD, attempt=3)))[0] is Signal.LOST
     assert beat(status(IN_PROGRESS, replace(HELD, nonce="x")))[0] is Signal.LOST
+
+
+def test_a_lease_is_written_three_times_in_its_length_and_looked_at_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of thirty seconds: a claim at 0 is written again at 10, not at 9.9."""
+    clock = [100.0]
+    monkeypatch.setattr(synapse_claims, "uptime", lambda: clock[0])
+    edited = Edited(status(Status.RECEIVED, Record()))
+    mine = claims(edited)
+    claim = asyncio.run(mine.claim(ONE, "o", 30.0, None))
+    assert claim is not None
+
+    def beat(now: Seen, at: float) -> tuple[Signal, bool]:
+        """What it says, and whether it was written."""
+        clock[0], edited.now, edited.change_made = at, now, None
+        return asyncio.run(mine.heartbeat(claim)), edited.change_made is not None
+
+    held = status(IN_PROGRESS, replace(HELD, attempt=1, nonce=claim.nonce))
+    assert beat(held, 109.9) == (Signal.GO_ON, False)
+    assert beat(replace(held, cancel=True), 109.9) == (Signal.CANCEL, False)
+    assert beat(replace(held, cancel=True), 110.0) == (Signal.CANCEL, True)
+    assert beat(status(IN_PROGRESS, HELD), 110.0) == (Signal.LOST, False)
 
 
 SCORED = Verdict(Status.SCORED, None, {}, released({"measures": {"m": {"f1": 0.5}}}), "sig")
@@ -346,7 +431,7 @@ def test_a_list_serves_until_it_is_used_up_or_old(monkeypatch: pytest.MonkeyPatc
     clock, reads = [0.0], list[int]()
     monkeypatch.setattr(synapse_listing, "uptime", lambda: clock[0])
     waiting = [
-        ListedSubmission(SimpleNamespace(id=number, created_on="x", team_id="7"), status(Status.RECEIVED, record))
+        ListedSubmission(SubmittedWork(str(number), created_on="x", team_id="7"), status(Status.RECEIVED, record))
         for number, record in ((1, Record()), (2, Record(help=True)), (3, Record()), (4, Record()))
     ]
 
@@ -385,44 +470,137 @@ def test_a_list_serves_until_it_is_used_up_or_old(monkeypatch: pytest.MonkeyPatc
         assert len(reads) == 5
 
     asyncio.run(go())
+    day = "2026-03-01T09:30:00"
     ages = [
-        ListedSubmission(SimpleNamespace(id=key, created_on=day), waiting[0].now).age
-        for key, day in ((9, "b"), (10, "b"), ("x", None))
+        ListedSubmission(SubmittedWork(key, created_on=came), waiting[0].now).age
+        for key, came in (("10", f"{day}.000Z"), ("9", f"{day}Z"), ("8", f"{day}.001Z"), ("x", None))
     ]
-    assert sorted(ages) == [("", 0, "x"), ("b", 9, "9"), ("b", 10, "10")]
+    assert [key for _, _, key in sorted(ages)] == ["x", "9", "10", "8"]
 
 
 # Requests
 
 
-def test_a_request_over_the_limit_waits_until_the_oldest_is_a_minute_old() -> None:
-    slept: list[float] = []
+class Clock:
+    """Time that passes only where somebody sleeps."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self.slept = 1000.0, list[float]()
+        monkeypatch.setattr(account_budget, "uptime", lambda: self.now)
+        monkeypatch.setattr(asyncio, "sleep", self._sleep)
+
+    async def _sleep(self, seconds: float) -> None:
+        self.slept.append(round(seconds, 6))
+        self.now += seconds
+
+
+def test_no_minute_holds_more_requests_than_its_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten a minute: one at once, the other nine 60/9 s apart, whoever of two workers asks."""
+    clock, moments = Clock(monkeypatch), list[float]()
+    workers = [AccountBudget(tmp_path, 10), AccountBudget(tmp_path, 10)]
 
     async def go() -> None:
-        loop = asyncio.get_running_loop()
-        now = [1000.0]
-
-        async def sleep(seconds: float) -> None:
-            slept.append(seconds)
-            now[0] += seconds
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(loop, "time", lambda: now[0])
-            patch.setattr(asyncio, "sleep", sleep)
-            pace = RequestPace(2)
-            await pace.wait()
-            now[0] += 10
-            for _ in range(3):
-                await pace.wait()
-            await pace.heed(SimpleNamespace(status_code=429, headers={"Retry-After": "7"}))
-            await pace.heed(SimpleNamespace(status_code=429, headers={"Retry-After": "3"}))
-            await pace.heed(SimpleNamespace(status_code=200, headers={"Retry-After": "99"}))
-            now[0] += 100
-            await pace.heed(SimpleNamespace(status_code=503, headers={"Retry-After": "999"}))
-            await pace.wait()
+        for number in range(30):
+            await workers[number % 2].turn(Lane.REQUEST)
+            moments.append(clock.now)
 
     asyncio.run(go())
-    assert slept == [50.0, 10.0, 120.0, 0.0]
+    assert max(sum(begin <= one < begin + 60 for one in moments) for begin in moments) <= 10
+    assert moments[-1] - moments[0] == pytest.approx(29 * 60 / 9, abs=0.01)
+
+
+def test_statuses_and_messages_have_a_pace_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A status a second and a hundredth; three messages at once, then one in 60/7 s: ten in the first minute."""
+    clock = Clock(monkeypatch)
+    budget = AccountBudget(tmp_path, 540)
+
+    async def go(lane: Lane, count: int) -> float:
+        begun = clock.now
+        for _ in range(count):
+            await budget.turn(lane)
+        return clock.now - begun
+
+    assert asyncio.run(go(Lane.STATUS, 5)) == pytest.approx(4 * 1.01)
+    assert asyncio.run(go(Lane.MESSAGE, 3)) == 0
+    assert budget.wait_for_message() == pytest.approx(60 / 7)
+    assert asyncio.run(go(Lane.MESSAGE, 7)) == pytest.approx(60)
+    assert asyncio.run(go(Lane.REQUEST, 1)) == 0
+
+
+def test_pauses_that_are_asked_for_and_pauses_that_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What says how long holds for everything; what says nothing only for its own kind, and longer each time."""
+    clock = Clock(monkeypatch)
+    one, other = AccountBudget(tmp_path, 600), AccountBudget(tmp_path, 600)
+    one.heed(Lane.STATUS, 429, "7")
+    one.heed(Lane.STATUS, 429, "3")
+    one.heed(Lane.STATUS, 200, "99")
+    asyncio.run(other.turn(Lane.REQUEST))
+    assert clock.slept == [7.0]
+    clock.slept.clear()
+    for expected in (1.0, 2.0, 4.0):
+        one.heed(Lane.MESSAGE, 429)
+        asyncio.run(other.turn(Lane.REQUEST))
+        assert other.wait_for_message() == pytest.approx(expected)
+        clock.now += 20
+    assert clock.slept == []
+    other.heed(Lane.MESSAGE, 201)
+    one.heed(Lane.MESSAGE, 429)
+    assert other.wait_for_message() == pytest.approx(1.0)
+    one.heed(Lane.REQUEST, 503)
+    asyncio.run(other.turn(Lane.REQUEST))
+    assert clock.slept == []
+    one.heed(Lane.REQUEST, 503, "999")
+    asyncio.run(other.turn(Lane.REQUEST))
+    assert clock.slept == [120.0]
+
+
+def test_three_connections_and_those_of_the_dead_are_free_again(tmp_path: Path) -> None:
+    async def go() -> None:
+        one, other, lane = AccountBudget(tmp_path, 6000), AccountBudget(tmp_path, 6000), Lane.REQUEST
+        held = [await one.begin(lane), await one.begin(lane), await other.begin(lane)]
+        assert [len(locks) for locks in held] == [1, 1, 1]
+        fourth = asyncio.ensure_future(other.begin(lane))
+        await asyncio.sleep(0.05)
+        assert not fourth.done()
+        one.end(lane, held.pop())
+        held.append(await asyncio.wait_for(fourth, 5))
+        for locks in held:
+            other.end(lane, locks)
+
+
+def test_a_status_call_begins_a_pause_after_the_answer_of_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long that was under way: at 0 asked, at 5 answered, at 6.01 the next."""
+    clock = Clock(monkeypatch)
+    one, other = AccountBudget(tmp_path, 540), AccountBudget(tmp_path, 540)
+
+    async def go() -> None:
+        held = await one.begin(Lane.STATUS)
+        clock.now += 5
+        one.end(Lane.STATUS, held)
+        other.end(Lane.STATUS, await other.begin(Lane.STATUS))
+        assert clock.now == pytest.approx(1006.01)
+
+    asyncio.run(go())
+
+
+def test_a_budget_that_cannot_be_kept_or_read_is_each_processes_own(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    nowhere = AccountBudget(tmp_path / "file", 60)
+    asyncio.run(nowhere.turn(Lane.STATUS))
+    assert asyncio.run(nowhere.begin(Lane.REQUEST)) == []
+    for damaged in (b"x", b"\xff" * 108):
+        (tmp_path / "turns").write_bytes(damaged)
+        asyncio.run(asyncio.wait_for(AccountBudget(tmp_path, 60).turn(Lane.STATUS), 5))
+        assert len((tmp_path / "turns").read_bytes()) == 108
+
+
+def test_what_a_request_is_counted_as() -> None:
+    assert lane_of("GET", "/repo/v1/evaluation/submission/7/status") is Lane.STATUS
+    assert lane_of("PUT", "/repo/v1/evaluation/submission/7/status") is Lane.STATUS
+    assert lane_of("GET", "/repo/v1/evaluation/7/submission/bundle/all") is Lane.REQUEST
+    assert (lane_of("POST", "/repo/v1/message"), lane_of("GET", "/repo/v1/message")) == (Lane.MESSAGE, Lane.REQUEST)
 
 
 def test_how_long_a_service_wants_to_be_left_alone() -> None:

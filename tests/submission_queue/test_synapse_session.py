@@ -16,7 +16,7 @@ from submission_queue.synapse_standin import TOKEN, Fault, Queue
 
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault, UsageFault
 from sandscore.queue.homes.synapse.synapse_errors import clean
-from sandscore.queue.homes.synapse.synapse_session import RequestPace, new_cache
+from sandscore.queue.homes.synapse.synapse_session import new_cache
 from sandscore.records.submission import Committed, Event, Notice
 
 
@@ -135,27 +135,6 @@ def test_what_could_be_a_token_is_hidden() -> None:
     text = f"Authorization: Bearer {TOKEN}\n authtoken = abc ?X-Amz-Signature=f00&x=1 eyJ0eXAi.eyJz.abc-_"
     hidden = "Authorization: Bearer [hidden] authtoken = [hidden] ?X-Amz-Signature=[hidden]&x=1 [hidden]"
     assert clean(text) == hidden
-
-
-def test_requests_are_paced() -> None:
-    """Two a minute: the third waits for the first to be a minute old."""
-
-    async def paced() -> float:
-        loop, pace = asyncio.get_running_loop(), RequestPace(2)
-        slept: list[float] = []
-
-        async def sleep(seconds: float) -> None:
-            slept.append(seconds)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("sandscore.queue.homes.synapse.synapse_session.asyncio.sleep", sleep)
-            for _ in range(3):
-                await pace.wait()
-        assert loop.time() > 0
-        assert len(slept) == 1
-        return slept[0]
-
-    assert asyncio.run(paced()) == pytest.approx(60, abs=1)
 
 
 def test_verbs_take_a_synapse_queue(tmp_path: Path, queue: Queue) -> None:

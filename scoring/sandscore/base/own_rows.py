@@ -56,6 +56,7 @@ OWN_ROWS = {
     },
     "sandscore.engines": {
         "docker": "sandscore.containers.engines.docker.docker_row:DockerRow",
+        "podman": "sandscore.containers.engines.podman.podman_row:PodmanRow",
         "bubblewrap": "sandscore.containers.engines.bubblewrap.bubblewrap_row:BubblewrapRow",
     },
     "sandscore.homes": {

@@ -72,6 +72,7 @@ def _as_dict(verdict: "api.AttackVerdict") -> dict[str, object]:
         "expected": [str(outcome) for outcome in verdict.case.expected],
         "outcome": str(verdict.outcome),
         "passed": verdict.passed,
+        "reason": verdict.reason,
         "complaints": list(verdict.complaints),
         "seconds": round(verdict.seconds, 2),
     }

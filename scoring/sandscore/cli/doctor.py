@@ -6,11 +6,14 @@ from typing import Any
 import click
 
 from sandscore import api
-from sandscore.base.errors import InfrastructureFault
+from sandscore.base.errors import InfrastructureFault, OrganiserFault
 from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import click_options, format_option
 from sandscore.cli.running_options import engine_option
 from sandscore.queue.homes.home_registry import our_homes
+
+_CODES = {"host": InfrastructureFault.exit_code, "organiser": OrganiserFault.exit_code}
+"""The machine comes first: nothing can be scored on it."""
 
 
 @click.command("doctor")
@@ -21,7 +24,7 @@ def command(engine: str | None, output_format: str, **chosen: Any) -> int:
     """Check engines, limits really in force, isolation, disk and packages, and say how to get what is missing.
 
     Of each engine it says which limits are in force; a fault of one that runs would not take is a note. Exits 75 if
-    nothing can be scored here.
+    nothing can be scored here, 78 if what the organiser has set up elsewhere is at fault.
 
     \b
     Example:
@@ -29,7 +32,8 @@ def command(engine: str | None, output_format: str, **chosen: Any) -> int:
     """
     findings = api.examine_host(chosen, engine)
     click.echo(FORMATS[output_format](findings))
-    return InfrastructureFault.exit_code if any(finding.level == "fault" for finding in findings) else 0
+    codes = {_CODES[finding.by] for finding in findings if finding.level == "fault"}
+    return min(codes, default=0)
 
 
 def _as_text(findings: "list[api.Finding]") -> str:

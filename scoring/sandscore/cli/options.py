@@ -134,10 +134,11 @@ def click_options(declared: "Iterable[HomeOption]") -> Callable[[_Command], _Com
         click.option(
             one.flag,
             one.name,
-            metavar=one.metavar,
+            metavar=None if one.kind == "flag" else one.metavar,
             help=one.description,
-            type=_click_type(one.kind),
+            type=None if one.kind == "flag" else _click_type(one.kind),
             multiple=one.repeatable,
+            is_flag=one.kind == "flag",
         )
         for one in declared
     ]

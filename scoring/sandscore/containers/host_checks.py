@@ -25,6 +25,8 @@ class Finding(Struct, frozen=True):
     advice: str | None = None
     engine: str | None = None
     """The engine that it is about."""
+    by: Literal["host", "organiser"] = "host"
+    """Whose a fault is: the machine's, or that of what the organiser has set up."""
 
     def to_dict(self) -> dict[str, str | None]:
         return asdict(self)

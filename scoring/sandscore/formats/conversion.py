@@ -11,6 +11,7 @@ from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.terminal_text import cited
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark, Output
 from sandscore.formats.file_format import FileFormat
+from sandscore.formats.note_naming import ANNOTATORS, ENTITY_ID
 from sandscore.formats.type_maps import TypeMap, into_tasks, into_types, refuse_nothing, vocabulary
 from sandscore.task_table.task import TASKS, Task
 
@@ -33,6 +34,10 @@ class Conversion(Struct, frozen=True):
 def convert(wanted: Conversion, journal: LossJournal) -> tuple[Corpus, Output]:
     """The corpus in terms of tasks, as it went over, and the target's bytes."""
     corpus = corpus_of(wanted, journal)
+    for entry in corpus.entries if wanted.target.name != wanted.source.name else ():
+        for name, _ in entry.note.more:
+            if name != ANNOTATORS:
+                journal.lose(wanted.target.name, f"property {name!r} of documents", entry.note.id)
     if wanted.target.text and wanted.target.name != "ours" and any(e.note.text is None for e in corpus.entries):
         raise UsageFault(f"{wanted.target.name} holds the text of every note: give --notes")
     if not wanted.target.flat:
@@ -97,8 +102,11 @@ def with_notes(corpus: Corpus, notes: Sequence[CorpusNote], *, named_only: bool 
         if entry.note.text is not None and entry.note.text != known[name].text:
             raise ParticipantFault(f"note {cited(name)} has another text than in --notes")
     wanted = (note for note in notes if note.id in found or not named_only)
-    made = (AnnotatedNote(note, found[note.id].marks if note.id in found else ()) for note in wanted)
-    return Corpus(tuple(made), corpus.tasks)
+    return Corpus(tuple(_over(note, found.get(note.id)) for note in wanted), corpus.tasks)
+
+
+def _over(note: CorpusNote, entry: AnnotatedNote | None) -> AnnotatedNote:
+    return AnnotatedNote(note) if entry is None else AnnotatedNote(replace(note, more=entry.note.more), entry.marks)
 
 
 def completed(corpus: Corpus, wanted: Conversion, journal: LossJournal) -> Corpus:
@@ -114,7 +122,8 @@ def _complete(mark: Mark, wanted: Conversion, note: CorpusNote, journal: LossJou
     task = journal.tasks[mark.task]
     name = wanted.source.name
     for what, _ in mark.more:
-        journal.lose(wanted.target.name, what, note.id)
+        if what != ENTITY_ID or wanted.target.name != "ours":
+            journal.lose(wanted.target.name, what, note.id)
     if task.confidence_required and mark.annotation.confidence is None:
         journal.lose(name, f"confidence, which {task.id} requires (filled in as {wanted.confidence:g})", note.id)
         mark = replace(mark, annotation=replace(mark.annotation, confidence=wanted.confidence))

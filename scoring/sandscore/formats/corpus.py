@@ -17,13 +17,17 @@ FLAT = next(task.id for task in TASKS.values() if task.any_type)
 
 
 class CorpusNote(Struct, frozen=True):
-    """``text`` None where the format holds none; ``name`` is the whole resource name, if there is one."""
+    """``text`` None where the format holds none; ``name`` is the whole resource name, if there is one.
+
+    ``more`` is what else a format says of the note, by name, as JSON.
+    """
 
     id: str
     text: str | None
     patient: str | None = None
     type: str | None = None
     name: str | None = None
+    more: tuple[tuple[str, str], ...] = ()
 
 
 class Mark(Struct, frozen=True):

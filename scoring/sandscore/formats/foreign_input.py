@@ -171,11 +171,9 @@ def _notes(notes: InputFile) -> "tuple[CorpusNote, ...]":
 
 def _lines(corpus: "Corpus", task: Task) -> bytes:
     """A line a note, keys sorted; no note at all is an empty list."""
-    from sandscore.formats.json_fields import array_of, source_of
+    from sandscore.formats.json_fields import is_read, record_of
 
-    records = (
-        {"annotationSource": source_of(entry.note), task.array: array_of(entry.marks, task)} for entry in corpus.entries
-    )
+    records = (record_of(entry, [task]) for entry in corpus.entries if is_read(entry))
     lines = [
         json.dumps(record, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
         for record in records

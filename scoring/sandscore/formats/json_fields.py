@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from sandscore.base.errors import ParticipantFault
-from sandscore.formats.corpus import CorpusNote, LossJournal, Mark, clipped
+from sandscore.formats.corpus import AnnotatedNote, CorpusNote, LossJournal, Mark, clipped
 from sandscore.task_table.task import Task
 
 JsonObject = dict[str, Any]
@@ -75,6 +75,8 @@ def _kind(value: Any) -> str:
 
 
 _COMMON = {"start", "length", "text", "confidence", "noteId"}
+_ENTITY = "entityId", "entity_id"
+"""What our own files call an annotation's entity, and marks."""
 
 
 def tasks_of(records: Iterable[JsonObject], tasks: Mapping[str, Task]) -> tuple[str, ...]:
@@ -115,17 +117,38 @@ def _mark(item: JsonObject, task: Task, note: CorpusNote, where: str, told: tupl
     annotation = journal.cut(format_name, note, (start, start + length), quoted, where)
     if annotation is None:
         return None
-    for name in item.keys() - _COMMON - {task.label, task.second_label}:
+    entity = text_or_none(item, _ENTITY[0], where) if format_name == "ours" else None
+    known_names = {task.label, task.second_label, *(_ENTITY if entity is not None else ())}
+    for name in item.keys() - _COMMON - known_names:
         journal.lose(format_name, f"property {name!r}", note.id)
     label = text_or_none(item, task.label, where) if task.label else None
     second = text_or_none(item, task.second_label, where) if task.second_label else None
     known = replace(annotation, label=label or None, confidence=confidence_of(item, where))
-    return Mark(task.id, known, second or None)
+    return Mark(task.id, known, second or None, ((_ENTITY[1], entity),) if entity is not None else ())
 
 
 def array_of(marks: Sequence[Mark], task: Task, extra: JsonObject | None = None) -> list[JsonObject]:
     """The marks of one task as their JSON array."""
     return [_item(mark, task) | (extra or {}) for mark in marks if mark.task == task.id]
+
+
+def record_of(entry: AnnotatedNote, tasks: Iterable[Task]) -> JsonObject:
+    """A note's record in a file of ours, which says entities too."""
+    arrays = {
+        task.array: [_item(mark, task) | _entity(mark) for mark in entry.marks if mark.task == task.id]
+        for task in tasks
+    }
+    return {"annotationSource": source_of(entry.note), **arrays}
+
+
+def is_read(entry: AnnotatedNote) -> bool:
+    """Whether the annotator who was asked for has read the note; else there is no record of it."""
+    return dict(entry.note.more).get("annotators") != "[]"
+
+
+def _entity(mark: Mark) -> JsonObject:
+    entity = dict(mark.more).get(_ENTITY[1])
+    return {} if entity is None else {_ENTITY[0]: entity}
 
 
 def _item(mark: Mark, task: Task) -> JsonObject:

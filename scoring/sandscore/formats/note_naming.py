@@ -16,6 +16,8 @@ FACTS = {"patientId": "patient", "noteType": "type", "note_name": "name"}
 """What is said of a note, as records have it, and where the note keeps it."""
 ENTITY_ID, IDENTIFIER_TYPE, ANNOTATOR = "entity_id", "identifier_type", "annotator"
 EVERYBODY = "*"
+ANNOTATORS = "annotators"
+"""Who has read a note, in ``CorpusNote.more``, where that is not seen from its annotations: nobody is ``[]``."""
 
 
 class NoteNaming:
@@ -32,7 +34,7 @@ class NoteNaming:
     def note(self, record: Mapping[str, Any], text: str | None, number: int, where: str) -> CorpusNote:
         """The note of a record, its text from the record itself or from the notes."""
         name = self._said(record) or self._found(text, number, where)
-        facts = {ours: text_or_none(dict(record), key, where) for key, ours in FACTS.items()}
+        facts: JsonObject = {ours: text_or_none(dict(record), key, where) for key, ours in FACTS.items()}
         if text is not None:
             return CorpusNote(name, text, **facts)
         if self._notes is not None and name not in self._known:

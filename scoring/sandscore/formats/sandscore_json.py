@@ -11,13 +11,13 @@ from sandscore.formats.corpus import AnnotatedNote, Corpus, CorpusNote, FormatFi
 from sandscore.formats.file_format import FileFormat
 from sandscore.formats.format_files import read_json
 from sandscore.formats.json_fields import (
-    array_of,
     as_json,
+    is_read,
     last_segment,
     mapping,
     marks_in,
+    record_of,
     resource_name,
-    source_of,
     tasks_of,
     text_of,
     text_or_none,
@@ -36,8 +36,8 @@ def read_notes(path: InputFile) -> tuple[CorpusNote, ...]:
 
 
 def _note(held: dict[str, Any], where: str) -> CorpusNote:
-    optional = (text_or_none(held, name, where) for name in ("patientId", "type", "note_name"))
-    return CorpusNote(text_of(held, "identifier", where), text_of(held, "text", where), *optional)
+    patient, kind, name = (text_or_none(held, key, where) for key in ("patientId", "type", "note_name"))
+    return CorpusNote(text_of(held, "identifier", where), text_of(held, "text", where), patient, kind, name)
 
 
 def read(paths: Sequence[Path], journal: LossJournal, notes: Sequence[CorpusNote] | None = None) -> Corpus:
@@ -94,10 +94,7 @@ def write(corpus: Corpus, journal: LossJournal) -> FormatFiles:
         content["notes.json"] = as_json([_held(note) for note in notes])
     for name in journal.watch(corpus.tasks, len(corpus.tasks), NAME):
         task = journal.tasks[name]
-        records = [
-            {"annotationSource": source_of(entry.note), task.array: array_of(entry.marks, task)}
-            for entry in corpus.entries
-        ]
+        records = [record_of(entry, [task]) for entry in corpus.entries if is_read(entry)]
         content[f"{name}.json"] = as_json(records)
     return FormatFiles(content)
 

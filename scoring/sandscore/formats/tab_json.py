@@ -23,7 +23,9 @@ from sandscore.formats.json_fields import (
 )
 from sandscore.formats.note_naming import (
     ANNOTATOR,
+    ANNOTATORS,
     ENTITY_ID,
+    EVERYBODY,
     FACTS,
     IDENTIFIER_TYPE,
     NoteNaming,
@@ -42,8 +44,12 @@ ALONE = "annotator1"
 _CLASSES = {"direct": "DIRECT", "quasi": "QUASI", "none": "NO_MASK"}
 _UNKNOWN = "QUASI"
 _READ = frozenset({"start_offset", "end_offset", "span_text", "entity_type", "confidence", ENTITY_ID, IDENTIFIER_TYPE})
-_DROPPED = frozenset({"entity_mention_id", "edit_type", "confidential_status"})
-_RECORD = frozenset({"doc_id", "text", "dataset_type", "annotations", "quality_checked", "task", "meta"})
+_PLAIN = {"edit_type": "correct", "confidential_status": "NOT_CONFIDENTIAL"}
+_KEPT = ("entity_mention_id", *_PLAIN)
+"""What is said of mentions beside that, and what we write where nothing else was said."""
+_RECORD = frozenset({"doc_id", "text", "annotations", "meta"})
+_SAID: JsonObject = {"dataset_type": "test", "quality_checked": [], "task": None}
+"""What is written of documents that say nothing else; a task only where there was one."""
 
 
 def read(paths: Sequence[Path], journal: LossJournal, notes: Sequence[CorpusNote] | None = None) -> Corpus:
@@ -64,13 +70,22 @@ def read(paths: Sequence[Path], journal: LossJournal, notes: Sequence[CorpusNote
 
 def _note(document: JsonObject, where: str, journal: LossJournal) -> CorpusNote:
     meta = mapping(document.get("meta") or {}, f"{where}: meta")
-    facts = {ours: text_or_none(meta, key, where) for key, ours in FACTS.items()}
-    note = CorpusNote(text_of(document, "doc_id", where), text_of(document, "text", where), **facts)
-    for key in meta.keys() - FACTS.keys():
-        journal.lose(NAME, f"meta {key!r}", note.id)
-    for key in document.keys() - _RECORD:
-        journal.lose(NAME, f"property {key!r} of documents", note.id)
-    return note
+    facts: JsonObject = {ours: text_or_none(meta, key, where) for key, ours in FACTS.items()}
+    said = {key: value for key, value in document.items() if key not in _RECORD and value != _SAID.get(key)}
+    if rest := {key: value for key, value in meta.items() if key not in FACTS}:
+        said["meta"] = rest
+    name, text = text_of(document, "doc_id", where), text_of(document, "text", where)
+    people = mapping(document.get("annotations"), f"{where}: annotations")
+    if journal.annotator not in {None, EVERYBODY, *people}:
+        said[ANNOTATORS] = []
+    elif journal.annotator in {None, EVERYBODY} and people and not all(map(_has_mentions, people.values())):
+        said |= {ANNOTATORS: [*people]} if [*people] != [ALONE] else {}
+    more = ((key, json.dumps(value, ensure_ascii=False)) for key, value in said.items())
+    return CorpusNote(name, text, **facts, more=tuple(more))
+
+
+def _has_mentions(held: Any) -> bool:
+    return isinstance(held, dict) and bool(held.get("entity_mentions"))
 
 
 def _mentions(
@@ -96,21 +111,20 @@ def _mention(mention: JsonObject, note: CorpusNote, where: str, told: tuple[Loss
     if annotation is None:
         return None
     said = [(key, text_of(mention, key, where)) for key in (ENTITY_ID, IDENTIFIER_TYPE) if key in mention]
-    for key in _DROPPED & mention.keys():
-        if mention[key] not in (None, "", "NOT_CONFIDENTIAL", "correct", own):
-            journal.lose(NAME, key, note.id)
-    more = (*said, *beside(mention, _READ | _DROPPED, (NAME, note, journal)))
+    kept = {key: value for key in _KEPT if isinstance(value := mention.get(key), str)}
+    said += [(key, value) for key, value in kept.items() if value not in ("", own, _PLAIN.get(key))]
+    more = (*said, *beside(mention, _READ | {*_KEPT}, (NAME, note, journal)))
     kind = text_or_none(mention, "entity_type", where)
     return Mark(FLAT, replace(annotation, label=kind or None, confidence=confidence_of(mention, where)), more=more)
 
 
 def _without_defaults(mark: Mark, who: str, number: int, note: CorpusNote, classes: Mapping[str, str]) -> Mark:
-    """The mark without what would be written for it anyway."""
+    """The mark without what would be written for it anyway; a class that no table knows is told when filled in."""
     said = more_of(mark)
     if said.get(ENTITY_ID) == _entity(note, who, number):
         del said[ENTITY_ID]
-    if said.get(IDENTIFIER_TYPE) == _class_of(mark, classes):
-        del said[IDENTIFIER_TYPE]
+    if said.get(IDENTIFIER_TYPE) == classes.get((mark.annotation.label or "").casefold()):
+        said.pop(IDENTIFIER_TYPE, None)
     beside_it = {ANNOTATOR: who} if who != ALONE else {}
     return replace(mark, more=tuple((said | beside_it).items()))
 
@@ -152,7 +166,8 @@ def write(corpus: Corpus, journal: LossJournal) -> bytes:
 
 def _document(entry: AnnotatedNote, classes: Mapping[str, str], journal: LossJournal) -> JsonObject:
     note = entry.note
-    people: dict[str, list[JsonObject]] = {}
+    said = {name: json.loads(value) for name, value in note.more}
+    people: dict[str, list[JsonObject]] = {who: [] for who in said.pop(ANNOTATORS, ())}
     for mark in entry.marks:
         who = more_of(mark).get(ANNOTATOR, ALONE)
         mentions = people.setdefault(who, [])
@@ -160,9 +175,10 @@ def _document(entry: AnnotatedNote, classes: Mapping[str, str], journal: LossJou
     return {
         "doc_id": note.id,
         "text": note.text,
-        "dataset_type": "test",
-        "meta": {key: value for key, value in facts_of(note).items() if key in FACTS},
-        "quality_checked": [],
+        "dataset_type": said.pop("dataset_type", "test"),
+        "meta": {key: value for key, value in facts_of(note).items() if key in FACTS} | said.pop("meta", {}),
+        "quality_checked": said.pop("quality_checked", []),
+        **said,
         "annotations": {who: {"entity_mentions": mentions} for who, mentions in people.items()}
         or {ALONE: {"entity_mentions": []}},
     }
@@ -182,10 +198,10 @@ def _written(
         "start_offset": span.start,
         "end_offset": span.end,
         "span_text": span.text,
-        "edit_type": "correct",
+        "edit_type": _PLAIN["edit_type"],
         IDENTIFIER_TYPE: said.pop(IDENTIFIER_TYPE, known),
         ENTITY_ID: said.pop(ENTITY_ID, _entity(note, who, number)),
-        "confidential_status": "NOT_CONFIDENTIAL",
+        "confidential_status": _PLAIN["confidential_status"],
     }
     said.pop(ANNOTATOR, None)
     if span.confidence is not None:

@@ -69,7 +69,8 @@ class QueueHome(Protocol):
         """
 
     async def advance(self, claim: Claim, status: Status) -> Signal:
-        """Record VALIDATED: the predictions exist and are valid. Same answers as ``heartbeat``."""
+        """Record VALIDATED, where that costs little: the predictions exist and are valid. Same answers as
+        ``heartbeat``."""
 
     async def commit(self, claim: Claim, verdict: Verdict) -> Committed:
         """Write the verdict, its lines of the ledger, and end the claim, in one step, if the claim is still current.

@@ -56,6 +56,8 @@ class QueueMade(Struct, frozen=True):
     workspace: Workspace | None
     facts: Mapping[str, object] = field(default_factory=dict)
     mended: str | None = None
+    said: Sequence[str] = ()
+    """Sentences about the place that the queue is in."""
 
 
 def found(

@@ -14,6 +14,7 @@ from msgspec.structs import asdict
 
 from sandscore.base.clock import read, utc_now
 from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.queue.draining import is_draining
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.records.submission import Status, Submission
@@ -49,6 +50,7 @@ class QueueStatus(Struct, frozen=True):
     lease_takeovers: int
     run_seconds: float
     free_bytes: int
+    draining: bool = False
 
     def to_dict(self) -> dict[str, object]:
         """For programs."""
@@ -87,6 +89,7 @@ def status_of(
         lease_takeovers=facts.takeovers,
         run_seconds=facts.seconds,
         free_bytes=shutil.disk_usage(workspace.root).free,
+        draining=is_draining(workspace.root),
     )
 
 
@@ -102,6 +105,7 @@ def _families(status: QueueStatus) -> Iterator[str]:
         "needs_organiser": ("Submissions that failed too often and wait for the organiser.", status.needs_organiser),
         "teams": ("Teams that have handed in.", status.teams),
         "oldest_waiting_seconds": ("Age of the oldest submission that waits.", status.oldest_waiting_seconds),
+        "draining": ("Whether workers claim nothing.", int(status.draining)),
         "free_bytes": ("Free space on the disk of the queue's folder.", status.free_bytes),
     }
     for name, (told, value) in gauges.items():

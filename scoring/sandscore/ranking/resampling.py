@@ -11,11 +11,13 @@ as ``((x >> 32) * n) >> 32``. What is drawn does not depend on how many rows are
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from ctypes import byref
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sandscore.annotations.kernel.kernel_library import DrawStream, address, kernel
 from sandscore.ranking.score_table import ScoreTable
 
 Precision = type[np.float32] | type[np.float64]
@@ -35,26 +37,46 @@ def weights(
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
     """How often each unit is drawn, ``rows`` resamples at a time; each stratum keeps its size."""
     stream = np.random.PCG64(seed)
+    library = kernel()
+    chunks = (slice(start, min(start + rows, resamples)) for start in range(0, resamples, rows))
+    if library is None:
+        yield from ((chunk, _drawn_slowly(stream, sizes, chunk.stop - chunk.start, dtype)) for chunk in chunks)
+        return
+    strata, told = np.asarray(sizes, np.int64), _stream_for(stream)
+    for chunk in chunks:
+        drawn = np.empty((chunk.stop - chunk.start, sum(sizes)), dtype)
+        rooms = (address(drawn), None) if dtype is np.float32 else (None, address(drawn))
+        library.draw_weights(byref(told), address(strata), len(strata), len(drawn), *rooms)
+        yield chunk, drawn
+
+
+def _stream_for(stream: np.random.PCG64) -> DrawStream:
+    """Where the stream begins, for the kernel."""
+    numbers = stream.state["state"]
+    state, step = (divmod(int(numbers[name]), 1 << 64) for name in ("state", "inc"))
+    return DrawStream(*state, *step)
+
+
+def _drawn_slowly(stream: np.random.PCG64, sizes: Sequence[int], resamples: int, dtype: Precision) -> NDArray[Any]:
+    """The next weights of a stream, where there is no kernel."""
     units = sum(sizes)
     several = len(sizes) > 1
     most = np.repeat(np.asarray(sizes, np.uint64), sizes) if several else np.uint64(units)
     first = np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
     few = max(1, CACHED_DRAWS // units)
-    for start in range(0, resamples, rows):
-        stop = min(start + rows, resamples)
-        drawn = np.empty((stop - start, units), dtype)
-        for at in range(0, stop - start, few):
-            part = drawn[at : at + few]
-            raw = stream.random_raw(part.size).reshape(part.shape)
-            raw >>= _HALF
-            raw *= most
-            raw >>= _HALF
-            index = raw.view(np.int64)
-            if several:
-                index += first
-            index += np.arange(0, part.size, units)[:, None]
-            part[:] = np.bincount(index.ravel(), minlength=part.size).reshape(part.shape)
-        yield slice(start, stop), drawn
+    drawn = np.empty((resamples, units), dtype)
+    for at in range(0, resamples, few):
+        part = drawn[at : at + few]
+        raw = stream.random_raw(part.size).reshape(part.shape)
+        raw >>= _HALF
+        raw *= most
+        raw >>= _HALF
+        index = raw.view(np.int64)
+        if several:
+            index += first
+        index += np.arange(0, part.size, units)[:, None]
+        part[:] = np.bincount(index.ravel(), minlength=part.size).reshape(part.shape)
+    return drawn
 
 
 def coins(seed: int, units: int, draws: int, rows: int) -> Iterator[NDArray[np.uint8]]:
@@ -80,7 +102,7 @@ def rows_for(units: int, most: int) -> int:
 
 Floats = NDArray[np.float64]
 Sums = NDArray[Any]
-ROWS = 128
+ROWS = 64
 """Replicates a product, fewer where there are very many units; the results do not depend on it."""
 
 

@@ -18,6 +18,8 @@ def checked_name(entity: dict[str, Any]) -> str:
 
 
 def create(world: World, request: Request, given: dict[str, Any]) -> dict[str, Any]:
+    if request.user in world.uncertified:
+        raise Refusal(403, "Only certified users may create content in Synapse.")
     if given.get("parentId"):
         world.demand(request.user, given["parentId"], "CREATE")
     more = {key: given[key] for key in SETTABLE if key in given and key != "name"}
@@ -98,6 +100,29 @@ def upload_destination(world: World, request: Request, entity_id: str) -> Answer
 def get_benefactor(world: World, request: Request, entity_id: str) -> Answer:
     world.demand(request.user, entity_id, "READ")
     return Answer(200, {"id": world.benefactor(entity_id)})
+
+
+MAY = {
+    "canView": "READ",
+    "canDownload": "DOWNLOAD",
+    "canAddChild": "CREATE",
+    "canEdit": "UPDATE",
+    "canDelete": "DELETE",
+    "canChangePermissions": "CHANGE_PERMISSIONS",
+    "canChangeSettings": "CHANGE_SETTINGS",
+    "canModerate": "MODERATE",
+}
+CERTIFIED = {"canAddChild": "canCertifiedUserAddChild", "canEdit": "canCertifiedUserEdit"}
+
+
+@route("GET", "/repo/v1/entity/{}/permissions")
+def get_permissions(world: World, request: Request, entity_id: str) -> Answer:
+    """As org.sagebionetworks.repo.model.auth.UserEntityPermissions; without the quiz nothing can be made or changed."""
+    certified = request.user not in world.uncertified
+    held = {name: world.allowed(request.user, entity_id, right) for name, right in MAY.items()}
+    found = {CERTIFIED[name]: may for name, may in held.items() if name in CERTIFIED}
+    real = {name: may and (certified or name not in CERTIFIED) for name, may in held.items()}
+    return Answer(200, found | real | {"isCertifiedUser": certified})
 
 
 @route("GET", "/repo/v1/entity/{}/acl")

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from submission_queue.standin.routing import Answer, Refusal, Request, route
-from submission_queue.standin.world import World, etag, now
+from submission_queue.standin.world import World, bundle_json, etag, now
 
 STATUSES = [
     "OPEN",
@@ -67,8 +67,88 @@ def list_bundles(world: World, request: Request, evaluation_id: str) -> Answer:
         for key, submission in sorted(world.submissions.items(), reverse=True)
         if submission["evaluationId"] == evaluation_id and wanted in (None, world.statuses[key]["status"])
     ]
+    if world.shuffled is not None:
+        world.shuffled.shuffle(found)
     page = found[offset : offset + limit]
     return Answer(200, {"totalNumberOfResults": offset + len(page) + (len(page) == limit), "results": page})
+
+
+RIGHTS = {
+    "canView": "READ",
+    "canEdit": "UPDATE",
+    "canDelete": "DELETE",
+    "canChangePermissions": "CHANGE_PERMISSIONS",
+    "canSubmit": "SUBMIT",
+    "canViewPrivateSubmissionStatusAnnotations": "READ_PRIVATE_SUBMISSION",
+    "canEditSubmissionStatuses": "UPDATE_SUBMISSION",
+    "canDeleteSubmissions": "DELETE_SUBMISSION",
+}
+
+
+@route("GET", "/repo/v1/evaluation/{}/permissions")
+def get_permissions(world: World, request: Request, evaluation_id: str) -> Answer:
+    """Everybody may ask (EvaluationPermissionsManagerImpl.getUserPermissionsForEvaluation)."""
+    if evaluation_id not in world.evaluations:
+        raise Refusal(404, f"Evaluation of ID {evaluation_id} does not exist yet.")
+    held = world.evaluations[evaluation_id]["access"].get(request.user, ())
+    found = {name: right in held for name, right in RIGHTS.items()}
+    return Answer(200, found | {"canPublicRead": False, "ownerPrincipalId": 1001})
+
+
+@route("POST", "/repo/v1/evaluation/{}/round/list")
+def list_rounds(world: World, request: Request, evaluation_id: str) -> Answer:
+    """One a page, so that whoever reads them turns pages."""
+    organised(world, request, evaluation_id, "READ")
+    found = list(world.rounds.get(evaluation_id, {}).values())
+    at = int((request.body or {}).get("nextPageToken") or 0)
+    more = {"nextPageToken": str(at + 1)} if at + 1 < len(found) else {}
+    return Answer(200, {"page": found[at : at + 1]} | more)
+
+
+@route("POST", "/repo/v1/evaluation/{}/round")
+def post_round(world: World, request: Request, evaluation_id: str) -> Answer:
+    """Neither begun in the past nor across another (EvaluationManagerImpl.createEvaluationRound)."""
+    organised(world, request, evaluation_id, "UPDATE")
+    given, held = request.body, world.rounds.setdefault(evaluation_id, {})
+    if given["roundStart"] < now():
+        raise Refusal(400, "Can not create an EvaluationRound with a start date in the past.")
+    across = [
+        key
+        for key, one in held.items()
+        if one["roundStart"] < given["roundEnd"] and given["roundStart"] < one["roundEnd"]
+    ]
+    if across:
+        raise Refusal(400, f"This round's date range overlaps with the following round IDs: {across}")
+    key = world.number()
+    held[key] = given | {"id": key, "etag": etag()}
+    return Answer(201, held[key])
+
+
+@route("PUT", "/repo/v1/evaluation/{}/round/{}")
+def put_round(world: World, request: Request, evaluation_id: str, key: str) -> Answer:
+    organised(world, request, evaluation_id, "UPDATE")
+    held = world.rounds[evaluation_id]
+    if request.body["etag"] != held[key]["etag"]:
+        raise Refusal(412, "the round was updated since you last fetched it")
+    held[key] = request.body | {"etag": etag()}
+    return Answer(200, held[key])
+
+
+@route("POST", "/repo/v1/evaluation/submission")
+def post_submission(world: World, request: Request) -> Answer:
+    """SUBMIT is enough (SubmissionManagerImpl.createSubmission)."""
+    given = request.body
+    organised(world, request, given["evaluationId"], "SUBMIT")
+    entity = world.demand(request.user, given["entityId"], "READ")
+    if request.query.get("etag") != entity["etag"]:
+        raise Refusal(400, "The supplied eTag is out of date.")
+    key, handle = world.number(), world.handles.get(entity.get("dataFileHandleId", ""))
+    who = {"id": key, "userId": request.user, "createdOn": now()}
+    bundle = {"entityBundleJSON": bundle_json(entity, [handle] if handle else [])}
+    world.submissions[key] = {name: value for name, value in given.items() if value is not None} | who | bundle
+    status = {"id": key, "etag": etag(), "modifiedOn": now(), "status": "RECEIVED", "statusVersion": 0}
+    world.statuses[key] = status | {"entityId": entity["id"], "versionNumber": given["versionNumber"]}
+    return Answer(201, world.submissions[key])
 
 
 @route("GET", "/repo/v1/evaluation/submission/{}")

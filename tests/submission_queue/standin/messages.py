@@ -16,6 +16,13 @@ def get_user(world: World, request: Request, user_id: str) -> Answer:
     return Answer(200, {"ownerId": user_id, "userName": f"user-{user_id}"})
 
 
+@route("GET", "/repo/v1/user/{}/certifiedUserPassingRecord")
+def get_certificate(world: World, request: Request, user_id: str) -> Answer:
+    if user_id in world.uncertified:
+        raise Refusal(404, "Not found")
+    return Answer(200, {"passed": True, "userId": user_id})
+
+
 @route("GET", "/repo/v1/team/{}")
 def get_team(world: World, request: Request, team_id: str) -> Answer:
     if team_id not in world.teams:

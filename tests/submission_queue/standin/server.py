@@ -91,7 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
             headers = {} if fault.retry_after is None else {"Retry-After": fault.retry_after}
             return self._send(request, Answer(fault.kind, body, headers=headers))
-        given = self._answer(request)
+        given = self._within_limits(request)
         if fault is not None and fault.kind == LOST:
             standin.log.append((request.method, request.path, 0))
             self.close_connection = True
@@ -100,6 +100,20 @@ class _Handler(BaseHTTPRequestHandler):
         if fault is not None:
             given = Answer(503, _error("service unavailable"))
         return self._send(request, given)
+
+    def _within_limits(self, request: Request) -> Answer:
+        limits, user = self.standin.world.limits, request.user
+        if limits is None or user is None or request.path.startswith("/storage/"):
+            return self._answer(request)
+        with self.standin.world.lock:
+            limits.at_once[user] = limits.at_once.get(user, 0) + 1
+            limits.most_at_once = max(limits.most_at_once, limits.at_once[user])
+            said = limits.refusal(user, request.path)
+        try:
+            return self._answer(request) if said is None else Answer(429, _error(said))
+        finally:
+            with self.standin.world.lock:
+                limits.at_once[user] -= 1
 
     def _request(self) -> Request:
         parts = urlsplit(self.path)
@@ -115,6 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
             if not request.path.startswith("/storage/"):
                 if request.user is None:
                     raise Refusal(401, "invalid access token")
+                _demand_scope(world, request)
                 request.body = _json(request.data)
             with world.lock:
                 return answer(world, request)
@@ -132,6 +147,21 @@ class _Handler(BaseHTTPRequestHandler):
         head = b"".join(getattr(self, "_headers_buffer", [])) + b"\r\n"
         self._headers_buffer: list[bytes] = []
         self.wfile.write(head + data)
+
+
+READING = r"/round/list$|/entity/child$|/bundle2$|/async/start$"
+"""POST that only asks."""
+
+
+def _demand_scope(world: World, request: Request) -> None:
+    """As org.sagebionetworks.repo.web.OAuthScopeInterceptor words it."""
+    token = request.headers.get("authorization", "").removeprefix("Bearer ")
+    held = world.scopes.get(token, ["view", "modify", "download"])
+    reads = request.method == "GET" or re.search(READING, request.path)
+    wanted = "download" if request.path.endswith("/fileHandle/batch") else "view" if reads else "modify"
+    if wanted not in held:
+        said = f"insufficient_scope. Request lacks scope(s) required by this service: {wanted}"
+        raise Refusal(403, said)
 
 
 def _json(data: bytes) -> Any:

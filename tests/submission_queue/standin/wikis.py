@@ -27,7 +27,7 @@ def header_tree(world: World, request: Request, owner: str) -> Answer:
 def post_page(world: World, request: Request, owner: str) -> Answer:
     pages = _pages(world, request, owner, "CREATE")
     if pages and not request.body.get("parentWikiId"):
-        raise Refusal(409, f"a root wiki already exists for {owner}")
+        raise Refusal(400, f"A root wiki already exists for ownerId: {owner} and ownerType: ENTITY")
     _check_markdown(world, request)
     page = request.body | {"id": world.number(), "etag": etag(), "createdOn": now(), "modifiedOn": now()}
     pages[page["id"]] = page

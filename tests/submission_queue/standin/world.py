@@ -3,11 +3,14 @@
 import hashlib
 import itertools
 import json
+import random
+import re
 import threading
+import time
 import uuid
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from submission_queue.standin.routing import Refusal
 
@@ -15,6 +18,40 @@ S3 = "org.sagebionetworks.repo.model.file.S3FileHandle"
 FILE = "org.sagebionetworks.repo.model.FileEntity"
 DOCKER = "org.sagebionetworks.repo.model.docker.DockerRepository"
 ORGANISER, PARTICIPANT, OTHER = "1001", "2001", "2002"
+
+
+class Limits:
+    """What the service lets an account do, each kind apart, and what it did: 429 without a word on how long.
+
+    org.sagebionetworks.repo.web.filter.throttle: 600 requests a minute (UserRequestFrequencyThrottler), 3 connections
+    (UserConcurrentConnectionThrottler), a status call a second (the services' own documentation), and
+    MessageManagerImpl: 10 messages a minute.
+    """
+
+    KINDS: ClassVar[dict[str, tuple[str, int, float]]] = {
+        "status": (r"/evaluation/submission/\d+/status$", 1, 1.0),
+        "message": (r"/repo/v1/message$", 10, 60.0),
+        "requests": (r"^/(repo|file|auth)/", 600, 60.0),
+    }
+
+    def __init__(self) -> None:
+        self.times: dict[tuple[str, str], list[float]] = {}
+        self.at_once: dict[str, int] = {}
+        self.refused: list[str] = []
+        self.most_at_once = 0
+
+    def refusal(self, user: str, path: str) -> str | None:
+        """Why this one is refused; what is refused counts as well, as it does on the service."""
+        now, said = time.monotonic(), None
+        for kind, (pattern, most, seconds) in self.KINDS.items():
+            if re.search(pattern, path):
+                mine = self.times.setdefault((kind, user), [])
+                mine[:] = [one for one in mine if now - one < seconds - 0.03]
+                if len(mine) >= most:
+                    said = f"Requests are too frequent. Allowed {most} requests every {seconds:g} seconds."
+                    self.refused.append(kind)
+                mine.append(now)
+        return said
 
 
 @dataclass
@@ -43,6 +80,13 @@ class World:
     url_seconds: int = 30
     looks: int = 0
     unreasoned: bool = False
+    scopes: dict[str, list[str]] = field(default_factory=dict)
+    """Of tokens that have not all of them."""
+    uncertified: set[str] = field(default_factory=set)
+    rounds: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    shuffled: "random.Random | None" = None
+    """Lists come in another order each time."""
+    limits: "Limits | None" = None
     numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(9_000_001))
 
     def number(self) -> str:

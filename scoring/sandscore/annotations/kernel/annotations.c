@@ -17,7 +17,7 @@ static int32_t take_text(Cursor *c, const uint8_t *data, int32_t want_tokens, Ro
         int64_t size = decode_string(&text, rows->decoded, &chars);
         if (size < 0 || (want_tokens && !decoded_words(rows, rows->decoded, size)))
             return 0;
-    } else if (want_tokens && !plain_words(rows, text.begin, text.size)) {
+    } else if (want_tokens && !plain_words(rows, text.begin, text.size, c->end)) {
         return 0;
     }
     rows->words[row] = (int32_t)(rows->tokens - before);

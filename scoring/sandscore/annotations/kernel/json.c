@@ -16,16 +16,16 @@ static inline uint64_t special(uint64_t eight)
     return (eight | (eight - EVERY(' ')) | (quote - EVERY(1)) | (backslash - EVERY(1))) & HIGH;
 }
 
-static inline uint64_t eight_at(const uint8_t *at)
-{
-    uint64_t eight;
-    memcpy(&eight, at, 8);
-    return eight;
-}
-
 /* Where the first byte is that is no ASCII, below a blank, a quotation mark or a backslash. */
 static inline const uint8_t *first_special(const uint8_t *at, const uint8_t *end)
 {
+#ifdef SIXTEEN
+    for (; end - at >= SIXTEEN; at += SIXTEEN) {
+        uint32_t bits = special_bits(at);
+        if (bits)
+            return at + __builtin_ctz(bits);
+    }
+#endif
     for (; end - at >= 8; at += 8) {
         uint64_t found = special(eight_at(at));
         if (found)
@@ -132,10 +132,23 @@ static int32_t escaped(const uint8_t **at, const uint8_t *end)
     return 0x10000 + (point - 0xD800) * 0x400 + (low - 0xDC00);
 }
 
-/* Copies what stands for itself; every eight bytes that are written were eight bytes that could be read. */
+/* Copies what stands for itself; for all bytes that are written at once, as many could be read at once. */
 static inline const uint8_t *copy_plain(const uint8_t *at, const uint8_t *end, uint8_t **out)
 {
     uint8_t *to = *out;
+#ifdef SIXTEEN
+    while (end - at >= SIXTEEN) {
+        uint32_t bits = special_bits(at);
+        memmove(to, at, SIXTEEN);
+        int64_t size = bits ? __builtin_ctz(bits) : SIXTEEN;
+        at += size;
+        to += size;
+        if (bits) {
+            *out = to;
+            return at;
+        }
+    }
+#endif
     while (end - at >= 8) {
         uint64_t eight = eight_at(at), found = special(eight);
         memcpy(to, &eight, 8);

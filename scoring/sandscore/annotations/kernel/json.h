@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "vectors.h"
+
 typedef struct {
     const uint8_t *at, *end;
     int32_t lines; /* a line feed ends a record: it is no white space within one */
@@ -40,7 +42,7 @@ static inline int take(Cursor *c, uint8_t sign)
 /* A name that is followed by its quotation mark, which counts. */
 static inline int take_name(Cursor *c, const uint8_t *name, int64_t size)
 {
-    if (c->end - c->at < size || memcmp(c->at, name, (size_t)size) != 0)
+    if (c->end - c->at < size || !same_bytes(c->at, name, size))
         return 0;
     c->at += size;
     return 1;

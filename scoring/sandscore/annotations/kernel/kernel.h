@@ -122,6 +122,11 @@ typedef struct {
     int64_t odds, unsure, boundary, leaking, with_gold, labelled_pairs;
 } Counting;
 
+/* Where PCG64 is in its stream: 128 bits of state, and what it steps by. */
+typedef struct {
+    uint64_t state_high, state_low, step_high, step_low;
+} DrawStream;
+
 EXPORTED int32_t learn_spelling(Spellings *known, const uint8_t *label, int64_t size, int32_t code);
 EXPORTED int32_t read_annotations(const uint8_t *data, int64_t size, int32_t lines, const Form *form,
                                   const Spellings *labels, const Spellings *seconds, Rows *rows);
@@ -131,6 +136,9 @@ EXPORTED int64_t find_crowded(const Rows *rows, int32_t *found);
 EXPORTED void pair_near(const int64_t *gold, int64_t golds, const int64_t *least, const int64_t *most, int64_t count,
                         uint8_t *paired);
 EXPORTED int32_t count_notes(const NoteRuns *gold, const NoteRuns *predicted, Counting *counting);
+/* Row after row, how often each unit of each stratum is drawn: into ``single`` or, where that is NULL, into ``wide``. */
+EXPORTED void draw_weights(DrawStream *stream, const int64_t *sizes, int64_t strata, int64_t resamples, float *single,
+                           double *wide);
 EXPORTED int32_t read_notes(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows);
 EXPORTED int64_t mark_characters(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count,
                                  uint32_t *marks);

@@ -145,9 +145,15 @@ class Counting(Structure):
     )
 
 
+class DrawStream(Structure):
+    """Where PCG64 is in its stream."""
+
+    _fields_ = tuple((name, c_uint64) for name in ("state_high", "state_low", "step_high", "step_low"))
+
+
 _STRUCTURES: tuple[type[Structure], ...] = (
     *(Spellings, KernelForm, Rows, Notes, NoteRows),
-    *(NoteRuns, AskedMeasure, CountedMention, Key, LabelSums, Counting),
+    *(NoteRuns, AskedMeasure, CountedMention, Key, LabelSums, Counting, DrawStream),
 )
 _NUMBERS = (
     *(TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY),
@@ -163,6 +169,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "find_crowded": (c_int64, (POINTER(Rows), c_void_p)),
     "pair_near": (None, (c_void_p, c_int64, c_void_p, c_void_p, c_int64, c_void_p)),
     "count_notes": (c_int32, (POINTER(NoteRuns), POINTER(NoteRuns), POINTER(Counting))),
+    "draw_weights": (None, (POINTER(DrawStream), c_void_p, c_int64, c_int64, c_void_p, c_void_p)),
     "read_notes": (c_int32, (c_void_p, c_int64, c_int32, POINTER(NoteRows))),
     "mark_characters": (c_int64, (c_void_p, c_void_p, c_void_p, c_int64, c_void_p)),
 }

@@ -39,6 +39,8 @@
     X(Counting, key_room) X(Counting, odd_room) X(Counting, partial) X(Counting, unused) X(Counting, levels) \
     X(Counting, odds) X(Counting, unsure) X(Counting, boundary) X(Counting, leaking) X(Counting, with_gold) \
     X(Counting, labelled_pairs)
+#define STREAM_FIELDS(X) \
+    X(DrawStream, state_high) X(DrawStream, state_low) X(DrawStream, step_high) X(DrawStream, step_low)
 #define OFFSET(kind, field) (int32_t) offsetof(kind, field),
 #define NAME(kind, field) #field " "
 #define SIZE(kind) (int32_t) sizeof(kind),
@@ -58,10 +60,11 @@ const int32_t layout[] = {
     SIZE(Key) KEY_FIELDS(OFFSET)
     SIZE(LabelSums) LABEL_SUMS_FIELDS(OFFSET)
     SIZE(Counting) COUNTING_FIELDS(OFFSET)
+    SIZE(DrawStream) STREAM_FIELDS(OFFSET)
     TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY,
     BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS,
 };
 const char layout_names[] =
     SPELLINGS_FIELDS(NAME) FORM_FIELDS(NAME) ROWS_FIELDS(NAME) NOTES_FIELDS(NAME) NOTE_ROWS_FIELDS(NAME)
     RUNS_FIELDS(NAME) MEASURE_FIELDS(NAME) MENTION_FIELDS(NAME) KEY_FIELDS(NAME) LABEL_SUMS_FIELDS(NAME)
-    COUNTING_FIELDS(NAME);
+    COUNTING_FIELDS(NAME) STREAM_FIELDS(NAME);

@@ -25,6 +25,13 @@ static void fetch(const Note *note)
         __builtin_prefetch(note->begin + at);
 }
 
+/* How many of eight bytes continue a character. */
+static inline int64_t continued_of(uint64_t eight)
+{
+    uint64_t high = eight & ~(eight << 1) & UINT64_C(0x8080808080808080);
+    return (int64_t)((high >> 7) * UINT64_C(0x0101010101010101) >> 56);
+}
+
 /* Where a character of the note begins, or its end where there is none. */
 static const uint8_t *place_of(const Note *note, int64_t character)
 {
@@ -39,7 +46,14 @@ static const uint8_t *place_of(const Note *note, int64_t character)
             high = middle - 1;
     }
     const uint8_t *at = note->begin + low * MARK_EVERY;
-    for (int64_t passed = note->marks[low]; at < note->end; at++)
+    int64_t passed = note->marks[low];
+    for (; note->end - at >= 8; at += 8) {
+        int64_t begun = 8 - continued_of(eight_at(at));
+        if (passed + begun > character)
+            break;
+        passed += begun;
+    }
+    for (; at < note->end; at++)
         if (!continues(*at) && passed++ == character)
             break;
     return at;
@@ -59,7 +73,7 @@ static int stands(const uint8_t *data, const Rows *rows, int64_t row, const Note
     if (chars != length)
         return 0;
     const uint8_t *place = place_of(note, start);
-    return note->end - place >= written && memcmp(place, text, (size_t)written) == 0;
+    return note->end - place >= written && same_bytes(place, text, written);
 }
 
 int64_t find_misplaced(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,

@@ -32,10 +32,24 @@ static inline int32_t put_word(Rows *rows, int64_t begin, int64_t end)
     return 1;
 }
 
-/* A blank is its only white space. */
-int32_t plain_words(Rows *rows, const uint8_t *text, int64_t size)
+/* A blank is its only white space; a short text is looked at as a whole. */
+int32_t plain_words(Rows *rows, const uint8_t *text, int64_t size, const uint8_t *end)
 {
     int64_t at = 0;
+#ifdef SIXTEEN
+    if (size <= SIXTEEN && end - text >= SIXTEEN) {
+        uint32_t signs = ~blank_bits(text) & ((1u << size) - 1), edges = signs ^ signs << 1;
+        for (; edges; edges &= edges - 1) {
+            int begin = __builtin_ctz(edges);
+            edges &= edges - 1;
+            if (!put_word(rows, begin, __builtin_ctz(edges)))
+                return 0;
+        }
+        return 1;
+    }
+#else
+    (void)end;
+#endif
     while (at < size) {
         while (at < size && text[at] == ' ')
             at++;

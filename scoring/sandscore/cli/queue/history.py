@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def command(words: tuple[str, ...], output_format: str, **where: Any) -> int:
     """List the orders given to the queue, oldest first: who, when and why.
 
-    cancel, requeue, rescore, rekey, release-log and check --accept-damage are orders. queue show says what became of
-    one submission, queue team list --history who was given tokens.
+    cancel, requeue, drain, undrain, resend, rescore, rekey, release-log and check --accept-damage are orders.
+    queue show says what became of one submission, queue team list --history who was given tokens.
 
     \b
     Example:

@@ -91,6 +91,7 @@ def command(
 def _say(made: "QueueMade", output_format: str) -> None:
     import json
 
+    from sandscore.base.terminal_text import printable
     from sandscore.queue.queue_setup import phases
 
     folder, workspace = made.root, made.workspace
@@ -100,12 +101,14 @@ def _say(made: "QueueMade", output_format: str) -> None:
     tasks = {phase or "": workspace.tasks(phase) for phase in phases(workspace.challenge)}
     if output_format == "json":
         told = {"queue": str(folder), "challenge": workspace.challenge.challenge, "tasks": tasks}
-        click.echo(json.dumps(told | dict(made.facts)))
+        click.echo(json.dumps(told | dict(made.facts) | ({"said": list(made.said)} if made.said else {})))
         return
     for phase, names in tasks.items():
         click.echo(
             f"{folder}: {workspace.challenge.challenge}{f', phase {phase}' if phase else ''}: {', '.join(names)}"
         )
+    for sentence in made.said:
+        click.echo(printable(sentence))
 
 
 def _named(written: str) -> tuple[str, Path]:

@@ -58,6 +58,7 @@ def _as_text(status: "QueueStatus") -> str:
         ("oldest waits", f"{status.oldest_waiting_seconds:,.0f} s"),
         *((f"attempts {name}", f"{count:,}") for name, count in status.attempts.items()),
         ("containers ran", f"{status.run_seconds:,.0f} s"),
+        *((("draining", "yes"),) if status.draining else ()),
         ("free disk", f"{status.free_bytes / 2**30:,.1f} GiB"),
     ]
     return "\n".join(f"{printable(name):24}{value:>14}" for name, value in rows)

@@ -86,7 +86,9 @@ def command(
     if dask is None:
         require_cells(place.workspace.challenge)
     with owner_only():
-        plan = WorkPlan(jobs, once, board_every, grace, place.row.makes_boards(place.workspace.root))
+        plan = WorkPlan(
+            jobs, once, board_every, grace, place.row.makes_boards(place.workspace.root), place.row.is_service
+        )
         asyncio.run(_work(place, plan, dask, output_format, None if metrics is None else address_of(metrics)))
     return 0
 
@@ -95,12 +97,12 @@ async def _work(
     place: Place, plan: "WorkPlan", dask: str | None, output_format: str, metrics: tuple[str, int] | None
 ) -> None:
     from sandscore.cli.queue.worker_display import display
-    from sandscore.queue.worker.queue_worker import Worker
+    from sandscore.queue.worker.queue_worker import Worker, insisting
 
     home = place.home()
     hands, end = await _hands(place.workspace, dask)
     try:
-        await home.open()
+        await insisting(plan, home.open)
         with display(output_format) as shown, _metrics(place, home, metrics):
             worker = Worker(home, place.workspace, plan, hands, shown.saw)
             loop = asyncio.get_running_loop()

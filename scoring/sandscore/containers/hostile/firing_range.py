@@ -47,6 +47,8 @@ class AttackVerdict(Struct, frozen=True):
     outcome: str
     complaints: tuple[str, ...]
     seconds: float
+    reason: str | None = None
+    """Of an outcome that is none of success."""
 
     @property
     def passed(self) -> bool:
@@ -104,8 +106,8 @@ class FiringRange:
     def fire(self, case: Case) -> AttackVerdict:
         """One case against the configuration, whose waits are shortened."""
         begun = time.monotonic()
-        outcome, complaints = self._inspect(case) if case.inspected else self._run(case)
-        return AttackVerdict(case, outcome, complaints, time.monotonic() - begun)
+        outcome, complaints, reason = (*self._inspect(case), None) if case.inspected else self._run(case)
+        return AttackVerdict(case, outcome, complaints, time.monotonic() - begun, reason)
 
     def _inspect(self, case: Case) -> tuple[str, tuple[str, ...]]:
         """All inspected cases share one container, and what was found there."""
@@ -121,7 +123,7 @@ class FiringRange:
             self.inspected = found
         return Outcome.FINISHED, (*self.inspected.get(case.name, ()), *self.inspected.get("harmless", ()))
 
-    def _run(self, case: Case) -> tuple[str, tuple[str, ...]]:
+    def _run(self, case: Case) -> tuple[str, tuple[str, ...], str | None]:
         before = self._engine.remaining()
         limits = shortened(self._limits, case)
         job = RunJob(
@@ -137,7 +139,7 @@ class FiringRange:
         )
         done = run(job)
         complaints = [*_complaints(case, done), *self._host.visits(), *_left(self._engine, before)]
-        return done.record.outcome, tuple(complaints)
+        return done.record.outcome, tuple(complaints), done.record.reason
 
 
 def shortened(limits: RunLimits, case: Case) -> RunLimits:

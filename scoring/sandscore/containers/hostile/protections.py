@@ -261,7 +261,7 @@ def _ordinary(mount: Mount, seen: Looked) -> bool:
         return stat.S_ISCHR(found.st_mode) and device == _HARMLESS_DEVICES[mount.place]
     if mount.place in _ALLOWED_FILES:
         return seen.process.inside(mount.place).is_file()
-    if mount.place in (INPUT, OUTPUT, "/dev/shm"):  # noqa: S108 (the container's own)
+    if mount.place in (INPUT, OUTPUT, "/dev/shm", *scratch_places(seen.image)):  # noqa: S108 (the container's own)
         return mount.kind == "tmpfs"
     below = _KERNEL_PLACES.get(mount.kind)
     return below is not None and f"{mount.place}/".startswith(f"{below}/")

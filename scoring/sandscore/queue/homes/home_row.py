@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sandscore.containers.host_checks import Finding
     from sandscore.queue.home_protocol import QueueHome, SubmissionDoor
     from sandscore.queue.new_submission import NewSubmission
+    from sandscore.queue.outgoing_messages import OutgoingMessage, SentAgain
     from sandscore.queue.queue_setup import NewQueue, QueueMade
     from sandscore.queue.queue_status import AttemptFacts
     from sandscore.queue.workspace import Workspace
@@ -32,7 +33,7 @@ class HomeOption:
         flag: str,
         metavar: str,
         description: str,
-        kind: Literal["text", "file", "folder", "path"] = "text",
+        kind: Literal["text", "file", "folder", "path", "flag"] = "text",
         *,
         repeatable: bool = False,
         name: str | None = None,
@@ -69,6 +70,8 @@ class HomeRow(TableRow):
     """Where its images are, if the challenge says nothing else; without any only those on the engine are taken."""
     takes_submissions: ClassVar[bool] = True
     """Whether ``submit`` is how submissions get here."""
+    is_service: ClassVar[bool] = False
+    """Whether the queue is on somebody else's machine, which may be away for a while: workers wait for it."""
     submitting: ClassVar[str] = ""
     """A sentence for the help of ``queue submit``, where they get here otherwise."""
     own_files: ClassVar[Sequence[str]] = ()
@@ -133,6 +136,14 @@ class HomeRow(TableRow):
         from sandscore.queue.queue_status import AttemptFacts
 
         return AttemptFacts()
+
+    def outbox(self, workspace: "Workspace", *, every: bool = False) -> "Sequence[OutgoingMessage]":
+        """Messages to teams that have not certainly arrived, oldest first; with ``every`` all there have been."""
+        return ()
+
+    def resend(self, workspace: "Workspace", chosen: Chosen, submissions: Sequence[str]) -> "SentAgain":
+        """Send again what has not certainly arrived, of these submissions or (none named) of all."""
+        raise UsageFault(f"a queue of the home '{self.name}' has no outbox: its notices are sent as they come about")
 
     def faults(self, workspace: "Workspace") -> list[str]:
         """What is wrong with what the home itself keeps, a sentence each; ``queue check`` asks."""

@@ -6,7 +6,7 @@ What killed processes left behind, removed when a worker starts.
 import asyncio
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -77,6 +77,22 @@ class WorkPlan(Struct, frozen=True):
     board_seconds: float = 30.0
     grace: float = 20.0
     boards: bool = True
+    away: bool = False
+    """Whether the home is a service that may be away for a while: then it is waited for, also at the start."""
+
+
+async def insisting(plan: WorkPlan, ask: Callable[[], Awaitable[None]]) -> None:
+    """Again and again where the home is a service; for as long as a worker waits for it later on."""
+    reach = Reach(not plan.once)
+    while True:
+        try:
+            await ask()
+            break
+        except InfrastructureFault as fault:
+            if not plan.away:
+                raise
+            await asyncio.sleep(reach.lost(fault))
+    reach.back()
 
 
 class Worker:
@@ -107,7 +123,7 @@ class Worker:
 
     async def run(self) -> None:
         """Until stopped, or (``once``) until nothing is waiting, backing off or in progress anywhere."""
-        await tidy(self._home, self._workspace, self._hands())
+        await insisting(self._plan, lambda: tidy(self._home, self._workspace, self._hands()))
         every = self._plan.board_seconds if self._plan.boards else None
         following = asyncio.ensure_future(follow(self._follower, every, self._stopping))
         beating = asyncio.ensure_future(self._leases.beat())

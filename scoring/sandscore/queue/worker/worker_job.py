@@ -12,6 +12,7 @@ from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault
 from sandscore.base.process_identity import own_name
 from sandscore.queue.disk_space import want_room
+from sandscore.queue.draining import is_draining
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.worker.attempt import Attempts, Ending
 from sandscore.queue.worker.ticks import Lookahead, seconds_to_tick
@@ -100,6 +101,8 @@ class Chooser:
     async def take(self, room: Mapping[Slot, int]) -> Sequence[Claim]:
         """Claims of at most so many for each slot; none where nothing can be had just now."""
         async with self._choosing:
+            if is_draining(self._workspace.root):
+                return ()
             want_room(self._workspace.root, self._workspace.settings.spare_bytes)
             if not any(room.values()):
                 return ()
@@ -119,7 +122,7 @@ class Chooser:
 
     async def pause(self) -> float | None:
         """How long to wait where nothing could be had; None (``once``) where nothing is left anywhere."""
-        seconds = await self._home.seconds_until_claimable()
+        seconds = None if is_draining(self._workspace.root) else await self._home.seconds_until_claimable()
         if seconds is None:
             return None if self._once else _IDLE_SECONDS
         if not seconds and self._candidates:  # there is no room for them

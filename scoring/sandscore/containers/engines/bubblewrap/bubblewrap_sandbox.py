@@ -1,6 +1,6 @@
 """A submission's container made by bubblewrap: under limits before its program runs, and gone with whoever made it.
 
-The launcher mounts and becomes ``bwrap``, which makes the name spaces and then waits. Its first process is put into the
+The launcher mounts and starts ``bwrap``, which makes the name spaces and then waits. Its first process is put into the
 control groups, and only then let go. Whoever of us dies takes all of it along: the kernel ends a process with its
 parent, and all others with the first of their name space.
 """
@@ -12,6 +12,7 @@ import secrets
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -44,7 +45,9 @@ from sandscore.records.run_record import Outcome, RunFault, RunLimits
 
 _OPENER = Path(__file__).with_name("socket_opener.py")
 _PATIENCE, _FILTER_SECONDS = 60.0, 2.0
-_NOT_STARTED, _NO_PROGRAM = b"bwrap: ", b"bwrap: execvp "
+_CREDENTIALS = struct.Struct("3i")
+"""Process, user and group of who sent something, as they are called here."""
+_NO_PROGRAM = b"bwrap: execvp "
 _NO_PROGRAM_CODE = 127
 
 
@@ -66,6 +69,7 @@ class BubblewrapSandbox(Sandbox):
         super().__init__(launch.limits, log)
         self._launch, self._group = launch, group
         self._process: subprocess.Popen[bytes] | None = None
+        self._bubblewrap = 0
         self._first: int | None = None
         self._handle: int | None = None
         self._told = bytearray()
@@ -129,15 +133,18 @@ class BubblewrapSandbox(Sandbox):
             "arguments": arguments,
             "keep": keep,
         }
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         line.settimeout(_PATIENCE)
         try:
             line.sendall(json.dumps(told).encode() + b"\n" + notes)
-            answer, rights, _, _ = line.recvmsg(1000, socket.CMSG_SPACE(4))
+            answer, beside, _, _ = line.recvmsg(1000, socket.CMSG_SPACE(4) + socket.CMSG_SPACE(_CREDENTIALS.size))
         except OSError as fault:
-            answer, rights = str(fault).encode(), []
-        if answer != b"!" or not rights:
+            answer, beside = str(fault).encode(), []
+        told_beside = {kind: content for _, kind, content in beside}
+        if answer != b"!" or socket.SCM_RIGHTS not in told_beside:
             raise _not_made(answer.decode(errors="replace") or "its launcher ended")
-        self.output = array.array("i", rights[0][2])[0]
+        self.output = array.array("i", told_beside[socket.SCM_RIGHTS])[0]
+        self._bubblewrap = _CREDENTIALS.unpack(told_beside[socket.SCM_CREDENTIALS])[0]
         weakref.finalize(self, os.close, self.output)
 
     def _follow_status(self, descriptor: int) -> None:
@@ -150,11 +157,11 @@ class BubblewrapSandbox(Sandbox):
 
         threading.Thread(target=follow, daemon=True).start()
         deadline = time.monotonic() + _PATIENCE
-        while (number := self._fact("child-pid")) is None:
+        while self._fact("child-pid") is None:
             if self._told_all.is_set() or time.monotonic() > deadline:
                 raise _not_made(self._last_words())
             time.sleep(0.001)
-        self._first = number
+        self._first = _child_of(self._bubblewrap)
 
     def _limit(self) -> None:
         """Before anything of the image runs."""
@@ -290,6 +297,14 @@ class SocketDoor:
 def _let_go(line: socket.socket, opener: "subprocess.Popen[bytes]") -> None:
     line.close()
     opener.wait()
+
+
+def _child_of(process: int) -> int:
+    """The one that bubblewrap has made; it tells its number in a name space of its own."""
+    try:
+        return int(Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split()[0])
+    except (OSError, IndexError):
+        raise _not_made("its first process has gone") from None
 
 
 class _Descriptors:

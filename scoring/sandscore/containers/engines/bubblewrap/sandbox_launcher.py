@@ -1,19 +1,23 @@
-"""The process that becomes bubblewrap: it mounts what a container may write to, gives up its rights, and is replaced.
+"""The process that starts bubblewrap: it mounts what a container may write to, and waits for the end.
 
 Started by path, with the standard library alone. A socket is its standard input: a line of JSON that says everything,
 then the notes; it answers with one byte and a descriptor of the folder for results. All it mounts is in a name space of
-its own, so that nothing is left when the last process in it has gone.
+its own, so that nothing is left when the last process in it has gone. Its child gives up all rights and becomes
+bubblewrap, as the first process of a name space, so that the end of one is the end of all.
 """
 
 import array
+import contextlib
 import ctypes
 import json
 import os
 import resource
+import select
 import socket
 import sys
 
-_NEW_MOUNTS, _NEW_USERS = 0x20000, 0x10000000
+_NEW_MOUNTS, _NEW_USERS, _NEW_PROCESSES = 0x20000, 0x10000000, 0x20000000
+_MOST_FILES = 256
 _NO_SETUID, _NO_DEVICES, _NO_PROGRAMS, _BIND, _PRIVATE = 2, 4, 8, 4096, 1 << 18 | 16384
 _DIE_WITH_PARENT, _KILL = 1, 9
 _BASE = b"/tmp"
@@ -67,25 +71,57 @@ def received(line: socket.socket) -> tuple[dict, bytes]:  # type: ignore[type-ar
 
 
 def main() -> None:
+    tied_to_parent()
     line = socket.socket(fileno=os.dup(0))
     told, notes = received(line)
+    if os.getppid() != told["parent"]:
+        sys.exit(1)
     try:
         opened = launch(told, notes)
     except OSError as fault:
         line.sendall(f"{fault.filename or fault.strerror}: {os.strerror(fault.errno or 0)}".encode())
         return
+    alive, held = os.pipe()
+    if child := os.fork():
+        os.closerange(0, held)
+        os.closerange(held + 1, _MOST_FILES)
+        ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if ended < 0:
+            os.kill(os.getpid(), -ended)
+        os._exit(ended)
+    os.close(held)
+    become(told, line, opened, alive)
+
+
+def become(told: dict, line: socket.socket, opened: int, alive: int) -> None:  # type: ignore[type-arg]
+    """The first process of a name space: whatever ends it ends all that it starts, at whatever moment."""
+    if told["user"] is not None:
+        user, group = told["user"]
+        os.setgroups([])
+        os.setresgid(group, group, group)
+        os.setresuid(user, user, user)
+    tied_to_parent()
+    if select.select([alive], [], [], 0)[0]:
+        sys.exit(1)
     rights = array.array("i", [opened])
     line.sendmsg([b"!"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
-    os.close(opened)
     line.close()
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
-    os.closerange(3, min(told["keep"]))
+    for descriptor in range(3, _MOST_FILES):
+        if descriptor not in told["keep"]:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
     os.execve(told["program"], told["arguments"], {})  # noqa: S606 (no shell is what we want)
 
 
+def tied_to_parent() -> None:
+    """Forgotten by the kernel whenever rights are given up."""
+    checked(libc.prctl(_DIE_WITH_PARENT, _KILL), "tying it to us")
+
+
 def launch(told: dict, notes: bytes) -> int:  # type: ignore[type-arg]
-    """Everything mounted and all rights given up; the folder for results."""
+    """Everything mounted and limited; the folder for results."""
     own_name_space()
     image = os.open(told["root"], os.O_PATH | os.O_DIRECTORY)
     in_memory(_BASE, "mode=0755,size=1m,nr_inodes=256")
@@ -103,14 +139,7 @@ def launch(told: dict, notes: bytes) -> int:  # type: ignore[type-arg]
     with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123 (in a process that starts fast)
         file.write(str(_UNPLEASANT))
     opened = os.open(_BASE + (b"/output" if told["batch"] else b""), os.O_RDONLY | os.O_DIRECTORY)
-    if told["user"] is not None:
-        user, group = told["user"]
-        os.setgroups([])
-        os.setresgid(group, group, group)
-        os.setresuid(user, user, user)
-    checked(libc.prctl(_DIE_WITH_PARENT, _KILL), "tying it to us")
-    if os.getppid() != told["parent"]:
-        sys.exit(1)
+    checked(libc.unshare(_NEW_PROCESSES), "making a name space of processes")
     return opened
 
 

@@ -5,6 +5,7 @@ standard input, on which it answers each byte with a new socket. Nothing is sent
 """
 
 import array
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -26,10 +27,11 @@ def main() -> None:
         raise OSError(ctypes.get_errno(), "entering the container's network")
     os.close(network)
     line = socket.socket(fileno=0)
-    while line.recv(1):
-        with socket.socket() as made:
-            rights = array.array("i", [made.fileno()])
-            line.sendmsg([b"!"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+    with contextlib.suppress(ConnectionError):
+        while line.recv(1):
+            with socket.socket() as made:
+                rights = array.array("i", [made.fileno()])
+                line.sendmsg([b"!"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
 
 
 if __name__ == "__main__":

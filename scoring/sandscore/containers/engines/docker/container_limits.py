@@ -1,6 +1,6 @@
 """Limits to the arguments that make a Docker engine keep them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from posixpath import normpath
 from typing import Any
 
@@ -59,11 +59,15 @@ def container_arguments(
 
 def _tmpfs(image: ImageFacts, limits: RunLimits, mounts: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     """Scratch space at /tmp and over each VOLUME, which a read-only root would leave open to the host's disk."""
-    bound = {mount["bind"] for mount in mounts.values()}
     run = "exec" if limits.tmp_executable else "noexec"
     options = f"rw,{run},nosuid,nodev,size={limits.tmp_bytes},nr_inodes={limits.tmp_files},mode=1777"
-    places = {"/tmp", *(_plain(v) for v in image.volumes)} - bound  # noqa: S108 (the container's own)
-    return dict.fromkeys(sorted(places), options)
+    return dict.fromkeys(scratch_folders(image, {mount["bind"] for mount in mounts.values()}), options)
+
+
+def scratch_folders(image: ImageFacts, taken: Collection[str]) -> list[str]:
+    """Where a container may write, but for what is ``taken`` by other mounts."""
+    places = {"/tmp", *(_plain(v) for v in image.volumes)}  # noqa: S108 (the container's own)
+    return sorted(places.difference(taken))
 
 
 def _plain(path: str) -> str:

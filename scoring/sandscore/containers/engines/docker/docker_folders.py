@@ -99,18 +99,23 @@ class DockerFolders(Struct, frozen=True):
 
 @contextmanager
 def folders(
-    client: "DockerClient", content: bytes, output_bytes: int, limits: RunLimits, marks: dict[str, str]
+    client: "DockerClient",
+    content: bytes,
+    output_bytes: int,
+    limits: RunLimits,
+    marks: dict[str, str],
+    made: "FolderMaker | None" = None,
 ) -> Iterator[DockerFolders]:
-    """The two folders, the notes in place."""
+    """The two folders, the notes in place; ``made`` says how volumes and holder are made, if not as on Docker."""
+    maker = made or FolderMaker(client, marks)
     owner = "mode=0777" if limits.user is None else "mode=0700,uid={},gid={}".format(*limits.user.split(":"))
     name = f"sandscore-{marks[RUN]}-{secrets.token_hex(4)}"
     with ExitStack() as stack:
-        inside = _volume(client, f"{name}-in", f"size={len(content) + _SPARE_BYTES},nr_inodes=16,mode=0755", marks)
+        inside = maker.volume(f"{name}-in", len(content) + _SPARE_BYTES, "nr_inodes=16,mode=0755")
         stack.callback(_remove, inside)
-        size = output_bytes + _SPARE_BYTES
-        outside = _volume(client, f"{name}-out", f"size={size},nr_inodes=200,{owner}", marks)
+        outside = maker.volume(f"{name}-out", output_bytes + _SPARE_BYTES, f"nr_inodes=200,{owner}")
         stack.callback(_remove, outside)
-        holder = _holder(client, inside.name, outside.name, marks)
+        holder = maker.holder(inside.name, outside.name)
         stack.callback(_remove, holder, force=True, v=True)
         with asking("handing over the notes"):
             started(holder, attach=lambda: None)
@@ -122,27 +127,32 @@ def folders(
         yield DockerFolders(holder, mounts)
 
 
-def _volume(client: "DockerClient", name: str, options: str, marks: dict[str, str]) -> Any:
-    settings = {"type": "tmpfs", "device": "tmpfs", "o": f"{options},nosuid,nodev,noexec"}
-    with asking("making a folder in memory"):
-        return client.volumes.create(name, driver="local", driver_opts=settings, labels=marks)
+class FolderMaker:
+    """Makes the two volumes and their holder on a Docker engine."""
 
+    def __init__(self, client: "DockerClient", marks: dict[str, str]) -> None:
+        self.client, self.marks = client, marks
 
-def _holder(client: "DockerClient", inside: str, outside: str, marks: dict[str, str]) -> Any:
-    with asking("making the holder of the folders"):
-        return client.containers.create(
-            holder_image(client),
-            network_mode="none",
-            cap_drop=["ALL"],
-            security_opt=["no-new-privileges:true", f"seccomp={seccomp_profile()}"],
-            user="65534:65534",
-            read_only=True,
-            mem_limit="8m",
-            memswap_limit="8m",
-            pids_limit=4,
-            volumes={inside: {"bind": INPUT, "mode": "rw"}, outside: {"bind": OUTPUT, "mode": "ro"}},
-            labels=marks,
-        )
+    def volume(self, name: str, size: int, options: str) -> Any:
+        settings = {"type": "tmpfs", "device": "tmpfs", "o": f"size={size},{options},nosuid,nodev,noexec"}
+        with asking("making a folder in memory"):
+            return self.client.volumes.create(name, driver="local", driver_opts=settings, labels=self.marks)
+
+    def holder(self, inside: str, outside: str) -> Any:
+        with asking("making the holder of the folders"):
+            return self.client.containers.create(
+                holder_image(self.client),
+                network_mode="none",
+                cap_drop=["ALL"],
+                security_opt=["no-new-privileges:true", f"seccomp={seccomp_profile()}"],
+                user="65534:65534",
+                read_only=True,
+                mem_limit="8m",
+                memswap_limit="8m",
+                pids_limit=4,
+                volumes={inside: {"bind": INPUT, "mode": "rw"}, outside: {"bind": OUTPUT, "mode": "ro"}},
+                labels=self.marks,
+            )
 
 
 def _remove(thing: Any, **how: bool) -> None:

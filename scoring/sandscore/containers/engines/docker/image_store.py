@@ -103,8 +103,8 @@ def _facts(reference: str, found: dict[str, Any]) -> ImageFacts:
     )
 
 
-_LAYER_GONE = ("unknown parent image ID", "No such image: sha256:")
-"""What the engine says where somebody removes an image that shares a layer with the one that is being built."""
+_LAYER_GONE = ("unknown parent image ID", "No such image: sha256:", "image not known", "layer not known")
+"""What an engine says where somebody removes an image that shares a layer with the one that is being built."""
 
 
 def build_image(

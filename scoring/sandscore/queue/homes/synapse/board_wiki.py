@@ -29,9 +29,13 @@ class BoardWiki:
         """An answer that is lost makes the client create a page twice: all but the first are taken away."""
         pages = await self._pages()
         if not pages:
-            await self._store(title=_ROOT_TITLE, markdown="The boards are on the pages below.\n")
+            refused = await self._store(title=_ROOT_TITLE, markdown="The boards are on the pages below.\n")
             pages = await self._pages()
-        root = next(str(page.id) for page in pages if not page.parent_id)
+            if refused is not None and not pages:
+                raise refused
+        root = next((str(page.id) for page in pages if not page.parent_id), None)
+        if root is None:
+            raise InfrastructureFault("Synapse: the wiki has pages but no root")
         if own := _called(pages, title):
             await self._update(own[0], markdown)
         else:
@@ -63,15 +67,19 @@ class BoardWiki:
         page.parent_id, page.markdown = None, markdown
         await self._session.call("writing the wiki page", page.store_async(synapse_client=client))
 
-    async def _store(self, **fields: Any) -> None:
+    async def _store(self, **fields: Any) -> Refused | None:
+        """A page that was stored although the answer was lost, or by a rival, is refused when it is sent again: by 400
+        where it is a root (V2DBOWikiPageDaoImpl), else by 409. Whether it is there is for the caller to see."""
         from synapseclient.models import WikiPage
 
         page = WikiPage(owner_id=self._owner, **fields)
         try:
             await self._session.call("making a wiki page", page.store_async(synapse_client=self._session.client))
         except Refused as fault:
-            if fault.status != 409:
+            if fault.status not in (400, 409):
                 raise
+            return fault
+        return None
 
     async def _delete(self, page_id: str) -> None:
         from synapseclient.models import WikiPage

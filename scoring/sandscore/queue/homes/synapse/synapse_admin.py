@@ -13,6 +13,12 @@ from sandscore.queue.homes.synapse.synapse_statuses import Change, Seen, Statuse
 from sandscore.records.released_view import LedgerLine, Released, lines_of, view_of
 from sandscore.records.submission import Status, Verdict, Version
 
+_KEPT = ("reason", "finished")
+"""What a version that is added later says nothing new about."""
+
+
+Shown = dict[str, list[float] | list[str] | None]
+
 
 class SynapseAdmin:
     """Each is one change of the status, safe to be given again."""
@@ -35,8 +41,10 @@ class SynapseAdmin:
             if now.status in HELD:
                 return None
             kept = now.record
-            fresh = Record(attempt=kept.attempt, version=kept.version, rehearsed=kept.rehearsed, told=kept.told)
-            gone = {"reason": None, "finished": None}
+            fresh = Record(
+                attempt=kept.attempt, version=kept.version, rehearsed=kept.rehearsed, told=kept.told, pardoned=True
+            )
+            gone = status_record.without_scores(now.annotations)
             return Change(fresh, Status.RECEIVED, can_cancel=False, cancel=False, annotations=gone)
 
         return await self._statuses.change(submission_id, edit)
@@ -48,7 +56,8 @@ class SynapseAdmin:
             if now.record.version != version.number - 1:
                 return None
             record = replace(now.record, version=version.number, fed=version.feedback is not None)
-            return Change(record, annotations=shown | noted(now.annotations, lines_of([version.feedback])))
+            gone = {name: None for name in status_record.without_scores(now.annotations) if name not in _KEPT}
+            return Change(record, annotations=gone | shown | noted(now.annotations, lines_of([version.feedback])))
 
         return await self._statuses.change(submission_id, edit)
 
@@ -71,5 +80,5 @@ class SynapseAdmin:
 
         await self._statuses.change(submission_id, edit)
 
-    def _shown(self, feedback: Mapping[str, object] | None) -> dict[str, list[float] | list[str] | None]:
-        return dict(status_record.scores(feedback or {})) if self._annotate_scores else {}
+    def _shown(self, feedback: Mapping[str, object] | None) -> Shown:
+        return dict(status_record.with_marks(status_record.scores(feedback or {}))) if self._annotate_scores else {}

@@ -4,19 +4,21 @@ Leases of others' claims: whether one has run out, judged without comparing cloc
 """
 
 import datetime
+import math
 import secrets
+from collections.abc import Awaitable, Callable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from sandscore.base.clock import LONGEST_SECONDS, read, uptime, utc_now, wait_after, written
 from sandscore.base.process_identity import gone
-from sandscore.disclosure.released import CALLED_BACK, OVER_QUOTA
+from sandscore.disclosure.released import CALLED_BACK
 from sandscore.queue.homes.synapse import status_record
 from sandscore.queue.homes.synapse.synapse_ledger import noted
 from sandscore.queue.homes.synapse.synapse_statuses import Change, Seen, Statuses
 from sandscore.queue.settings import QueueSettings
-from sandscore.records.released_view import view_of
+from sandscore.records.released_view import Released, view_of
 from sandscore.records.submission import CANCELLED, Claim, Committed, Signal, Status, Submission, Verdict
 
 
@@ -65,6 +67,8 @@ def _until(moment: str) -> float:
 OURS = "a failure of ours, which costs no quota"
 """All that an annotation says of it: what exactly failed names paths and machines."""
 HELD = (Status.EVALUATION_IN_PROGRESS, Status.VALIDATED)
+_BEATS = 3
+"""A lease is renewed as often within its time."""
 
 
 class _Found(Struct):
@@ -74,17 +78,32 @@ class _Found(Struct):
 
 
 class SynapseClaims:
-    """What workers do to a status."""
+    """What workers do to a status: written when it is claimed and when it ends, and in between only as often as the
+    lease needs it. ``running`` lists what workers have; ``by`` names the state whose workers these are."""
 
     def __init__(
-        self, statuses: Statuses, leases: SynapseLeases, settings: QueueSettings, *, annotate_scores: bool
+        self,
+        statuses: Statuses,
+        running: Callable[[], Awaitable[Mapping[str, Seen]]],
+        leases: SynapseLeases,
+        settings: QueueSettings,
+        *,
+        annotate_scores: bool,
+        by: str = "",
     ) -> None:
-        self._statuses, self._leases, self._settings = statuses, leases, settings
-        self._annotate_scores = annotate_scores
+        self._statuses, self._running, self._leases, self._settings = statuses, running, leases, settings
+        self._annotate_scores, self._by = annotate_scores, by
+        self._renewed: dict[str, float] = {}
 
     async def claim(
-        self, submission: Submission, owner: str, seconds: float, first: Seen | None, over_quota: bool = False
+        self,
+        submission: Submission,
+        owner: str,
+        seconds: float,
+        first: Seen | None,
+        refused: Released[str] | None = None,
     ) -> Claim | None:
+        """``refused``: why a quota does not let it be evaluated."""
         nonce = secrets.token_hex(12)
         taken: list[int] = []
 
@@ -94,8 +113,8 @@ class SynapseClaims:
                 return None
             if now.cancel:
                 return ended(now, Verdict(Status.REJECTED, CALLED_BACK))
-            if over_quota:
-                return ended(now, Verdict(Status.REJECTED, OVER_QUOTA))
+            if refused is not None:
+                return ended(now, Verdict(Status.REJECTED, refused))
             lost = now.record.losses + (now.status is not Status.RECEIVED)
             if lost >= self._settings.most_losses:
                 return _handed_back(now, "the workers stopped without a word", helpless=True)
@@ -110,26 +129,34 @@ class SynapseClaims:
                 losses=lost,
                 after="",
                 day=written(utc_now())[:10],
+                by=self._by,
             )
             return Change(record, Status.EVALUATION_IN_PROGRESS, can_cancel=True, cancel=False)
 
+        asked = uptime()
         if not await self._statuses.change(submission.id, edit, first) or not taken:
             return None
+        self._renewed[nonce] = asked
         held = replace(submission, status=Status.EVALUATION_IN_PROGRESS, attempt=taken[0])
         return Claim(held, taken[0], owner, nonce, seconds)
 
-    async def heartbeat(self, claim: Claim, status: Status | None = None) -> Signal:
-        """The wish to cancel stays until the claim ends: a beat must not wipe it out."""
-        found = _Found()
+    async def heartbeat(self, claim: Claim) -> Signal:
+        """The wish to cancel stays until the claim ends: a beat must not wipe it out. A list says whether there is
+        one; the status itself is written when a third of the lease is over, and asked where the list is not clear."""
+        listed = (await self._running()).get(claim.submission.id)
+        since = uptime() - self._renewed.get(claim.nonce, -math.inf)
+        if listed is not None and _held(listed, claim) and since < claim.lease_seconds / _BEATS:
+            return Signal.CANCEL if listed.cancel else Signal.GO_ON
+        found, asked = _Found(), uptime()
 
         def edit(now: Seen) -> Change | None:
             found.now = now
-            if not _held(now, claim):
-                return None
-            return Change(replace(now.record, beat=now.record.beat + 1), status)
+            return Change(replace(now.record, beat=now.record.beat + 1)) if _held(now, claim) else None
 
-        if not await self._statuses.change(claim.submission.id, edit):
+        if not await self._statuses.change(claim.submission.id, edit, listed):
+            self._renewed.pop(claim.nonce, None)
             return Signal.LOST
+        self._renewed[claim.nonce] = asked
         return Signal.CANCEL if found.now is not None and found.now.cancel else Signal.GO_ON
 
     async def commit(self, claim: Claim, verdict: Verdict) -> Committed:
@@ -143,6 +170,7 @@ class SynapseClaims:
             return ended(now, over if now.cancel else verdict, self._annotate_scores)
 
         stored = await self._statuses.change(claim.submission.id, edit)
+        self._renewed.pop(claim.nonce, None)
         now = found.now
         if now is None or (not stored and not (_of(now, claim) and now.status is not None and now.status.final)):
             return Committed.STALE
@@ -177,21 +205,23 @@ def _held(now: Seen, claim: Claim) -> bool:
 def ended(now: Seen, verdict: Verdict, scores: bool = False) -> Change:
     """The nonce stays, so that the same result can be recognised when it is brought again."""
     scored = verdict.status == Status.SCORED
+    told = status_record.scores(view_of(verdict.feedback) or {}) if scores and scored else {}
     shown = {
         "reason": status_record.text(verdict.reason_text),
         "finished": status_record.text(written(utc_now())),
         "signature": status_record.text(verdict.signature),
         **noted(now.annotations, verdict.lines),
-        **(status_record.scores(view_of(verdict.feedback) or {}) if scores and scored else {}),
+        **status_record.with_marks(told),
     }
     version, fed = now.record.version + scored, scored and verdict.feedback is not None
     spent = round(verdict.seconds, 1)
     record = replace(now.record, failures=0, losses=0, after="", help=False, version=version, fed=fed, spent=spent)
-    return Change(record, verdict.status, can_cancel=False, annotations=shown)
+    annotations = status_record.without_scores(now.annotations) | shown
+    return Change(record, verdict.status, can_cancel=False, annotations=annotations)
 
 
 def _handed_back(now: Seen, reason: str, *, helpless: bool) -> Change:
-    record = replace(now.record, nonce="", owner="", lease=0.0, day="", help=helpless)
+    record = replace(now.record, nonce="", owner="", lease=0.0, day="", by="", help=helpless)
     return Change(record, Status.RECEIVED, can_cancel=True, annotations={"reason": status_record.text(reason)})
 
 

@@ -12,10 +12,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from sandscore.base.errors import InfrastructureFault, ParticipantFault
-from sandscore.base.whole_files import part_of, sync_folders, told
+from sandscore.base.byte_sources import opened_regular
+from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
+from sandscore.base.whole_files import part_of, sync_folders, told, write_file
 from sandscore.queue.disk_space import full
 from sandscore.queue.homes.synapse.synapse_errors import Refused
+from sandscore.queue.homes.synapse.synapse_listing import submitted_work
 from sandscore.queue.homes.synapse.synapse_routes import Routes
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.queue.homes.synapse.synapse_submissions import bundle_of
@@ -82,16 +84,15 @@ class SynapseFiles:
 
     async def fetch(self, submission_id: str, target: Path, most_bytes: int) -> None:
         """Whole and on disk under ``target``, or an error and nothing there."""
-        from synapseclient.models import Submission
-
-        reading = Submission(id=submission_id).get_async(synapse_client=self._session.client)
-        submission = await self._session.call(f"reading submission {submission_id}", reading)
+        reading = self._session.client.rest_get_async(f"/evaluation/submission/{submission_id}")
+        submission = submitted_work(await self._session.call(f"reading submission {submission_id}", reading))
         bundle = bundle_of(submission)
         self._routes.refuse_unknown(submission.name, bundle)
         wanted = Wanted(submission_id, submitted_handle(bundle, most_bytes), most_bytes)
         with told(target):
             with part_of(target) as part:
                 await self._download(wanted, part)
+                _open_up(part, most_bytes)
             sync_folders([target.parent])
 
     async def _download(self, wanted: Wanted, part: Path) -> None:
@@ -130,6 +131,47 @@ class SynapseFiles:
         if not address.startswith("https://") and not (self._session.plain_http and address.startswith("http://")):
             raise InfrastructureFault(f"Synapse: no usable address for the file of {wanted.submission}")
         return address
+
+
+_PACKED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
+_ARCHIVES = {
+    b"PK\x03\x04": "a zip archive",
+    b"PK\x05\x06": "an empty zip archive",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"Rar!": "a rar archive",
+    b"BZh": "a bzip2 file",
+    b"\xfd7zXZ": "an xz file",
+}
+_TAR = slice(257, 262)
+
+
+def _open_up(part: Path, most_bytes: int) -> None:
+    """What was compressed is unpacked, as for any queue; an archive is refused as what it is."""
+    with part.open("rb") as file:
+        head = file.read(_TAR.stop)
+    _refuse_archives(head)
+    ending = next((ending for magic, ending in _PACKED.items() if head.startswith(magic)), None)
+    if ending is None:
+        return
+    named = part.with_name(part.name + ending)
+    part.rename(named)
+    try:
+        with opened_regular(named, most_bytes) as source:
+            content = bytes(source.data)
+    except SandscoreError:  # it names a file of ours
+        raise ParticipantFault(f"the submitted {ending} file is damaged, or larger than {most_bytes} bytes") from None
+    finally:
+        named.unlink(missing_ok=True)
+    _refuse_archives(content)
+    write_file(part, content, sync=True)
+
+
+def _refuse_archives(head: bytes) -> None:
+    found = next((what for magic, what in _ARCHIVES.items() if head.startswith(magic)), None)
+    if found is None and head[_TAR] == b"ustar":
+        found = "a tar archive"
+    if found is not None:
+        raise ParticipantFault(f"{found} was submitted: submit the JSON file itself, plain or as .gz or .zst")
 
 
 async def _stream(address: str, part: Path, handle: Mapping[str, Any]) -> None:

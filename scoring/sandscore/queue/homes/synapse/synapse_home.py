@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -14,7 +15,11 @@ from sandscore.queue.failure_quota import Failure, failure_refusal
 from sandscore.queue.homes.synapse.synapse_ledger import PublicLines, lines_of_status
 from sandscore.queue.homes.synapse.synapse_options import read_options
 from sandscore.queue.homes.synapse.synapse_parts import SynapseParts, assemble, belongs
+from sandscore.queue.homes.synapse.synapse_quota import limits_of, over_quota
 from sandscore.queue.homes.synapse.synapse_session import Session
+from sandscore.queue.new_submission import quota_of
+from sandscore.queue.team_release import TeamRelease
+from sandscore.queue.worker import notice_text
 from sandscore.queue.workspace import Workspace
 from sandscore.records.released_view import LedgerLine, Released, view_of
 from sandscore.records.submission import (
@@ -65,24 +70,35 @@ class SynapseHome:
         return [await self._on.reader.read(one) for one in await self._on.listing.all()]
 
     async def claimable(self, most: int) -> Sequence[Submission]:
+        """Whoever asks for work also sends what waits in the outbox."""
+        if self._options.send_messages:
+            self._on.mailbox.start()
         return [await self._on.reader.read(one) for one in await self._on.waiting.claimable(most)]
 
     async def seconds_until_claimable(self) -> float | None:
         return await self._on.waiting.seconds()
 
     async def claim(self, submission: Submission, owner: str, lease_seconds: float) -> Claim | None:
-        over = await self._over_quota(submission)
+        refused = await self._refused(submission)
         first = self._on.waiting.take(submission.id)
-        claim = await self._on.claims.claim(submission, owner, lease_seconds, first, over)
-        if claim is None and over:
-            await self._on.logs.tell(submission, str(Status.REJECTED), OVER_QUOTA)
+        claim = await self._on.claims.claim(submission, owner, lease_seconds, first, refused)
+        if claim is None and refused is not None:
+            await self._on.logs.tell(submission, str(Status.REJECTED), refused)
         if claim is not None:
+            self._on.mine.add(claim.submission.id)
             await self._on.logs.begun(claim.submission)
         return claim
 
-    async def _over_quota(self, submission: Submission) -> bool:
+    async def _refused(self, submission: Submission) -> Released[str] | None:
+        """By the quota on failures, or by the challenge's own."""
+        challenge, phase = self._workspace.challenge, submission.phase
         failures = await self._on.waiting.failures(submission.id, self._failed)
-        return failure_refusal(self._workspace.challenge, submission.phase, failures, utc_now()) is not None
+        if failure_refusal(challenge, phase, failures, utc_now()) is not None:
+            return OVER_QUOTA
+        if not self._on.keeps_quota or not limits_of(quota_of(challenge, phase)[0]):
+            return None
+        said = await self._on.waiting.over_quota(submission.id, partial(over_quota, challenge, phase))
+        return None if said is None else TeamRelease(self._workspace, submission).reason(str(said), about_notes=False)
 
     async def heartbeat(self, claim: Claim) -> Signal:
         return await self._on.claims.heartbeat(claim)
@@ -91,7 +107,8 @@ class SynapseHome:
         await self._on.files.fetch(claim.submission.id, target, most_bytes)
 
     async def advance(self, claim: Claim, status: Status) -> Signal:
-        return await self._on.claims.heartbeat(claim, status)
+        """Synapse is not told: a status may be written once a second by all workers together."""
+        return await self._on.claims.heartbeat(claim)
 
     async def commit(self, claim: Claim, verdict: Verdict) -> Committed:
         """Logs first: they hold nothing of gold, and after the commit nobody would come back for them."""
@@ -103,7 +120,10 @@ class SynapseHome:
             self._on.results.keep(claim.submission.id, version, verdict.scores, view_of(verdict.feedback), **facts)
             if self._on.shared is not None and verdict.folder is not None:
                 await self._on.shared.put(claim.submission, verdict.folder / card_name(version))
+        notice = self._prepared(claim, verdict)
         committed = await self._on.claims.commit(claim, verdict)
+        if notice is not None and committed is not Committed.DONE:
+            self._on.notifier.unprepare(notice)
         if committed is Committed.CANCELLED or (committed is Committed.DONE and verdict.status is Status.INVALID):
             self._failed[claim.submission.id] = Failure(utc_now(), verdict.seconds)
         if committed is Committed.DONE:
@@ -111,6 +131,13 @@ class SynapseHome:
         elif committed is Committed.CANCELLED:
             await self._on.logs.tell(claim.submission, str(Status.REJECTED), CALLED_BACK)
         return committed
+
+    def _prepared(self, claim: Claim, verdict: Verdict) -> Notice | None:
+        """The message about a verdict lies in the outbox before the verdict is on Synapse."""
+        if verdict.status is Status.SCORED and verdict.feedback is None:
+            return None
+        notice = notice_text.ended(claim, verdict)
+        return notice if self._on.notifier.prepare(notice, claim.nonce) else None
 
     async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
         if our_fault:
@@ -179,6 +206,10 @@ class SynapseHome:
 
     async def notify(self, notice: Notice) -> bool:
         return await self._on.notifier.notify(notice)
+
+    async def deliver(self, seconds: float) -> None:
+        """Send what waits in the outbox, as far as there are turns for it."""
+        await self._on.mailbox.deliver(seconds)
 
     async def publish(self, boards: Sequence[Path], site: Path) -> None:
         """The site stays where it is made; Synapse shows the boards as tables and wiki pages."""

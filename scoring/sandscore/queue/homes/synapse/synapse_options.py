@@ -1,7 +1,7 @@
 """An organiser's options for the Synapse side of a queue: ``synapse.json`` in the worker's local state."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -36,11 +36,20 @@ class SynapseOptions(BaseModel):
     wiki: bool = True
     annotate_scores: bool = Field(default=True, description="What a team is told of its scores, as annotations.")
     send_messages: bool = True
+    begun_messages: bool = Field(default=False, description="Also that an evaluation has begun, merged by team.")
+    quota: Literal["claim", "rounds"] = Field(
+        default="claim", description="Who keeps the challenge's quota: workers when they claim, or the queue's rounds."
+    )
     organisers: tuple[Annotated[str, Field(pattern=r"^[0-9]+$")], ...] = Field(
         default=(), description="Users or teams that hear of what needs an organiser; empty: the queue's owner."
     )
     poll_seconds: Annotated[float, Field(ge=0, le=3600)] = Field(default=5.0, description="Between looks at the queue.")
-    requests_per_minute: Annotated[int, Field(ge=1, le=100_000)] = 540
+    requests_per_minute: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        default=540, description="Of all workers together; calls of statuses and messages are paced along with it."
+    )
+    budget: str | None = Field(
+        default=None, description="A folder that all queues of the account on this machine share; null: its own."
+    )
     call_seconds: Annotated[float, Field(gt=0, le=3600)] = Field(default=180.0, description="Most for one call.")
     retry_seconds: Annotated[float, Field(ge=0, le=3600)] = Field(default=60.0, description="Waiting within a call.")
 

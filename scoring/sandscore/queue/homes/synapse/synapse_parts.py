@@ -1,25 +1,36 @@
 """The parts of an open Synapse queue, put together."""
 
+import hashlib
+import uuid
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
+from sandscore.base.clock import utc_now
+from sandscore.base.diagnostics import warn
 from sandscore.base.errors import OrganiserFault
 from sandscore.disclosure.policy_choice import policy_for
 from sandscore.queue.homes.synapse.board_table import BoardTable
 from sandscore.queue.homes.synapse.board_wiki import BoardPublisher, BoardWiki
+from sandscore.queue.homes.synapse.status_record import Record
 from sandscore.queue.homes.synapse.synapse_admin import SynapseAdmin
 from sandscore.queue.homes.synapse.synapse_claims import SynapseClaims, SynapseLeases
 from sandscore.queue.homes.synapse.synapse_errors import Refused
 from sandscore.queue.homes.synapse.synapse_files import SynapseFiles
 from sandscore.queue.homes.synapse.synapse_folders import Logs, SharedCards, SynapseFolders
-from sandscore.queue.homes.synapse.synapse_listing import Listing, WaitingList
+from sandscore.queue.homes.synapse.synapse_listing import Listing, WaitingList, submitted_work
 from sandscore.queue.homes.synapse.synapse_notices import Mailbox, Notifier
 from sandscore.queue.homes.synapse.synapse_options import SynapseOptions
+from sandscore.queue.homes.synapse.synapse_outbox import outbox_of
+from sandscore.queue.homes.synapse.synapse_preflight import missing_rights
+from sandscore.queue.homes.synapse.synapse_quota import kept_by_rounds, limits_of, quota_words, read_rounds
 from sandscore.queue.homes.synapse.synapse_routes import routes
 from sandscore.queue.homes.synapse.synapse_session import Session
 from sandscore.queue.homes.synapse.synapse_statuses import Statuses
 from sandscore.queue.homes.synapse.synapse_submissions import AttemptPlaces, Reader, Results, TeamNames
+from sandscore.queue.new_submission import quota_of
 from sandscore.queue.notices import NoticeLedger
 from sandscore.queue.queue_layout import private_path
 from sandscore.queue.workspace import Workspace
@@ -42,15 +53,22 @@ class SynapseParts(Struct, frozen=True):
     mailbox: Mailbox
     notifier: Notifier
     board: BoardPublisher | None
+    mine: set[str]
+    """Submissions that this process has claimed."""
+    keeps_quota: bool
+    """Whether it is for workers to refuse what comes beyond the quota."""
 
 
 async def assemble(session: Session, evaluation_id: str, workspace: Workspace, options: SynapseOptions) -> SynapseParts:
     """Ask for the queue and make everything that works on it."""
+    session.refusal = partial(missing_rights, session, evaluation_id)
     queue = await read_queue(session, evaluation_id)
     chosen = routes(workspace, options, queue.get("name"))
     project = queue.get("contentSource")
     settings = workspace.settings
-    statuses, leases, mailbox = Statuses(session), SynapseLeases(), Mailbox(session)
+    statuses, leases, own = Statuses(session), SynapseLeases(), state_name(workspace.root)
+    mailbox = Mailbox(session, outbox_of(workspace.root), statuses)
+    mine: set[str] = set()
     results, places = Results(private_path(workspace.root, RESULTS)), AttemptPlaces(workspace)
     listing = Listing(session, evaluation_id)
     log_root = options.logs or project
@@ -62,7 +80,14 @@ async def assemble(session: Session, evaluation_id: str, workspace: Workspace, o
         listing,
         WaitingList(listing, leases, options.poll_seconds),
         Reader(TeamNames(session), chosen, results, places),
-        SynapseClaims(statuses, leases, settings, annotate_scores=options.annotate_scores),
+        SynapseClaims(
+            statuses,
+            listing.running,
+            leases,
+            settings,
+            annotate_scores=options.annotate_scores,
+            by=own,
+        ),
         SynapseAdmin(statuses, annotate_scores=options.annotate_scores),
         SynapseFiles(session, chosen),
         Logs(
@@ -80,9 +105,35 @@ async def assemble(session: Session, evaluation_id: str, workspace: Workspace, o
             settings.notices,
             NoticeLedger(workspace.root),
             organisers,
+            own,
+            lambda key: Record(by=own) if key in mine else places.record(key),
+            begun=options.begun_messages,
         ),
         BoardPublisher(evaluation_id, BoardTable(session, board_root), wiki) if board_root else None,
+        mine,
+        await keeps_quota(session, evaluation_id, workspace, chosen.phase, options),
     )
+
+
+async def keeps_quota(
+    session: Session, evaluation_id: str, workspace: Workspace, phase: str | None, options: SynapseOptions
+) -> bool:
+    """Workers do, unless the queue's rounds have the quota as it is in the challenge now."""
+    quota, _ = quota_of(workspace.challenge, phase)
+    if options.quota == "claim" or not limits_of(quota):
+        return True
+    if kept_by_rounds(await read_rounds(session, evaluation_id), quota, utc_now()):
+        return False
+    warn(
+        f"the rounds of queue {evaluation_id} do not have the quota of challenge.toml ({quota_words(quota)}); "
+        "workers enforce it, queue init --write-quota writes it"
+    )
+    return True
+
+
+def state_name(root: Path) -> str:
+    """Tells this folder on this machine from those of other workers."""
+    return hashlib.sha256(f"{uuid.getnode()} {root}".encode()).hexdigest()[:8]
 
 
 async def read_queue(session: Session, evaluation_id: str) -> dict[str, Any]:
@@ -107,11 +158,9 @@ async def read_queue(session: Session, evaluation_id: str) -> dict[str, Any]:
 
 async def belongs(session: Session, submission_id: str, evaluation_id: str) -> bool:
     """Whether there is such a submission in this queue."""
-    from synapseclient.models import Submission
-
-    reading = Submission(id=submission_id).get_async(synapse_client=session.client)
+    reading = session.client.rest_get_async(f"/evaluation/submission/{submission_id}")
     try:
-        found = await session.call(f"reading submission {submission_id}", reading)
+        found = submitted_work(await session.call(f"reading submission {submission_id}", reading))
     except Refused as fault:
         if fault.status in (400, 403, 404):
             return False

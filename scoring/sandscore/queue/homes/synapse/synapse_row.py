@@ -1,5 +1,6 @@
 """The Synapse home's row: an evaluation queue, and the folder of local state that a worker keeps beside it."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -9,9 +10,10 @@ from sandscore.queue.homes.home_row import Chosen, HomeOption, HomeRow
 
 if TYPE_CHECKING:
     from sandscore.containers.host_checks import Finding
-    from sandscore.queue.home_protocol import QueueHome
+    from sandscore.queue.homes.synapse.synapse_home import SynapseHome
     from sandscore.queue.homes.synapse.synapse_options import SynapseOptions
     from sandscore.queue.new_submission import NewSubmission
+    from sandscore.queue.outgoing_messages import OutgoingMessage, SentAgain
     from sandscore.queue.queue_setup import NewQueue, QueueMade
     from sandscore.queue.workspace import Workspace
 
@@ -25,7 +27,8 @@ class SynapseRow(HomeRow):
     where: ClassVar[str] = "on Synapse"
     making: ClassVar[str] = """\
 With --synapse it makes the local state of a worker: synapse.json in place of queue.sqlite. Synapse is asked
-whether the queue may be worked on. The other verbs then need no more than --state DIR."""
+whether the queue may be worked on: what is missing is said (78), and what teams will see. The other verbs then
+need no more than --state DIR."""
     naming: ClassVar[str] = (
         "for a Synapse evaluation queue they take --state DIR instead, the folder that queue init --synapse "
         "EVALUATION_ID has made"
@@ -34,7 +37,8 @@ whether the queue may be worked on. The other verbs then need no more than --sta
     new_place: ClassVar[str] = "a Synapse queue with --synapse and --state"
     registries: ClassVar[tuple[str, ...]] = ("docker.synapse.org", "repo-prod.prod.sagebase.org")
     takes_submissions: ClassVar[bool] = False
-    own_files: ClassVar[tuple[str, ...]] = ("synapse.json", "results", "synapse-cache")
+    is_service: ClassVar[bool] = True
+    own_files: ClassVar[tuple[str, ...]] = ("synapse.json", "results", "synapse-cache", "outbox", "budget")
     edited_files: ClassVar[tuple[str, ...]] = ("synapse.json",)
     submitting: ClassVar[str] = "Submissions to a Synapse queue are made on Synapse."
     options: ClassVar[tuple[HomeOption, ...]] = (
@@ -62,6 +66,12 @@ whether the queue may be worked on. The other verbs then need no more than --sta
             "With --synapse: a setting for synapse.json, such as task=date or share_cards=true. Repeatable.",
             repeatable=True,
             name="synapse_options",
+        ),
+        HomeOption(
+            "--write-quota",
+            "",
+            "With --synapse: write the challenge's quota into the queue's rounds; else workers enforce it.",
+            "flag",
         ),
     )
     check_options: ClassVar[tuple[HomeOption, ...]] = (
@@ -98,15 +108,16 @@ whether the queue may be worked on. The other verbs then need no more than --sta
         options = options_of(new.chosen["synapse"], new.chosen["synapse_config"], new.chosen["synapse_options"])
         if update_layout(root, self):
             return QueueMade(root, None, mended=MOVED)
-        workspace = found_state(root, new.challenge, new.settings, options)
-        return QueueMade(root, workspace, {"synapse": options.evaluation})
+        written = bool(new.chosen.get("write_quota"))
+        workspace, said = found_state(root, new.challenge, new.settings, options, write_quota=written)
+        return QueueMade(root, workspace, {"synapse": options.evaluation}, said=said)
 
     def resting(self, root: Path) -> AbstractContextManager[bool]:
         from sandscore.queue.homes.synapse.synapse_session import in_use
 
         return nullcontext(not in_use(root))
 
-    def open(self, workspace: "Workspace", chosen: Chosen) -> "QueueHome":
+    def open(self, workspace: "Workspace", chosen: Chosen) -> "SynapseHome":
         from sandscore.queue.homes.synapse.synapse_home import SynapseHome
 
         remembered = _options(workspace.root).config
@@ -123,6 +134,23 @@ whether the queue may be worked on. The other verbs then need no more than --sta
     def back_up(self, workspace: "Workspace", target: Path) -> None:
         raise UsageFault("a Synapse queue is backed up by Synapse")
 
+    def outbox(self, workspace: "Workspace", *, every: bool = False) -> "Sequence[OutgoingMessage]":
+        from sandscore.queue.homes.synapse.synapse_outbox import outbox_of
+
+        return outbox_of(workspace.root).listed(every)
+
+    def resend(self, workspace: "Workspace", chosen: Chosen, submissions: Sequence[str]) -> "SentAgain":
+        import asyncio
+
+        from sandscore.queue.homes.synapse.synapse_outbox import outbox_of
+        from sandscore.queue.outgoing_messages import SentAgain
+
+        found = outbox_of(workspace.root)
+        again = found.resend(submissions)
+        if again:
+            asyncio.run(_deliver(self.open(workspace, chosen)))
+        return SentAgain(len(again), found.waiting())
+
     def check(self, chosen: Chosen) -> "list[Finding]":
         evaluation, config = chosen.get("synapse"), chosen.get("synapse_config")
         if not (evaluation or config):
@@ -130,6 +158,17 @@ whether the queue may be worked on. The other verbs then need no more than --sta
         from sandscore.queue.homes.synapse.synapse_access import check_access
 
         return check_access(config, evaluation)
+
+
+_DELIVERY_SECONDS = 20.0
+
+
+async def _deliver(home: "SynapseHome") -> None:
+    try:
+        await home.open()
+        await home.deliver(_DELIVERY_SECONDS)
+    finally:
+        await home.close()
 
 
 _WITH_SYNAPSE = {"state": "--state", "synapse_config": "--synapse-config"}

@@ -1,29 +1,26 @@
 """One connection to Synapse: endpoints and token from the configuration file, every call bounded in time.
 
 The client's cache: of one process alone, because the client breaks another's lock on a shared one after seconds.
-
-Never more requests than the service allows an account, and none while it asks for a pause.
 """
 
 import asyncio
-import datetime
 import logging
-from collections import deque
 from collections.abc import Awaitable, Callable
-from email.utils import parsedate_to_datetime
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sandscore import __version__
-from sandscore.base.clock import utc_now
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault, UsageFault
 from sandscore.base.process_identity import boot, gone, own_name
 from sandscore.queue.homes.synapse.synapse_errors import Refused, told
 from sandscore.queue.homes.synapse.synapse_options import SynapseOptions
 from sandscore.queue.queue_layout import private_path, steady
+
+if TYPE_CHECKING:
+    from sandscore.queue.homes.synapse.account_budget import AccountBudget
 
 FOLDER = "synapse-cache"
 _SLASH, _END = "_", "+"
@@ -39,8 +36,15 @@ def new_cache(state: Path) -> Path:
                 if gone(_owner(other)):
                     rmtree(other, ignore_errors=True)
             return Path(mkdtemp(dir=folder, prefix=own_name().replace("/", _SLASH) + _END))
-        except OSError as fault:
-            raise InfrastructureFault(f"{folder} cannot be written: {fault.strerror}") from None
+        except OSError:  # a disk that is full, or not ours to write, keeps nobody from looking
+            return _elsewhere(folder)
+
+
+def _elsewhere(folder: Path) -> Path:
+    try:
+        return Path(mkdtemp(prefix="sandscore-synapse-"))
+    except OSError as fault:
+        raise InfrastructureFault(f"{folder} cannot be written: {fault.strerror}") from None
 
 
 def in_use(state: Path) -> bool:
@@ -54,50 +58,10 @@ def _owner(cache: Path) -> str:
     return cache.name.partition(_END)[0].replace(_SLASH, "/")
 
 
-_THROTTLED = (429, 503)
-_LONGEST_SECONDS = 120.0
-
-
-class RequestPace:
-    """Requests of the last minute; a request over the limit waits until the oldest is a minute old."""
-
-    def __init__(self, per_minute: int) -> None:
-        self._times: deque[float] = deque(maxlen=per_minute)
-        self._turn = asyncio.Lock()
-        self._quiet_until = 0.0
-
-    async def wait(self, _request: Any = None) -> None:
-        """To be called before each request; those that wait go in the order they came."""
-        clock = asyncio.get_running_loop().time
-        async with self._turn:
-            while (left := self._quiet_until - clock()) > 0:
-                await asyncio.sleep(left)
-            if len(self._times) == self._times.maxlen:
-                await asyncio.sleep(max(0.0, self._times[0] + 60.0 - clock()))
-            self._times.append(clock())
-
-    async def heed(self, answer: Any) -> None:
-        """To be called after each answer: the client itself does not read how long it should wait."""
-        if answer.status_code in _THROTTLED:
-            seconds = min(_seconds(answer.headers.get("Retry-After", "")), _LONGEST_SECONDS)
-            self._quiet_until = max(self._quiet_until, asyncio.get_running_loop().time() + seconds)
-
-
-def _seconds(written: str) -> float:
-    """Retry-After is a number of seconds, or a date; whatever else it may be asks for nothing."""
-    if written.strip().isdecimal():
-        return float(written)
-    try:
-        moment = parsedate_to_datetime(written)
-    except ValueError:
-        return 0.0
-    return (moment.replace(tzinfo=moment.tzinfo or datetime.UTC) - utc_now()).total_seconds()
-
-
 T = TypeVar("T")
 CONFIG = Path("~/.synapseConfig")
-CONNECTIONS = 3
 _FIRST_WAIT, _LONGEST_WAIT = 0.25, 10.0
+_MOST_REFUSALS = 5
 
 
 class Session:
@@ -108,6 +72,22 @@ class Session:
         self._cache: Path | None = None
         self._client: Any = None
         self._http: list[Any] = []
+        self._budget: AccountBudget | None = None
+        self._forbidden = 0
+        self.refusal: Callable[[], Awaitable[str | None]] | None = None
+        """What the account may no longer do, where the service refuses what a worker lives on."""
+
+    @property
+    def budget(self) -> "AccountBudget":
+        """Shared with all other processes that have this state."""
+        from sandscore.queue.homes.synapse.account_budget import FOLDER as BUDGET
+        from sandscore.queue.homes.synapse.account_budget import AccountBudget
+
+        if self._budget is None:
+            shared = self._options.budget
+            folder = Path(shared) if shared else private_path(self._state, BUDGET)
+            self._budget = AccountBudget(folder, self._options.requests_per_minute)
+        return self._budget
 
     @property
     def client(self) -> Any:
@@ -125,12 +105,15 @@ class Session:
         if self._client is not None:
             return
         _want_packages()
+        from sandscore.queue.homes.synapse.account_budget import Lane
+
         path = (self._config or CONFIG).expanduser()
         if self._config is not None and not path.is_file():
             raise MissingFile(f"there is no Synapse configuration at {path}")
         self._cache = new_cache(self._state)
         client = self._make(path)
         try:
+            await self.budget.turn(Lane.REQUEST)
             await self.call("logging in", asyncio.to_thread(client.login, silent=True))
         except Refused as fault:
             await self.close()
@@ -150,10 +133,11 @@ class Session:
         from synapseclient import Synapse
 
         _bound_retries(self._options.retry_seconds)
-        limits = httpx.Limits(max_connections=CONNECTIONS)
-        pace = RequestPace(self._options.requests_per_minute)
-        hooks: dict[str, list[Callable[..., Any]]] = {"request": [pace.wait], "response": [pace.heed]}
-        session = httpx.AsyncClient(limits=limits, timeout=httpx.Timeout(60.0, pool=None), event_hooks=hooks)
+        from sandscore.queue.homes.synapse.account_budget import CONNECTIONS, BudgetTransport
+
+        inner = httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=CONNECTIONS))
+        paced = BudgetTransport(self.budget, inner)
+        session = httpx.AsyncClient(transport=paced, timeout=httpx.Timeout(60.0, pool=None))
         storage, plain = httpx.Client(timeout=60.0), requests.Session()
         self._http = [session, storage, plain]
         client = Synapse(
@@ -189,6 +173,31 @@ class Session:
         bound = seconds or self._options.call_seconds
         with told(what, bound):
             return await asyncio.wait_for(work, bound)
+
+    async def vital(self, what: str, work: Awaitable[T]) -> T:
+        """A call without which no worker can go on. What is refused for good ends it: asking for ever mends nothing."""
+        try:
+            answer = await self.call(what, work)
+        except Refused as fault:
+            if fault.status in (401, 403):
+                await self._forbid(fault)
+            raise
+        self._forbidden = 0
+        return answer
+
+    async def _forbid(self, fault: Refused) -> None:
+        """A refusal that is explained by what the account may do, or that comes again and again, is for good."""
+        self._forbidden += 1
+        missing = None
+        if "scope" in str(fault):
+            missing = str(fault)
+        elif self.refusal is not None:
+            missing = await self.refusal()
+        if missing is None and self._forbidden >= _MOST_REFUSALS:
+            missing = f"{fault}, {self._forbidden} times in a row"
+        if missing is not None:
+            raise OrganiserFault(f"{missing}; sandscore doctor says what the worker's account needs") from None
+        await asyncio.sleep(self._forbidden * _FIRST_WAIT)
 
     async def made(self, what: str, make: Callable[[], Awaitable[T]]) -> T:
         """Of something that is found by its name if it is there: 409 where an answer was lost, or a rival was first."""

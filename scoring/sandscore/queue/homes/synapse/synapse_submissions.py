@@ -63,17 +63,21 @@ class AttemptPlaces:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._known: dict[str, tuple[int, str]] = {}
+        self._known: dict[str, Record] = {}
 
     def remember(self, submission_id: str, record: Record) -> None:
-        self._known[submission_id] = record.attempt, record.nonce
+        self._known[submission_id] = record
+
+    def record(self, submission_id: str) -> Record | None:
+        """As it was listed last."""
+        return self._known.get(submission_id)
 
     def card(self, submission: Submission) -> Path | None:
         """Where the score card is, or would be; None where the submission is not known."""
         if submission.id not in self._known:
             return None
-        attempt, nonce = self._known[submission.id]
-        return self._workspace.attempt(submission.id, attempt, nonce) / card_name(submission.version)
+        known = self._known[submission.id]
+        return self._workspace.attempt(submission.id, known.attempt, known.nonce) / card_name(submission.version)
 
 
 Scores = Mapping[str, float | None]

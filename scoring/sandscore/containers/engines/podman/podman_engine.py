@@ -1,0 +1,237 @@
+"""Podman as runs know it: Docker's engine, but for what Podman does in its own way."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from sandscore.base.errors import OrganiserFault
+from sandscore.containers.engines.docker.docker_engine import asking, unenforced
+from sandscore.containers.engines.docker.docker_engine import facts as told_facts
+from sandscore.containers.engines.docker.docker_folders import FolderMaker, folders
+from sandscore.containers.engines.docker.docker_row import DockerEngine
+from sandscore.containers.engines.docker.image_store import build_image
+from sandscore.containers.engines.engine_protocol import (
+    INPUT,
+    OUTPUT,
+    BatchFolders,
+    CannotEnter,
+    Isolation,
+    Mounts,
+    labels,
+)
+from sandscore.containers.engines.podman.podman_row import PodmanRow
+from sandscore.containers.engines.podman.podman_sandbox import (
+    SECCOMP,
+    PodmanJson,
+    created,
+    memory_volume,
+    resource_limits,
+    sandbox,
+)
+from sandscore.containers.engines.podman.podman_service import remove_folders
+from sandscore.containers.host_checks import Finding
+from sandscore.containers.kernel_limits import limits_in_force
+from sandscore.containers.log_watch import LogWatch
+from sandscore.containers.run_context import preset
+from sandscore.containers.tiny_program import waiting_program
+from sandscore.containers.transports import Door, NamespaceDoor, may_enter_namespaces, open_namespace
+from sandscore.records.run_record import EngineFacts, ImageFacts, RunFault, RunLimits
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+    from sandscore.containers.engines.sandbox import Sandbox
+
+_HOLDER = "localhost/sandscore-holder:1"
+_NEEDED = ("cpu", "memory", "pids")
+
+
+class PodmanEngine(DockerEngine):
+    """Keeps the promises of ``Engine`` with a client of Podman's service."""
+
+    name = PodmanRow.name
+
+    def about(self) -> PodmanJson:
+        """What Podman says of itself, in its own words."""
+        with asking("telling about itself"):
+            response = self.client.api.get(
+                f"{self.client.api.base_url}/v4.0.0/libpod/info", timeout=self.client.api.timeout
+            )
+            response.raise_for_status()
+            told: PodmanJson = response.json()
+        return told
+
+    def facts(self) -> EngineFacts:
+        told = self.about()
+        runtime = told["host"].get("ociRuntime", {})
+        return EngineFacts(
+            name=self.name,
+            version=told.get("version", {}).get("Version"),
+            runtime=(runtime.get("version") or runtime.get("name") or "").partition("\n")[0] or None,
+            cgroups=told["host"].get("cgroupVersion", "").lstrip("v") or None,
+            rootless=bool(told["host"].get("security", {}).get("rootless")),
+        )
+
+    def require_limits(self) -> None:
+        if missing := not_limited(self.about(), told_facts(self.client)):
+            raise OrganiserFault(
+                f"this Podman does not keep limits ({', '.join(missing)}); "
+                "without root it needs cgroup v2 with delegation, see docs/engines.md"
+            )
+
+    def remove_leftovers(self) -> int:
+        return super().remove_leftovers() + remove_folders()
+
+    def find_image(self, reference: str, limits: RunLimits) -> ImageFacts:
+        found = super().find_image(self._here(reference), limits)
+        return found.model_copy(update={"reference": reference})
+
+    def image_id(self, name: str) -> str | None:
+        return self._id(self._here(name))
+
+    def _id(self, name: str) -> str | None:
+        """None too for one that somebody removes just now, which Podman calls a fault of its own."""
+        from docker.errors import APIError
+
+        try:
+            return super().image_id(name)
+        except APIError as fault:
+            if "not known" in str(fault.explanation):
+                return None
+            raise
+
+    def build_image(self, name: str, files: Mapping[str, str | bytes], marks: Mapping[str, str]) -> str:
+        return super().build_image(f"localhost/{name}", files, marks)
+
+    def remove_image(self, name: str) -> None:
+        super().remove_image(self._here(name))
+
+    def _here(self, reference: str) -> str:
+        """What was built or loaded here without a registry's name is kept under ``localhost``."""
+        if reference.startswith("sha256:"):
+            return reference
+        local = f"localhost/{reference}"
+        return local if self._id(local) is not None else reference
+
+    def no_network(self) -> Isolation | None:
+        if not may_enter_namespaces():
+            return None
+        return Isolation("no network; entered through its name space", "none", _namespace_door)
+
+    def own_network(self, marks: dict[str, str]) -> AbstractContextManager[Isolation]:
+        if self.facts().rootless:
+            raise OrganiserFault(
+                "Podman without root has no network that could be entered; it runs batch programs only"
+            )
+        return super().own_network(marks)
+
+    def folders(
+        self, notes: bytes, output_bytes: int, limits: RunLimits, marks: dict[str, str]
+    ) -> AbstractContextManager[BatchFolders]:
+        return folders(self.client, notes, output_bytes, limits, marks, PodmanFolderMaker(self.client, marks))
+
+    def sandbox(
+        self, image: ImageFacts, limits: RunLimits, marks: dict[str, str], network: str, mounts: Mounts, log: LogWatch
+    ) -> "AbstractContextManager[Sandbox]":
+        return sandbox(self.client, image, limits, marks, network, mounts, log)
+
+
+def _namespace_door(box: Any) -> Door:
+    number = box.process()
+    descriptor = None if number is None else open_namespace(f"/proc/{number}/ns/net")
+    if descriptor is None:
+        raise CannotEnter
+    return NamespaceDoor(descriptor)
+
+
+def holder(client: "DockerClient") -> str:
+    """The name of the image of one program that waits for ever, built if it is not there."""
+    from docker.errors import ImageNotFound
+
+    with asking("looking for the holder image"):
+        try:
+            client.api.inspect_image(_HOLDER)
+        except ImageNotFound:
+            program = waiting_program(client.version()["Arch"])
+            build_image(client, _HOLDER, {"hold": program, "Dockerfile": 'FROM scratch\nCOPY hold /\nCMD ["/hold"]\n'})
+    return _HOLDER
+
+
+class PodmanFolderMaker(FolderMaker):
+    """Makes the volumes and their holder on Podman."""
+
+    def volume(self, name: str, size: int, options: str) -> Any:
+        return memory_volume(self.client, name, size, f"{options},noexec", self.marks)
+
+    def holder(self, inside: str, outside: str) -> Any:
+        options = ["noexec", "nosuid", "nodev"]
+        spec = {
+            "image": holder(self.client),
+            "netns": {"nsmode": "none"},
+            "cap_drop": ["ALL"],
+            "no_new_privileges": True,
+            "seccomp_profile_path": str(SECCOMP),
+            "user": "65534:65534",
+            "read_only_filesystem": True,
+            "resource_limits": {"memory": {"limit": 8 << 20, "swap": 8 << 20}, "pids": {"limit": 4}},
+            "r_limits": resource_limits(64),
+            "volumes": [
+                {"Name": inside, "Dest": INPUT, "Options": ["rw", *options]},
+                {"Name": outside, "Dest": OUTPUT, "Options": ["ro", *options]},
+            ],
+            "stop_signal": 9,
+            "labels": self.marks,
+        }
+        return created(self.client, spec)
+
+
+def not_limited(about: Mapping[str, Any], info: Mapping[str, Any]) -> list[str]:
+    """The limits that Podman would not keep, by what it says in its own words and in Docker's."""
+    host = about["host"]
+    if not host.get("security", {}).get("rootless"):
+        return unenforced(info)
+    if host.get("cgroupVersion") != "v2":
+        return ["cgroup v1 without root"]
+    return [name for name in _NEEDED if name not in (host.get("cgroupControllers") or ())]
+
+
+def examine_engine(engine: PodmanEngine) -> Iterator[Finding]:
+    """The Podman that answers, and whether it does what it is told."""
+    found = engine.facts()
+    way = "without root" if found.rootless else "as root"
+    yield Finding("engine", "ok", f"Podman {found.version} {way}, {found.runtime}, cgroup v{found.cgroups}")
+    missing = not_limited(engine.about(), told_facts(engine.client))
+    yield Finding(
+        "limits known",
+        "fault" if missing else "ok",
+        f"does not keep {', '.join(missing)}" if missing else "memory, swap, processes, CPU",
+        "without root it needs cgroup v2 with delegation" if missing else None,
+    )
+    if missing:
+        return
+    inside = may_enter_namespaces()
+    yield Finding(
+        "isolation",
+        "ok" if inside else "note",
+        "containers without a network, entered by us" if inside else "batch programs only, or a network for each",
+        None if inside else "run as root to do without any network",
+    )
+    yield Finding("leftovers", "ok", f"{engine.remove_leftovers()} removed")
+    try:
+        yield _in_force(engine)
+    except (RunFault, OrganiserFault) as fault:
+        yield Finding("limits in force", "fault", "a container was not limited as it should be", str(fault))
+
+
+def _in_force(engine: PodmanEngine) -> Finding:
+    """Start a program that does nothing, under the usual limits, and look at what the kernel says of it."""
+    limits = preset("strict")
+    image = ImageFacts(reference="holder", id=holder(engine.client), size_bytes=0)
+    with engine.sandbox(image, limits, labels("doctor", 60), "none", {}, LogWatch(0)) as box:
+        found = limits_in_force(box)
+    if found is None:
+        return Finding("limits in force", "note", "the container's processes cannot be seen from here")
+    told = (
+        f"{found.memory_bytes} bytes, {found.cpus:g} CPU, {found.processes} processes; no rights, our filter of calls"
+    )
+    return Finding("limits in force", "ok", told)
