@@ -2,8 +2,9 @@
 
 At least 500 workers die by force over queues that go on being filled: at random moments, two at once among them; in the
 embedded queue at a random touch of a file as well, with wall clocks that jump by days, files that cannot grow, and
-databases that are set back to a backup; on Synapse (a stand-in) while it throttles and loses answers; on a Dask cluster
-whose workers and scheduler die too. In the end every submission must have ended exactly once, with the right score.
+databases that are set back to a backup; over a year of phases that close, broken edits, restores elsewhere and an
+upgrade that is killed as well; on Synapse (a stand-in) while it throttles and loses answers; on a Dask cluster whose
+workers and scheduler die too. In the end every submission must have ended exactly once, with the right score.
 """
 
 import sys
@@ -19,8 +20,9 @@ from queue_band import Band
 from queue_siege import DaskSiege, Siege
 from submission_queue.synapse_standin import synapse
 from synapse_siege import SynapseSiege
+from year_siege import YearSiege
 
-SHARES = {"embedded": 0.68, "Synapse": 0.16, "Dask": 0.16}
+SHARES = {"embedded": 0.58, "year": 0.1, "Synapse": 0.16, "Dask": 0.16}
 
 
 def embedded(folder: Path, seed: int, kills: int) -> tuple[Band, Counter[str]]:
@@ -29,6 +31,16 @@ def embedded(folder: Path, seed: int, kills: int) -> tuple[Band, Counter[str]]:
     siege.drain()
     ended = siege.check()
     print(f"{siege.restores} restored backups; {siege.lost()} attempts lost with their worker and made again")
+    return siege.band, ended
+
+
+def year(folder: Path, seed: int, kills: int) -> tuple[Band, Counter[str]]:
+    siege = YearSiege(folder, seed, submissions=40)
+    siege.besiege(kills)
+    siege.drain()
+    ended = siege.check()
+    print(f"{siege.edits} edits of the challenge, {siege.moves} restores elsewhere, {siege.refused} refused")
+    assert siege.upgrade(max(1, kills // 5)) == ended
     return siege.band, ended
 
 
@@ -49,6 +61,7 @@ def on_dask(folder: Path, seed: int, kills: int) -> tuple[Band, Counter[str]]:
 
 SIEGES: dict[str, Callable[[Path, int, int], tuple[Band, Counter[str]]]] = {
     "embedded": embedded,
+    "year": year,
     "Synapse": on_synapse,
     "Dask": on_dask,
 }

@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import pytest
 from queue_samples import as_older_versions
 from queue_siege import DaskSiege, ImageSiege, Siege
 from submission_queue.synapse_standin import synapse
 from synapse_siege import SynapseSiege
+from year_siege import YearSiege
 
 
 def test_killed_workers_change_nothing(tmp_path: Path) -> None:
@@ -48,3 +50,13 @@ def test_nor_on_a_cluster(tmp_path: Path) -> None:
     siege.attack(kills=6)
     siege.drain()
     assert siege.check()["SCORED"] > 0
+
+
+@pytest.mark.slow
+def test_nor_over_a_year_of_phases_restores_and_an_upgrade(tmp_path: Path) -> None:
+    siege = YearSiege(tmp_path, seed=4, submissions=12)
+    siege.besiege(kills=6)
+    siege.drain()
+    ended = siege.check()
+    assert min(siege.edits, siege.moves, siege.refused) > 0
+    assert siege.upgrade(kills=1) == ended

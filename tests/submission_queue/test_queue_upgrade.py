@@ -192,13 +192,13 @@ def test_all_cards_count_at_once_or_none(tmp_path: Path, later: LaterVersion) ->
     assert run(["queue", "work", root, "--once"]) == 0
     seen = f"""
 import sqlite3
-from sandscore.queue.homes.sqlite import sqlite_home
-real = sqlite_home.add_version
+from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
+real = SqliteAdmin.add_version
 def looked(*given):
     with sqlite3.connect({str(workspace.private / FILE)!r}) as other:
         print("seen", other.execute("SELECT count(DISTINCT version) FROM submission").fetchone()[0])
     return real(*given)
-sqlite_home.add_version = looked
+SqliteAdmin.add_version = looked
 """
     ran = later.ran(["queue", "upgrade", root, "--apply"], seen)
     assert (ran.returncode, ran.stdout.count("seen 1"), ran.stdout.count("seen")) == (0, 6, 6)

@@ -36,7 +36,7 @@ from sandscore.queue.children.child_messages import (
 from sandscore.queue.children.child_process import runner_environment, scorer_environment
 from sandscore.queue.dask.dask_executor import cut, joined, together
 from sandscore.queue.disk_space import full, want_room
-from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin, add_version
+from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
 from sandscore.queue.homes.sqlite.sqlite_claims import SqliteClaims
 from sandscore.queue.homes.sqlite.sqlite_database import Database
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
@@ -586,7 +586,7 @@ def test_versions_count_from_one(workspace: Workspace) -> None:
         first, second = Version(1, {}, None, "sig", "x"), Version(2, {"m": 0.75}, None, "sig", "new gold")
         for one, version, taken_in in ((key, second, True), (key, second, False), (invalid, first, False)):
             with database.writing() as connection:
-                assert add_version(connection, one, version) is taken_in
+                assert admin.add_version(connection, one, version) is taken_in
         assert [(row.number, row.cause) for row in admin.versions(key)] == [(1, "scored"), (2, "new gold")]
         again = admin.find(key)
         assert again is not None

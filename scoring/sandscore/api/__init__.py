@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from sandscore.api.conversion_calls import Converted as Converted
     from sandscore.api.conversion_calls import LossyConversion as LossyConversion
     from sandscore.api.conversion_calls import convert as convert
+    from sandscore.api.evaluation_calls import evaluate_to_files as evaluate_to_files
+    from sandscore.api.evaluation_calls import notes_copies as notes_copies
     from sandscore.api.host_calls import attack as attack
     from sandscore.api.host_calls import built_image as built_image
     from sandscore.api.host_calls import examine_host as examine_host
@@ -74,6 +76,7 @@ _HOMES = {
     "sandscore.api.comparison_calls": ("ComparisonInputs", "compare", "compare_files"),
     "sandscore.api.conversion_calls": ("Converted", "LossyConversion", "convert"),
     "sandscore.api.index_calls": ("MadeIndex", "make_index"),
+    "sandscore.api.evaluation_calls": ("evaluate_to_files", "notes_copies"),
     "sandscore.api.host_calls": ("attack", "built_image", "examine_host", "named_engine"),
     "sandscore.api.mending_calls": ("Mended", "mend_file"),
     "sandscore.api.perturbation_calls": ("Perturbed", "perturb"),

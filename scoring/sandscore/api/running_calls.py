@@ -113,7 +113,8 @@ class RunFiles(Struct, frozen=True):
         return self.record.outcome.exit_code or (0 if all(check.passed for check in checks) else 65)
 
 
-def _unfollowed(_notes: int) -> AbstractContextManager[Progress]:
+def unfollowed(_notes: int) -> AbstractContextManager[Progress]:
+    """Nobody looks."""
     return nullcontext(quiet)
 
 
@@ -168,7 +169,7 @@ def _in_our_form(
     return annotations
 
 
-def run_to_folder(request: RunPlan, folder: Path, following: Following = _unfollowed) -> RunFiles:
+def run_to_folder(request: RunPlan, folder: Path, following: Following = unfollowed) -> RunFiles:
     """Does the run and writes its folder: predictions, record and log, of each task where there are several."""
     task, challenge = find_task(request.task), _challenge(request)
     configured = challenge.limits if challenge else None

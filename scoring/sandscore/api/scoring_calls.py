@@ -16,7 +16,7 @@ from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.measures.identifier_classes import load_class_map
 from sandscore.measures.measure_registry import measures_for
 from sandscore.profiles.profile_registry import Profile, find_profile
-from sandscore.records.group_scores import slicing_name
+from sandscore.records.group_scores import SLICE_RULES, slicing_name
 from sandscore.scoring.card_building import Identity, Question, pieces
 from sandscore.scoring.scoring_flow import InvalidPredictions, Scored, score_files
 from sandscore.task_table.task import ALL_TASKS, Task, find_task
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sandscore.records.challenge import CardRule
     from sandscore.records.disclosure_policy import DisclosurePolicy
     from sandscore.records.run_record import RunRecord
+    from sandscore.records.scorecard import Scorecard
 
 
 class ScoringPlan(Struct, frozen=True, kw_only=True):
@@ -234,12 +235,19 @@ class _Scoring(Struct, frozen=True):
         return score_against_each(self.question, each, complete=asked.complete, jobs=asked.jobs, watch=watch)
 
 
-def score_to_files(request: ScoringPlan, files: ScoreFiles, watch: ReadingWatch = UNWATCHED) -> Scored:
-    """Scores, and writes what was asked for; the card in the value is the one that was written."""
-    scoring = _understood(request)
+def score_to_files(
+    request: ScoringPlan,
+    files: ScoreFiles,
+    watch: ReadingWatch = UNWATCHED,
+    finished: "Callable[[Scorecard], Scorecard]" = lambda card: card,
+) -> Scored:
+    """Scores, and writes what was asked for; the card in the value is the one that was written. ``finished`` adds to it
+    what others know."""
+    scoring = _understood(_with_challenge(request, files))
     write_errors = _error_files(scoring, files)
     policy = _policy(scoring, files) if files.publish else None
     scored = scoring.scored(watch, watch.warning)
+    scored = replace(scored, card=finished(scored.card))
     for sentence in (*write_errors(scored), *scored.card.warnings):
         watch.warning(sentence)
     phase = files.phase if policy is None else policy.phase
@@ -252,6 +260,18 @@ def score_to_files(request: ScoringPlan, files: ScoreFiles, watch: ReadingWatch 
     if files.report:
         _write_report(scored, files, files.report)
     return scored
+
+
+def _with_challenge(request: ScoringPlan, files: ScoreFiles) -> ScoringPlan:
+    """Sliced as the challenge says, too, where it says so."""
+    if not files.challenge or request.profile != "challenge" or request.more_gold:
+        return request
+    from sandscore.ranking.challenge_reading import read_challenge
+
+    place = Path(files.challenge)
+    told = read_challenge(place).slices.by
+    asked = (name if name in SLICE_RULES else str(place.parent / name) for name in told)
+    return replace(request, slices=tuple(dict.fromkeys((*request.slices, *asked))))
 
 
 def shown_intervals(scored: Scored, *, wanted: bool | None = None) -> "ShownIntervals | None":

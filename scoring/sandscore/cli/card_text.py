@@ -95,7 +95,7 @@ def _closing(card: Scorecard) -> list[str]:
             f"confidence: average precision {ratio(card.confidence.average_precision)}"
             + (f", best F1 at {best:g} and above" if best is not None else "")
         )
-    return [*lines, *_slices(card), f"signature: {card.signature}"]
+    return [*lines, *_slices(card), *_robustness(card), f"signature: {card.signature}"]
 
 
 def _slices(card: Scorecard) -> list[str]:
@@ -112,6 +112,19 @@ def _slices(card: Scorecard) -> list[str]:
         if measure in table.worst:
             lines.append(f"  worst: {printable(table.worst[measure])}")
     return [*lines, ""] if lines else []
+
+
+def _robustness(card: Scorecard) -> list[str]:
+    """What the same annotator scores on perturbed copies, by one measure."""
+    lines = []
+    for name, copy in card.robustness.items():
+        said = f"({printable(copy.reason)})" if copy.reason else UNDEFINED
+        if score := copy.measures.get(HEADLINE) or next(iter(copy.measures.values()), None):
+            ends = f" [{score.ci[0]:+.3f}, {score.ci[1]:+.3f}]" if score.ci else ""
+            apart = UNDEFINED if score.difference is None else f"{score.difference:+.3f}"
+            said = f"{ratio(score.value)}, {apart}{ends} to the notes themselves"
+        lines.append(f"perturbed {padded(name, _NARROW_NAME)} {said}; {printable(', '.join(copy.changes))}")
+    return lines
 
 
 def _slice(told: "Slice", measure: str) -> str:

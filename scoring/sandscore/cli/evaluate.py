@@ -22,6 +22,20 @@ if TYPE_CHECKING:
 )
 @click.option("--profile", default="challenge", show_default=True, metavar="X", help="Whose rules; see docs/profiles.")
 @click.option("--measure", "measures", multiple=True, metavar="M", help="A measure beside the task's own; repeatable.")
+@click.option(
+    "--slices",
+    multiple=True,
+    metavar="SLICES",
+    help="Every measure by group: label, mention-length, script, note-type, note-length, site, or a JSON file.",
+)
+@click.option(
+    "--perturb",
+    "copies",
+    multiple=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="A copy of the notes that perturb wrote; run and scored too, beside the score. Repeatable.",
+)
 @click.option("--html", "report", metavar="REPORT", help="Write a page that shows where the points were lost.")
 @run_options
 @format_option
@@ -49,8 +63,11 @@ def command(
     from sandscore.cli.running_options import passed
     from sandscore.cli.running_options import report as report_run
 
+    slices, copies = options.pop("slices"), options.pop("copies")
     kind, reference = named_annotator(options)
-    done = api.run_to_folder(api.RunPlan(task=task, kind=kind, reference=reference, **options), output, following)
+    plan = api.RunPlan(task=task, kind=kind, reference=reference, **options)
+    copied = api.notes_copies(plan, gold, copies, options["challenge"])
+    done = api.run_to_folder(plan, output, following)
     report_run(done)
     if output_format == "text":
         click.echo("".join(f"{line}\n" for line in passed(done.record)), nl=False)
@@ -65,9 +82,10 @@ def command(
         run=str(done.record_file),
         profile=profile,
         measures=measures,
+        slices=slices,
     )
     files = api.ScoreFiles(card=str(output / "card.json"), report=report, challenge=options["challenge"])
-    scored = api.score_to_files(request, files, watch())
+    scored = api.evaluate_to_files(plan, done, request, files, watch(), copied, following)
     if output_format == "text":
         click.echo(f"scored       {output / 'card.json'}\n")
     shown = api.shown_intervals(scored, wanted=None) if output_format == "text" else None

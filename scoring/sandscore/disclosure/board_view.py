@@ -130,7 +130,8 @@ def _bits(board: Board) -> float:
             bits += bits_of(counts) if counts else ratios * choice_bits(_ROUNDED)
             bits += 2 * _DOUBLE if measure.f1_ci is not None else 0.0
         doubles = (row.score, row.k, row.p_vs_leader, row.p_first, *(row.score_ci or ()))
-        bits += _DOUBLE * sum(value is not None for value in doubles)
+        bits += _DOUBLE * (sum(value is not None for value in doubles) + _OF_A_GROUP * len(row.slices))
+        bits += _DOUBLE * _OF_A_GROUP * len(row.robustness)
     pairs = sum(isinstance(value, float) for pair in board.pairwise for value in pair.model_dump().values())
     pairs += 2 * sum(pair.delta_ci is not None for pair in board.pairwise)
     bits += sum(bits_of(pair.patients) for pair in board.pairwise if pair.patients is not None)
@@ -141,6 +142,8 @@ def _bits(board: Board) -> float:
 NAMELESS_SITE = "default"
 """The key among a row's sites of a data set that has no name."""
 _DOUBLE = 64.0
+_OF_A_GROUP = 7
+"""Numbers at most that a row says of its worst slice, or of a perturbed copy, with the slice's name."""
 _ROUNDED = 10_001
 """Places on the finest grid that rounded scores are told on."""
 

@@ -180,7 +180,19 @@ def _record(row: Row, names: list[str], ranking: str | None) -> dict[str, object
         flat[f"{name}.f1_low"], flat[f"{name}.f1_high"] = interval or (None, None)
     created = {"image": row.image, "created": row.created, "signature": row.signature}
     card = {"card": row.card.path if row.card else None, "card_sha256": row.card.sha256 if row.card else None}
-    return flat | created | card
+    return flat | created | card | _groups(row)
+
+
+def _groups(row: Row) -> dict[str, object]:
+    """The worst slices, and the differences on perturbed copies, where the board shows them."""
+    flat: dict[str, object] = {}
+    for name, slice_ in row.slices.items():
+        flat |= {f"worst_{name}": slice_.value, f"worst_{name}_slice": slice_.slice}
+        flat[f"worst_{name}_low"], flat[f"worst_{name}_high"] = slice_.ci or (None, None)
+    for name, copy in row.robustness.items():
+        flat[f"on_{name}"] = copy.difference
+        flat[f"on_{name}_low"], flat[f"on_{name}_high"] = copy.ci or (None, None)
+    return flat
 
 
 def _share(name: str, measure: RatioMeasure) -> dict[str, object]:

@@ -2,8 +2,8 @@
 
 Patients are drawn again, all groups on the same draws. In each draw the group whose error is largest against its own
 spread sets the pace; 95 % of these maxima are the width of everybody (max-t). Errors of shares are taken on the scale
-asin(√y), on which they are as wide everywhere, and so are differences; both are widened as Student's t is, by
-how many patients the rarer outcome rests on.
+asin(√y), on which they are as wide everywhere, and so are differences, but for paired ones; all are widened as
+Student's t is, by how many patients the rarer outcome rests on.
 """
 
 from statistics import NormalDist
@@ -65,13 +65,17 @@ def group_intervals(n: Ints, of: Ints, seed: int, *, paired: bool = False) -> li
     )
     x, rep = np.arcsin(np.sqrt(values)), np.arcsin(np.sqrt(drawn))
     own = _max_t(x[:-1, None] - rep[:-1], told[:-1], seen)
-    apart = _max_t((x[:-1] - x[-1])[:, None] - (rep[:-1] - rep[-1]), differing, changed if paired else seen)
+    on, drawn_on = (values, drawn) if paired else (x, rep)
+    errors = (on[:-1] - on[-1])[:, None] - (drawn_on[:-1] - drawn_on[-1])
+    apart = _max_t(errors, differing, changed if paired else seen)
     return [
         GroupInterval(
             value=_number(values[row]),
             ci=_share_interval(x[row], own[row]),
             gap=_number(values[row] - values[-1]),
-            gap_ci=_gap_interval(x[row], x[-1], apart[row]),
+            gap_ci=_paired_interval(values[row] - values[-1], apart[row])
+            if paired
+            else _gap_interval(x[row], x[-1], apart[row]),
         )
         for row in range(groups)
     ]
@@ -133,6 +137,10 @@ def _gap_interval(x: float, reference: float, reach: float) -> Interval:
     ends = _share_interval(x, reach)
     whole = float(np.sin(reference) ** 2)
     return None if ends is None else (ends[0] - whole, ends[1] - whole)
+
+
+def _paired_interval(difference: float, reach: float) -> Interval:
+    return None if np.isnan(reach) else (max(-1.0, float(difference - reach)), min(1.0, float(difference + reach)))
 
 
 def _number(value: float) -> float | None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from sandscore.base.errors import did_you_mean
 from sandscore.records.strict_record import StrictRecord
@@ -109,6 +109,24 @@ class WorstSlice(StrictRecord):
     recall: bool = Field(default=False, description="The score is the measure's recall: of annotations in the slice.")
 
 
+class MadeChange(StrictRecord):
+    """One perturbation of a copy; what it changed in which note is not looked at."""
+
+    model_config = ConfigDict(extra="ignore")
+    name: str
+    value: str
+
+
+class CopyRecord(StrictRecord):
+    """The record of a perturbed copy, ``changes.json``: of which files it was made, and which it is."""
+
+    sandscore: str
+    seed: int
+    sources: dict[str, str]
+    copies: dict[str, str]
+    perturbations: tuple[MadeChange, ...]
+
+
 class PairedScore(StrictRecord):
     """A measure on perturbed notes beside that on the notes themselves; the interval holds for all perturbations.
 
@@ -126,9 +144,10 @@ class PerturbedScores(StrictRecord):
 
     changes: tuple[str, ...] = Field(description="The perturbations, as in swap names:nigeria.")
     seed: int
-    notes_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-    gold_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-    predictions: Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
+    record: Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")] = Field(
+        description="SHA-256 of changes.json, which names every file of the copy by its own."
+    )
+    reason: str | None = Field(default=None, description="Why there is no score: how the run ended, or invalid.")
     drawn: Annotated[str, Field(pattern=r"^0x[0-9a-f]{16}$")] = Field(description="The seed of the intervals.")
     resamples: Natural
     measures: dict[str, PairedScore]

@@ -39,7 +39,7 @@ class Column(Struct, frozen=True):
 def columns_of(said: BoardSentences) -> list[Column]:
     """The columns right of the score, without those that no row has a value for."""
     board = said.board
-    wanted = [*_headline(board), *_safety(said), *_others(board), *_certainty(said), *_cost()]
+    wanted = [*_headline(board), *_safety(said), *_groups(board), *_others(board), *_certainty(said), *_cost()]
     return [column for column in wanted if any(column.cell(row).text != UNDEFINED for row in board.rows)]
 
 
@@ -113,6 +113,38 @@ def _safety(said: BoardSentences) -> list[Column]:
             falling=False,
         ),
     ]
+
+
+def _groups(board: Board) -> list[Column]:
+    """The worst slice, and what is lost on perturbed copies: both beside the score, never part of it."""
+    slices = "The slice of the data that scores worst by the headline, with an interval that holds for all its slices"
+    copies = "Score on this perturbed copy of the notes less that on the notes, with its 95 % interval over patients"
+    return [
+        *(Column(f"Worst {name}", slices, _worst(name), falling=False) for name in board.config.slices),
+        *(Column(f"On {name}", copies, _perturbed(name)) for name in board.config.robustness),
+    ]
+
+
+def _worst(name: str) -> Callable[[Row], Cell]:
+    def cell(row: Row) -> Cell:
+        told = row.slices.get(name)
+        if told is None or told.value is None:
+            return Cell(UNDEFINED)
+        ends = f", {told.ci[0]:.3f} to {told.ci[1]:.3f}" if told.ci else ""
+        return Cell(f"{page_text.ratio(told.value)} ({told.slice}{ends})", f"{told.value:.9g}")
+
+    return cell
+
+
+def _perturbed(name: str) -> Callable[[Row], Cell]:
+    def cell(row: Row) -> Cell:
+        told = row.robustness.get(name)
+        if told is None or told.difference is None:
+            return Cell(UNDEFINED)
+        ends = f" ({told.ci[0]:+.3f} to {told.ci[1]:+.3f})" if told.ci else ""
+        return Cell(f"{told.difference:+.3f}{ends}", f"{told.difference:.9g}")
+
+    return cell
 
 
 def _certainty(said: BoardSentences) -> list[Column]:

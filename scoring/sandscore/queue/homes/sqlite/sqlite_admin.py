@@ -193,6 +193,21 @@ class SqliteAdmin:
             )
         return True
 
+    def add_version(self, connection: sqlite3.Connection, submission_id: str, version: Version) -> bool:
+        """Beside the older ones, where it follows the current one."""
+        scores, feedback = as_json(dict(version.scores)), as_json(view_of(version.feedback))
+        changed = connection.execute(
+            "UPDATE submission SET scores=?, feedback=?, version=? WHERE id=? AND version=? AND status='SCORED'",
+            (scores, feedback, version.number, submission_id, version.number - 1),
+        ).rowcount
+        if changed:
+            add_lines(connection, lines_of([version.feedback]), submission=submission_id)
+            connection.execute(
+                "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (submission_id, version.number, scores, feedback, version.signature, version.cause, written(utc_now())),
+            )
+        return bool(changed)
+
     def disclose(self, lines: Sequence[LedgerLine]) -> None:
         with self._database.writing() as connection:
             add_lines(connection, lines)
@@ -211,22 +226,6 @@ class SqliteAdmin:
                     f"UPDATE {table} SET feedback=? WHERE {key}=? AND {number}=?",  # noqa: S608 (our own names)
                     (told, submission.id, submission.version),
                 )
-
-
-def add_version(connection: sqlite3.Connection, submission_id: str, version: Version) -> bool:
-    """Beside the older ones, where it follows the current one."""
-    scores, feedback = as_json(dict(version.scores)), as_json(view_of(version.feedback))
-    changed = connection.execute(
-        "UPDATE submission SET scores=?, feedback=?, version=? WHERE id=? AND version=? AND status='SCORED'",
-        (scores, feedback, version.number, submission_id, version.number - 1),
-    ).rowcount
-    if changed:
-        add_lines(connection, lines_of([version.feedback]), submission=submission_id)
-        connection.execute(
-            "INSERT INTO version VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (submission_id, version.number, scores, feedback, version.signature, version.cause, written(utc_now())),
-        )
-    return bool(changed)
 
 
 def _row(connection: sqlite3.Connection, submission_id: str) -> sqlite3.Row | None:

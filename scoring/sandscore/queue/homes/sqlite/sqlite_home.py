@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
-from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin, add_version
+from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
 from sandscore.queue.homes.sqlite.sqlite_claims import SqliteClaims
 from sandscore.queue.homes.sqlite.sqlite_database import Database
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
@@ -140,7 +140,7 @@ class EmbeddedHome:
         return self._orders.requeue(submission_id)
 
     async def add_version(self, submission: Submission, version: Version) -> bool:
-        return await self._writer.write(lambda to: add_version(to, submission.id, version))
+        return await self._writer.write(lambda to: self._orders.add_version(to, submission.id, version))
 
     async def kept(self, submission: Submission) -> Path | None:
         folder = self._orders.folder_of(submission.id)
