@@ -5,15 +5,19 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from leak_corpora import MaskedNote, card_of, of_length
 
+from sandscore.disclosure.feedback_view import as_public
 from sandscore.measures.leak_bounds import clustered_upper, exact_upper
 from sandscore.measures.measure import DocumentMeasure
 from sandscore.measures.measure_registry import MEASURES
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_csv, as_text
 from sandscore.ranking.card_reading import card_entry
+from sandscore.ranking.resampling import f1_replicates
+from sandscore.ranking.score_table import tabulate
 from sandscore.ranking.verification import verify
 from sandscore.records.board import Board, BoardRules, RatioMeasure
 from sandscore.records.scorecard import Scorecard
@@ -122,3 +126,34 @@ def test_a_measure_of_ours_of_which_less_is_better(tmp_path: Path, monkeypatch: 
     cards = [card_of(given, "iou").model_copy(update={"submission": name}) for name, given in notes.items()]
     assert [card.measures["iou"].direction for card in cards] == ["lower", "lower"]
     assert [row.submission for row in ranked(tmp_path, "iou", *cards).rows] == ["miss", "hit"]
+
+
+def test_patients_drawn_again_are_those_of_the_enumeration() -> None:
+    """A leaks 8 of 26 characters, B none of 5: AA is 16/52, AB and BA 8/31, BB 0/10; a quarter, half, a quarter."""
+    notes = (
+        MaskedNote("n1", "A", of_length(40), [(0, 9, "NAME", "e1"), (20, 30, "DATE", "e2")], [(0, 4), (20, 30)]),
+        MaskedNote("n2", "A", of_length(30), [(5, 9, "NAME", "e1"), (7, 12, "ID", "e3")], [(5, 9)]),
+        MaskedNote("n3", "B", of_length(20), [(0, 5, "DATE", "e4")], [(0, 8)]),
+    )
+    card = card_of(notes, "char_leak").model_copy(update={"submission": "s"})
+    table = tabulate([card_entry(dumped(card), "s.json")])
+    drawn = 4000
+    (replicates,) = f1_replicates(table, [table.measures.index("char_leak")], 7, drawn)[0]
+    expected = {16 / 52: 1 / 4, 8 / 31: 1 / 2, 0.0: 1 / 4}
+    seen = {share: float(np.isclose(1 - replicates, share).mean()) for share in expected}
+    assert sum(seen.values()) == 1
+    for share, chance in expected.items():
+        assert seen[share] == pytest.approx(chance, abs=4 * (chance * (1 - chance) / drawn) ** 0.5)
+
+
+@pytest.mark.parametrize("headline", ["char_leak", "patient_leak"])
+def test_the_ladder_learns_of_a_real_improvement_only(headline: str) -> None:
+    """Of 60 patients 30 leak, then 12, then 11: one patient is no more than the standard error of the difference."""
+    cards = [
+        leaking(60, range(leaks), f"s{leaks}").model_copy(update={"team": "t", "created": f"2026-01-0{day}"})
+        for day, leaks in enumerate((30, 12, 11), 1)
+    ]
+    entries = [card_entry(dumped(card), f"{card.submission}.json") for card in cards]
+    rules = BoardRules(headline=headline, resamples=100, randomisations=199)
+    shown = as_public(rank(entries, rules), tabulate(entries), rules.model_copy(update={"feedback": "ladder"}))
+    assert [(row.submission, row.measures[headline].ranked) for row in shown.rows] == [("s12", 12 / 60)]
