@@ -27,6 +27,8 @@ from sandscore.queue.children.child_messages import (
     GoldAnswer,
     GoldChange,
     GoldRequest,
+    RecountAnswer,
+    RecountRequest,
     RunAnswer,
     ScoreAnswer,
     ScoredSubmission,
@@ -76,6 +78,8 @@ def test_every_kind_of_message_was_sent() -> None:
         GoldRequest,
         ScoreAnswer,
         GoldAnswer,
+        RecountRequest,
+        RecountAnswer,
     }
     assert len({_tag(kind) for kind in kinds}) == len(kinds)
 

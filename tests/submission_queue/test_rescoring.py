@@ -8,6 +8,10 @@ import pytest
 from queue_samples import GOLD, HALF, RIGHT, annotations, hand_in, queue
 
 from sandscore.cli.main import run
+from sandscore.queue.attempt_scoring import Scorer
+from sandscore.queue.cell.reading_cell import ReadingCells
+from sandscore.queue.children.child_messages import RecountRequest
+from sandscore.queue.children.scorer_process import recounted_answer
 from sandscore.queue.workspace import Workspace
 
 LATER = GOLD | {"n1": [(8, "10/26/2020")]}
@@ -55,6 +59,28 @@ def test_the_plan_names_movers_and_causes_and_writes_nothing(
     assert by_id[right]["notes"] == [{"note": "n1", "before": [2, 0, 0], "after": [1, 1, 0]}]
     assert not list(workspace.root.rglob("card.v2.json"))
     assert not list(workspace.private.glob(".scratch-*"))
+
+
+def test_what_was_kept_is_counted_again_without_the_predictions(scored: tuple[Workspace, str, str]) -> None:
+    """As above, by hand: right has 2 of 2 and 1 too many, half 2 of 2; of n1 alone 1 and 1 too many, and 1."""
+    workspace, right, half = scored
+    workspace.gold("date", None).write_bytes(annotations(LATER))
+    request = RecountRequest("date", None, (right, half, "unknown"))
+    cells = ReadingCells()
+    try:
+        found = recounted_answer(workspace, Scorer(workspace, cells), request).submissions
+        assert {name: one.totals["instance_strict"] for name, one in found.items()} == {
+            right: (2, 1, 0),
+            half: (2, 0, 0),
+        }
+        changed = {name: one.notes["n1"]["instance_strict"] for name, one in found.items()}
+        assert changed == {right: (1, 1, 0), half: (1, 0, 0)}
+        assert workspace.counts(right).stat().st_mode & 0o777 == 0o600
+        workspace.counts(right).write_bytes(b"damaged")
+        again = recounted_answer(workspace, Scorer(workspace, cells), request).submissions
+        assert again == {half: found[half]}, "the other is scored again"
+    finally:
+        cells.close()
 
 
 def test_versions_lie_beside_the_old_and_the_board_follows(

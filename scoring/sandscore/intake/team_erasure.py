@@ -85,6 +85,7 @@ def _carry_out(workspace: Workspace, team: str, pseudonym: str) -> None:
             (workspace.files / digest).unlink(missing_ok=True)
         for submission in gone.ids:
             _strip(workspace.attempts / submission, names)
+            workspace.counts(submission).unlink(missing_ok=True)
         for folder in (workspace.boards, workspace.private / WITHDRAWN):
             for board in folder.glob("*.json") if folder.is_dir() else ():
                 _rename(board, names)

@@ -5,6 +5,7 @@ Gold and notes stay in memory from one submission to the next, for as long as th
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -14,10 +15,11 @@ import msgspec
 from msgspec import Struct
 
 from sandscore.annotations.gold_reference import ReadPredictions, Reference
+from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.errors import InfrastructureFault
 from sandscore.base.file_marks import Marks, marks_of, settled
-from sandscore.base.whole_files import Drafts, write_synced
+from sandscore.base.whole_files import Drafts, write_file, write_synced
 from sandscore.disclosure.gate import release
 from sandscore.disclosure.outcome_views import ScoreItem
 from sandscore.disclosure.problem_view import LISTED, ShownProblems, reason_of
@@ -28,13 +30,15 @@ from sandscore.queue.attempt_files import PREDICTIONS, PROBLEMS, RUN, card_name
 from sandscore.queue.cell.cell_need import require_cell
 from sandscore.queue.cell.reading_cell import ReadingCells
 from sandscore.queue.children.child_messages import Blame, FaultAnswer, ScoreAnswer, SubmissionScoreRequest
-from sandscore.queue.shared_data import policy_in
+from sandscore.queue.queue_layout import OWNER_FILE, OWNER_FOLDER
+from sandscore.queue.shared_data import content_sha256, policy_in
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.challenge_reading import extra_measures, rules_for
 from sandscore.records.record_reading import file_content
 from sandscore.records.released_view import Audience, PackedView
 from sandscore.scoring.card_building import Identity, Question, dumped
+from sandscore.scoring.kept_counts import kept_content
 from sandscore.scoring.scoring_flow import InvalidPredictions, score_beside
 from sandscore.task_table.task import Task
 
@@ -130,6 +134,8 @@ class Scorer:
             _keep(found, folder, drafts)
         self._keep_gold(gold, task.id, scored.loaded.sha256["gold"])
         card = scored.card
+        notes_sha256 = content_sha256(self._workspace.notes(job.phase))
+        self._keep_counts(job.submission, kept_content(question, scored.loaded, card, notes_sha256))
         drafts.write(folder / card_name(job.version), dumped(card))
         scores = {name: one.ranked for name, one in card.measures.items()}
         return ScoreAnswer(scores, card.signature, self._feedback(card, job.phase))
@@ -139,6 +145,23 @@ class Scorer:
         require_cell(self._workspace.challenge, phase, filtered=self._cells.filtered)
         find = partial(self._references.find, task, self._workspace.gold(task.id, phase), self._workspace.notes(phase))
         return read_beside(find, self._cells, folder / PREDICTIONS, complete=self._workspace.settings.complete)
+
+    def question_of(self, task: Task, phase: str | None) -> tuple[Question, Loaded, str]:
+        """What is asked of every submission, gold as it is now, and the SHA-256 of the notes."""
+        gold, notes = self._workspace.gold(task.id, phase), self._workspace.notes(phase)
+        extra = extra_measures(self._rules_for(task.id, phase), task)
+        question = Question(task, extra, self._map() if task.hipaa else None, classes=self._class_map())
+        return question, self._references.find(task, gold, notes).loaded, content_sha256(notes)
+
+    def _keep_counts(self, submission: str, content: bytes | None) -> None:
+        """For the next time that gold changes; without them the submission is scored again."""
+        place = self._workspace.counts(submission)
+        with suppress(OSError):
+            if content is None:
+                place.unlink(missing_ok=True)
+            else:
+                place.parent.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
+                write_file(place, content, mode=OWNER_FILE)
 
     def _feedback(self, card: "Scorecard", phase: str | None) -> PackedView | None:
         key = card.task, phase

@@ -49,6 +49,7 @@ OURS = (
     "attempts",
     "gold-seen",
     "indexes",
+    "counts",
     "notices.jsonl",
     "notices.sent",
     ".publishing.lock",

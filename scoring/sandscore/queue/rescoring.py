@@ -20,6 +20,9 @@ from sandscore.queue.children.child_messages import (
     GoldAnswer,
     GoldChange,
     GoldRequest,
+    RecountAnswer,
+    RecountedSubmission,
+    RecountRequest,
     ScoreAnswer,
     score_request,
     unfinished,
@@ -32,6 +35,8 @@ from sandscore.ranking.card_reading import RankedCard, read_card
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.ranking.score_table import tabulate
 from sandscore.records.board import BoardRules
+from sandscore.records.counts import Counts
+from sandscore.records.scorecard import MeasureScore
 from sandscore.records.submission import Status, Submission, Version
 
 
@@ -42,7 +47,8 @@ class Rescored(Struct, frozen=True):
     before: RankedCard
     after: RankedCard | None
     folder: Path
-    answer: ScoreAnswer | FaultAnswer
+    answer: ScoreAnswer | FaultAnswer | None = None
+    """None where it was only recounted: the card is made when it is to be written."""
 
     @property
     def changed(self) -> bool:
@@ -124,9 +130,10 @@ class Rescoring:
         if unknown:
             raise ParticipantFault(f"not a scored submission: {', '.join(sorted(unknown))}")
         plan = RescoringPlan()
-        for one in scored:
-            if not ids or one.id in ids:
-                plan.rescored.append(await self._again(one))
+        chosen = [one for one in scored if not ids or one.id in ids]
+        counted = await self._recounted(chosen)
+        for one in chosen:
+            plan.rescored.append(await self._counted_again(one, counted.get(one.id)) or await self._again(one))
         for task, phase, members in _groups(plan.rescored):
             plan.groups.append(await self._group(task, phase, members))
         return plan
@@ -138,7 +145,8 @@ class Rescoring:
         has all of them count at once.
         """
         made = []
-        for one in plan.rescored:
+        for planned in plan.rescored:
+            one = await self._again(planned.submission) if planned.answer is None and planned.changed else planned
             folder = await self._home.kept(one.submission)
             if one.after is None or not isinstance(one.answer, ScoreAnswer) or not one.changed or folder is None:
                 continue
@@ -148,6 +156,27 @@ class Rescoring:
             made.append((one.submission, version))
         added = await asyncio.gather(*(self._home.add_version(*one) for one in made))
         return [one.id for (one, _), done in zip(made, added, strict=True) if done]
+
+    async def _recounted(self, chosen: Sequence[Submission]) -> dict[str, RecountedSubmission]:
+        """Those of which the counts were kept, counted anew where gold changed."""
+        found: dict[str, RecountedSubmission] = {}
+        groups: dict[tuple[str, str | None], list[str]] = {}
+        for one in chosen:
+            groups.setdefault((one.task, one.phase), []).append(one.id)
+        for (task, phase), members in groups.items():
+            answer = await self._hands.score(RecountRequest(task, phase, tuple(members)))
+            if isinstance(answer, RecountAnswer):
+                found |= answer.submissions
+        return found
+
+    async def _counted_again(self, one: Submission, counted: RecountedSubmission | None) -> Rescored | None:
+        """The card as far as a plan needs it; None where it cannot be had without scoring again."""
+        kept = await self._home.kept(one) if counted is not None else None
+        if counted is None or kept is None:
+            return None
+        before = read_card(kept / card_name(one.version))
+        after = _with_counts(before, counted)
+        return None if after is None else Rescored(one, before, after, kept)
 
     async def _again(self, one: Submission) -> Rescored:
         kept = await self._home.kept(one)
@@ -159,7 +188,7 @@ class Rescoring:
             if (kept / name).exists():
                 shutil.copyfile(kept / name, folder / name)
         answer = await self._hands.score(score_request(one, folder))
-        if isinstance(answer, GoldAnswer) or (
+        if isinstance(answer, GoldAnswer | RecountAnswer) or (
             isinstance(answer, FaultAnswer) and answer.blame is not Blame.PARTICIPANT
         ):
             raise OrganiserFault(f"{one.id}: {unfinished(answer)}")
@@ -190,6 +219,26 @@ class Rescoring:
         if not isinstance(answer, GoldAnswer):
             raise OrganiserFault(unfinished(answer))
         return answer
+
+
+def _with_counts(before: RankedCard, counted: RecountedSubmission) -> RankedCard | None:
+    """The card with other counts and what follows from them; None where it holds measures that were not counted."""
+    card = before.card
+    measures, per_note = dict(card.measures), dict(card.per_note)
+    if measures.keys() != counted.totals.keys() or not counted.notes.keys() <= per_note.keys():
+        return None
+    for name, (tp, fp, fn) in counted.totals.items():
+        score, counts = measures[name], Counts(tp, fp, fn)
+        if not isinstance(score, MeasureScore) or score.formula is not None:
+            return None
+        ratios = (
+            {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1} if score.reason is None else {}
+        )
+        measures[name] = score.model_copy(update={"tp": tp, "fp": fp, "fn": fn, **ratios})
+    for note, rows in counted.notes.items():
+        per_note[note] = dict(rows)
+    update = {"measures": measures, "per_note": per_note, "signature": counted.signature}
+    return replace(before, card=card.model_copy(update=update))
 
 
 def _groups(rescored: Sequence[Rescored]) -> Iterator[tuple[str, str | None, list[Rescored]]]:

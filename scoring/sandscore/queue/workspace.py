@@ -116,6 +116,10 @@ class Workspace(Struct, frozen=True):
         """Gold and notes as they are once read, for all workers; whoever needs one that is not there makes it."""
         return private_path(self.root, "indexes")
 
+    def counts(self, submission_id: str) -> Path:
+        """A submission's counts note by note, for whoever scores it again; made whenever it is scored."""
+        return private_path(self.root, "counts") / f"{submission_id}.counts"
+
     @property
     def attempts(self) -> Path:
         return private_path(self.root, "attempts")

@@ -79,7 +79,15 @@ class GoldRequest(_Message, frozen=True, tag="gold"):
     folders: dict[str, str]
 
 
-ScorerRequest = SubmissionScoreRequest | GoldRequest
+class RecountRequest(_Message, frozen=True, tag="recount"):
+    """The counts of these submissions with gold as it is now, from what was kept of each."""
+
+    task: str
+    phase: str | None
+    submissions: tuple[str, ...]
+
+
+ScorerRequest = SubmissionScoreRequest | GoldRequest | RecountRequest
 
 
 class BatchRequest(_Message, frozen=True, tag="batch"):
@@ -180,7 +188,21 @@ class GoldAnswer(_Message, frozen=True, tag="compared"):
     holders: dict[str, tuple[int, ...]] = {}
 
 
-ScorerAnswer = ScoreAnswer | GoldAnswer | FaultAnswer
+class RecountedSubmission(Struct, frozen=True):
+    """By measure tp, fp and fn, of all and of each note that changed; and what the card would be signed with."""
+
+    signature: str
+    totals: dict[str, tuple[int, int, int]]
+    notes: dict[str, dict[str, tuple[int, int, int]]]
+
+
+class RecountAnswer(_Message, frozen=True, tag="recounted"):
+    """Those of the submissions that need not be scored again to be counted."""
+
+    submissions: dict[str, RecountedSubmission]
+
+
+ScorerAnswer = ScoreAnswer | GoldAnswer | RecountAnswer | FaultAnswer
 
 
 class BatchAnswer(_Message, frozen=True, tag="answers"):

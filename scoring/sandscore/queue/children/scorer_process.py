@@ -22,11 +22,16 @@ from sandscore.queue.children.child_messages import (
     GoldAnswer,
     GoldChange,
     GoldRequest,
+    RecountAnswer,
+    RecountedSubmission,
+    RecountRequest,
     ScorerAnswer,
     ScorerRequest,
     SubmissionScoreRequest,
 )
 from sandscore.queue.workspace import Workspace, asked_workspace
+from sandscore.scoring.card_building import signature
+from sandscore.scoring.kept_counts import KeptCounts, kept_counts, recounted
 from sandscore.task_table.task import Task
 
 Place = tuple[str, int, int, str | None]
@@ -75,6 +80,40 @@ def _named(columns: Columns, dataset: DataSet, labels: LabelCodes) -> list[Place
     ]
 
 
+def recounted_answer(workspace: Workspace, scorer: Scorer, job: RecountRequest) -> RecountAnswer:
+    """From what was kept of each submission, by the gold that it was counted with."""
+    task, phase = workspace.task(job.task), job.phase
+    question, now, notes = scorer.question_of(task, phase)
+    found: dict[str, RecountedSubmission] = {}
+    if now.faulty("gold", "notes"):
+        return RecountAnswer(found)
+    by_gold: dict[str, dict[str, KeptCounts]] = {}
+    for name in job.submissions:
+        if (kept := kept_counts(workspace.counts(name), question, notes)) is not None:
+            by_gold.setdefault(kept.head.gold, {})[name] = kept
+    for gold, group in by_gold.items():
+        before, copy = now, workspace.gold_seen / f"{task.id}.{gold[:12]}.json"
+        if gold != now.sha256["gold"]:
+            if not copy.exists():
+                continue
+            before = load_files(task, Inputs(gold=copy, notes=workspace.notes(phase)))
+        counted = recounted(question, before, now, [*group.values()])
+        if counted is not None and before.sha256["gold"] == gold:
+            rows = zip(group.items(), counted.totals.tolist(), counted.now.tolist(), strict=True)
+            for (name, kept), totals, changed in rows:
+                measures, sha256 = (
+                    kept.head.measures,
+                    {"gold": now.sha256["gold"], "predictions": kept.head.predictions},
+                )
+                changes = zip(counted.notes, changed, strict=True)
+                found[name] = RecountedSubmission(
+                    signature(task, "challenge", sha256, question.hipaa if task.hipaa else None),
+                    dict(zip(measures, map(tuple, totals), strict=True)),
+                    {now.dataset.ids[at]: dict(zip(measures, map(tuple, of), strict=True)) for at, of in changes},
+                )
+    return RecountAnswer(found)
+
+
 _LEVELS = 3
 """An attempt's folder, and those it was made in."""
 
@@ -101,6 +140,8 @@ class Desk:
         workspace, scorer = self._under(challenge)
         if isinstance(job, SubmissionScoreRequest):
             return scorer.score(job, drafts)
+        if isinstance(job, RecountRequest):
+            return recounted_answer(workspace, scorer, job)
         return changes(workspace, scorer, job)
 
     def _under(self, challenge: str | None) -> tuple[Workspace, Scorer]:
