@@ -88,8 +88,9 @@ demo: environment  ## the whole flow on the bundled example challenge; without a
 fuzz: environment  ## hostile inputs, the kernel among sanitizers, and a guided search
 	@cd tests && PYTHONPATH=. ../$(PYTHON) -m fuzz.long
 
-soak: environment images  ## 500 workers killed, on every home of the queue
+soak: environment images podman  ## 500 workers killed, on every home of the queue; all of the hostile set on Podman
 	@$(PYTHON) benchmarks/queue_crashes.py
+	@SANDSCORE_SOAK=1 $(PYTHON) -m pytest -q tests/containers/test_podman_attack.py
 
 bench: environment  ## our speed beside decoding and the original scorers
 	@$(PYTHON) benchmarks/everything.py --json speed.json

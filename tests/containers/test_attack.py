@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hostile_reasons import expected_reasons, without_numbers
 
 from sandscore.base.errors import InfrastructureFault, UsageFault
 from sandscore.containers.engines import engine_protocol
@@ -34,7 +35,9 @@ def firing(small: RunLimits) -> Iterator[FiringRange]:
 @pytest.mark.engine
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_contained(firing: FiringRange, case: Case) -> None:
-    assert firing.fire(case).complaints == ()
+    verdict = firing.fire(case)
+    assert verdict.complaints == ()
+    assert without_numbers(verdict.reason) in expected_reasons(case.name)
 
 
 def without_filter_of(*calls: str) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 
 import httpx
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.base.clock import uptime, utc_now
 from sandscore.base.process_identity import boot
@@ -49,7 +50,7 @@ class _Rate(Struct, frozen=True):
     burst: int = 1
 
 
-class _Turns(Struct, array_like=True):
+class _Turns(Struct, frozen=True):
     """``next``: when the next turn is, as if there had been no rest; ``quiet``: until when nothing is asked at all;
     ``refused``: how often in a row too much was asked."""
 
@@ -82,18 +83,18 @@ class AccountBudget:
         """Wait for a turn in the lane, and for one of all requests."""
         lanes = [lane] if lane is Lane.REQUEST else [lane, Lane.REQUEST]
         with self._turns() as turns:
-            waits = [self._taken(turns[one], self._rates[one]) for one in lanes]
+            waits = [self._taken(turns, one) for one in lanes]
         waits.append(0.0)
         while (left := max(waits)) > 0:
             await asyncio.sleep(left)
             with self._turns() as turns:  # somebody may have been refused meanwhile
                 waits = [turns[one].quiet - uptime() for one in lanes]
 
-    def _taken(self, turns: _Turns, rate: _Rate) -> float:
+    def _taken(self, turns: list[_Turns], lane: Lane) -> float:
         """Seconds to wait for the turn that is now ours."""
-        now = uptime()
-        begins = max(now, turns.quiet, turns.next - (rate.burst - 1) * rate.seconds)
-        turns.next = max(turns.next, begins) + rate.seconds
+        now, mine, rate = uptime(), turns[lane], self._rates[lane]
+        begins = max(now, mine.quiet, mine.next - (rate.burst - 1) * rate.seconds)
+        turns[lane] = replace(mine, next=max(mine.next, begins) + rate.seconds)
         return begins - now
 
     def heed(self, lane: Lane, status: int, retry_after: str = "") -> None:
@@ -102,17 +103,16 @@ class AccountBudget:
         if status not in _THROTTLED:
             if self._refused(lane):
                 with self._turns() as turns:
-                    turns[lane].refused = 0.0
+                    turns[lane] = replace(turns[lane], refused=0.0)
             return
         said = min(_seconds(retry_after), _LONGEST_SECONDS)
         with self._turns() as turns:
             if said > 0:
-                for one in turns:
-                    one.quiet = max(one.quiet, uptime() + said)
+                turns[:] = [replace(one, quiet=max(one.quiet, uptime() + said)) for one in turns]
             elif status == 429:
-                wait = min(_MOST_UNASKED, _FIRST_SECONDS * 2 ** min(turns[lane].refused, 10))
-                turns[lane].quiet = max(turns[lane].quiet, uptime() + wait)
-                turns[lane].refused += 1
+                mine = turns[lane]
+                wait = min(_MOST_UNASKED, _FIRST_SECONDS * 2 ** min(mine.refused, 10))
+                turns[lane] = replace(mine, quiet=max(mine.quiet, uptime() + wait), refused=mine.refused + 1)
 
     def wait_for_message(self) -> float:
         """Seconds until a message could be sent."""
@@ -157,7 +157,8 @@ class AccountBudget:
         """It was answered, or never will be."""
         if lane is Lane.STATUS:
             with self._turns() as turns:
-                turns[lane].next = max(turns[lane].next, uptime() + self._rates[lane].seconds)
+                later = max(turns[lane].next, uptime() + self._rates[lane].seconds)
+                turns[lane] = replace(turns[lane], next=later)
         _close(held)
 
     async def _lock(self, names: Sequence[str]) -> list[int]:
