@@ -33,6 +33,9 @@ shells:
 proxy:
 	@tools/proxy.sh
 
+slurm:
+	@tools/slurm.sh
+
 peers: environment
 	@$(PYTHON) tools/peer_env.py presidio nlpsandbox-client neleval cwltool groovy-parser compose roc-validator
 
@@ -60,7 +63,7 @@ quick: check  ## lint, types and the unit tests, without engine, browser or orig
 needs: environment
 	@tools/needs.sh
 
-test: needs check images podman browser peers shells proxy models zig  ## everything that must hold
+test: needs check images podman browser peers shells proxy slurm models zig  ## everything that must hold
 	@$(PYTHON) -m pytest -n 2 --dist worksteal
 
 mutate: environment  ## small faults planted in every room, and which of them its tests do not notice

@@ -214,7 +214,7 @@ def leaves(command: click.Command) -> Iterator[click.Command]:
 NOBODY_KNOWS = {
     "annotator", "cause", "created", "dask", "dataset", "evaluation", "gpus", "home", "home_options", "image",
     "image_size", "lines", "local", "key", "listen", "mail", "metrics", "name", "other", "person",
-    "proxies", "public_url", "revoke", "who", "why",
+    "proxies", "public_url", "revoke", "shard", "who", "why",
     "memory", "notify", "only", "phase", "submission", "synapse", "synapse_options", "team", "types", "typos", "url",
 }  # fmt: skip
 

@@ -65,8 +65,8 @@ def test_every_verb_has_help_with_an_example() -> None:
         assert f"sandscore {' '.join(path)}" in (found.help or ""), path
 
 
-ELSEWHERE = {"run", "evaluate", "attack", "doctor", "queue", "serve", "submit", "status"}
-"""Verbs whose examples need an engine or a queue; tests of their own run them."""
+ELSEWHERE = {"run", "gather", "evaluate", "attack", "doctor", "queue", "serve", "submit", "status"}
+"""Verbs whose examples need an engine, a queue or a run; tests of their own run them."""
 
 
 def examples() -> list[list[str]]:

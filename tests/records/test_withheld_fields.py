@@ -35,7 +35,7 @@ def test_every_field_is_let_out_or_kept_back(model: type[BaseModel]) -> None:
     kept = {pointer.rpartition("/")[2] for pointer in running_fields("rounded")}
     let_out = {
         Board: "sandscore task definition profile phase headline config rows policy withheld "
-        "seed gold units adjustment log_root",
+        "seed gold units adjustment log_root agreement",
         Row: "rank team name submission image created measures",
         RankedMeasure: "f1 value formula direction",
         FormulaMeasure: "score formula direction plugin",

@@ -14,6 +14,7 @@ from released_samples import packed, released
 from struct_values import changeable
 
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, ParticipantFault, UsageFault
+from sandscore.containers.run_shards import gathered_record
 from sandscore.containers.sent_notes import read_notes
 from sandscore.queue.attempt_files import PREDICTIONS, RUN
 from sandscore.queue.attempt_scoring import Scorer
@@ -34,7 +35,7 @@ from sandscore.queue.children.child_messages import (
     SweepRequest,
 )
 from sandscore.queue.children.child_process import runner_environment, scorer_environment
-from sandscore.queue.dask.dask_executor import cut, joined, together
+from sandscore.queue.dask.dask_executor import cut, joined
 from sandscore.queue.disk_space import full, want_room
 from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
 from sandscore.queue.homes.sqlite.sqlite_claims import SqliteClaims
@@ -696,10 +697,10 @@ def test_shards_become_one_run(tmp_path: Path) -> None:
     usual |= {"limits": RunLimits(), "concurrency": 1, "notes_sha256": "0", "outcome": Outcome.FINISHED}
     one = RunRecord(notes=2, retried_notes=1, cpu_seconds=1.5, peak_memory_bytes=7, warnings=("a", "b"), **usual)
     two = RunRecord(notes=3, retried_notes=2, cpu_seconds=None, seconds=Seconds(total=4.0), warnings=("b",), **usual)
-    both = together([one, two])
+    both = gathered_record([one, two])
     assert (both.notes, both.retried_notes, both.cpu_seconds, both.peak_memory_bytes) == (5, 3, 1.5, 7)
     assert (both.seconds.total, both.warnings, both.latency) == (4.0, ("a", "b"), None)
-    assert (together([two]).cpu_seconds, together([two]).peak_memory_bytes) == (None, None)
+    assert (gathered_record([two]).cpu_seconds, gathered_record([two]).peak_memory_bytes) == (None, None)
     parts = [tmp_path / "1", tmp_path / "2"]
     for path, content in zip(parts, (b"[\n1,\n2\n]\n", b"[\n3\n]\n"), strict=True):
         path.write_bytes(content)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sandscore.api.results import Run as Run
     from sandscore.api.running_calls import RunFiles as RunFiles
     from sandscore.api.running_calls import RunPlan as RunPlan
+    from sandscore.api.running_calls import gather as gather
     from sandscore.api.running_calls import run as run
     from sandscore.api.running_calls import run_to_folder as run_to_folder
     from sandscore.api.scoring_calls import ScoreFiles as ScoreFiles
@@ -85,7 +86,7 @@ _HOMES = {
         *("PowerAnswer", "RankingPlan", "board_text", "patients_for", "rank", "rank_to_file", "verify"),
     ),
     "sandscore.api.results": ("Comparison", "MeasureResult", "Problems", "RankedBoard", "Result", "Run"),
-    "sandscore.api.running_calls": ("RunFiles", "RunPlan", "run", "run_to_folder"),
+    "sandscore.api.running_calls": ("RunFiles", "RunPlan", "gather", "run", "run_to_folder"),
     "sandscore.api.scoring_calls": ("ScoreFiles", "ScoringPlan", "score", "score_to_files", "shown_intervals"),
     "sandscore.api.validation_calls": ("validate", "validate_file"),
     "sandscore.api.verification_calls": ("Checked", "Evidence", "Upheld", "check", "make_key", "witness"),

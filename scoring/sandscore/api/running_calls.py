@@ -1,6 +1,6 @@
 """Running as a call: an annotator over notes, its predictions and the record of its run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -30,6 +30,8 @@ from sandscore.containers.failure_cures import cure_of, last_lines
 from sandscore.containers.kept_answers import PARTIAL
 from sandscore.containers.python_annotator import run_in_python
 from sandscore.containers.run_context import Annotator, Kind, preset
+from sandscore.containers.run_shards import gather as gather_shards
+from sandscore.containers.run_shards import notes_of, shard_of
 from sandscore.containers.sent_notes import SentNote, read_notes
 from sandscore.records.run_record import Hardening, Outcome, Protocol, RunLimits, RunRecord
 from sandscore.task_table.task import Task, find_task
@@ -67,6 +69,8 @@ class RunPlan(Struct, frozen=True, kw_only=True):
     """Of the table of engines; None for what the challenge says, else the usual one or the only one that is ready."""
     others: tuple[Task, ...] = ()
     """More tasks for the same start: each note goes to each one's path."""
+    shard: str | None = None
+    """3/10 for the third of ten shards: every tenth note. ``gather`` makes one run of all of them."""
     resume: bool = False
     """Go on with the answers that an earlier run kept in its folder."""
 
@@ -179,6 +183,8 @@ def run_to_folder(request: RunPlan, folder: Path, following: Following = unfollo
     if protocol == "batch" and (request.resume or request.others):
         raise UsageFault("a batch program is run for one task, and answers all notes at once or none")
     notes, digest = read_notes(request.notes)
+    shard = None if request.shard is None else shard_of(request.shard, len(notes))
+    notes = notes if shard is None else notes_of(notes, shard)
     job = RunJob(
         task=task,
         annotator=Annotator(request.kind, request.reference, protocol),
@@ -192,6 +198,7 @@ def run_to_folder(request: RunPlan, folder: Path, following: Following = unfollo
         others=request.others,
         folder=folder,
         resume=request.resume,
+        shard=shard,
     )
     places = [task_folder(folder, one, job.tasks) for one in job.tasks]
     for place in places:
@@ -208,6 +215,15 @@ def run_to_folder(request: RunPlan, folder: Path, following: Following = unfollo
         end = tuple(last_lines(came.log)) if failed else ()
         done.append(RunFiles(came.record, place, cure=cure_of(came.record, came.log, came.refused), log_end=end))
     return replace(done[0], others=tuple(done[1:]))
+
+
+def gather(folders: Sequence[str | Path], output: str | Path) -> RunFiles:
+    """One run of the runs of all its shards, in the folder ``output``: the bytes that a run of all notes has.
+
+    Of several tasks each has a folder in it, and all but the first are ``others``.
+    """
+    made = [RunFiles(record, place) for place, record in gather_shards([*map(Path, folders)], Path(output)).items()]
+    return replace(made[0], others=tuple(made[1:]))
 
 
 def _challenge(request: RunPlan) -> "Challenge | None":

@@ -172,7 +172,14 @@ def _slice_rules(_context: click.Context) -> Iterable[str]:
     return SLICE_RULES
 
 
+def _engines(_context: click.Context) -> Iterable[str]:
+    from sandscore.containers.engines.engine_registry import ENGINES
+
+    return ENGINES.names
+
+
 _WORDS: dict[str, Words] = {
+    "engine": _engines,
     "slices": _slice_rules,
     "swap": _name_sets,
     "task": _tasks,

@@ -16,6 +16,7 @@ VERBS = {
     "tasks": "tasks",
     "init": "init",
     "run": "run",
+    "gather": "gather",
     "evaluate": "evaluate",
     "attack": "attack",
     "doctor": "doctor",

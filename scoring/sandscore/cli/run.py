@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     "-o", "--output", required=True, type=click.Path(path_type=Path, file_okay=False), help="The run's folder."
 )
 @run_options
+@click.option(
+    "--shard",
+    metavar="I/N",
+    help="Every N-th note from the I-th on, one of N machines' share; see gather.",
+)
 @format_option
 def command(
     task: "Task | None", tasks: "tuple[Task, ...] | None", output: Path, output_format: str, **options: Any

@@ -42,6 +42,7 @@ from sandscore.records.run_record import (
     RunFault,
     RunLimits,
     RunRecord,
+    RunShard,
     Seconds,
     Stage,
 )
@@ -104,6 +105,8 @@ class RunJob(Struct, frozen=True):
     """What the log shares with the notes is masked; not where the notes may be seen by whoever gets the log."""
     engine: str | None = None
     """The name of a row of the table of engines; None for the usual one, or the only one that is ready."""
+    shard: RunShard | None = None
+    """Of which the notes are, where other machines have the others."""
     others: tuple[Task, ...] = ()
     """More tasks that the same start is asked, each note on each one's path."""
     folder: Path | None = None
@@ -196,6 +199,7 @@ def _record(
         concurrency=job.concurrency,
         notes=len(job.notes),
         notes_sha256=job.notes_sha256,
+        shard=job.shard,
         latency=latency_of(timing.latencies) if timing else None,
         notes_per_second=asked / timing.seconds if timing and timing.seconds else None,
         retried_notes=seen.retried,
@@ -275,7 +279,8 @@ def _first_round(job: RunJob, task: Task, setting: Setting, seen: Facts, stack: 
     if job.folder is None or job.annotator.protocol == "batch":
         return Round(task, job.notes, counted=True)
     annotator = (setting.image.digest or setting.image.id) if setting.image else job.annotator.reference
-    identity = RunIdentity(task.id, job.annotator.kind, annotator, job.notes_sha256, len(job.notes))
+    shard = "" if job.shard is None else f"{job.shard.number}/{job.shard.of}"
+    identity = RunIdentity(task.id, job.annotator.kind, annotator, job.notes_sha256, len(job.notes), shard)
     kept = KeptAnswers(task_folder(job.folder, task, job.tasks) / PARTIAL, identity)
     stack.callback(kept.close)
     before = kept.resume(job.notes, Answers(task, job.limits)) if job.resume else {}
@@ -324,7 +329,7 @@ def clear(folder: Path, *, resume: bool = False) -> None:
 
     To ``resume`` one, what that has kept of its answers stays.
     """
-    with _writing(folder):
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name in (RECORD, PREDICTIONS, REFUSED, LOG, *(() if resume else (PARTIAL,))):
             (folder / name).unlink(missing_ok=True)
@@ -339,7 +344,7 @@ def write_run(
     What was kept of the answers stays until a run finishes, or has to be another: its annotator answered wrongly.
     """
     clear(folder, resume=True)
-    with _writing(folder):
+    with writing(folder):
         for name, content in (beside or {}).items():
             write_file(folder / name, content, sync=True)
         write_file(folder / LOG, run.log.encode(), sync=True)
@@ -352,7 +357,7 @@ def write_run(
             (folder / PARTIAL).unlink(missing_ok=True)
 
 
-def _writing(folder: Path) -> AbstractContextManager[None]:
+def writing(folder: Path) -> AbstractContextManager[None]:
     return told(folder, "{where}: cannot be written ({why})", fault=UsageFault)
 
 

@@ -63,15 +63,24 @@ class RunIdentity(Struct, frozen=True):
     annotator: str
     notes_sha256: str
     notes: int
+    shard: str = ""
 
     def difference(self, now: "RunIdentity") -> str | None:
         """In words, the first thing that is not the same now."""
-        names = {"task": "task", "kind": "kind of annotator", "annotator": self.kind, "notes_sha256": "notes"}
+        names = {
+            "task": "task",
+            "kind": "kind of annotator",
+            "annotator": self.kind,
+            "notes_sha256": "notes",
+            "shard": "shard",
+        }
         found = next((name for name in names if getattr(self, name) != getattr(now, name)), None)
         if found is None:
             return None
         if found == "notes_sha256":
             return "other notes"
+        if found == "shard":
+            return f"another shard, {self.shard or 'all notes'} and not {now.shard or 'all notes'}"
         return f"another {names[found]}, {getattr(self, found)} and not {getattr(now, found)}"
 
 

@@ -164,6 +164,14 @@ class Check(StrictRecord):
     detail: str | None = None
 
 
+class RunShard(StrictRecord):
+    """One machine's share of a run: every ``of``-th note, from the ``number``-th on."""
+
+    number: int = Field(ge=1)
+    of: int = Field(ge=1)
+    notes: int = Field(ge=0, description="Of all shards together.")
+
+
 class RunRecord(StrictRecord):
     """run.json."""
 
@@ -185,6 +193,8 @@ class RunRecord(StrictRecord):
     concurrency: int
     notes: int
     notes_sha256: str
+    shard: RunShard | None = Field(default=None, description="Null where all notes were asked.")
+    shards: int | None = Field(default=None, description="Of how many shards the run was gathered.")
     started: str | None = None
     seconds: Seconds = Seconds()
     latency: Latency | None = None

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from sandscore.base.errors import InfrastructureFault, UsageFault
 from sandscore.base.whole_files import write_synced
+from sandscore.containers.run_shards import gathered_record
 from sandscore.containers.sent_notes import read_notes
 from sandscore.queue.attempt_files import EARLY_LOG, LOG, NOTES, PREDICTIONS, PROBLEMS, REFUSED, RUN
 from sandscore.queue.children.child_messages import (
@@ -35,7 +36,7 @@ from sandscore.queue.children.child_messages import (
     SweepRequest,
 )
 from sandscore.queue.worker.executor import Hands, LocalHands
-from sandscore.records.run_record import Outcome, RunRecord, Seconds
+from sandscore.records.run_record import Outcome, RunRecord
 
 SHARD_CHARACTERS = 2_000_000
 Part = tuple[int, int]
@@ -67,29 +68,9 @@ def joined(name: str, parts: Sequence[Path], target: Path) -> None:
         write_synced(target, whole + b"\n]\n")
     elif name == RUN:
         records = [RunRecord.model_validate_json(content) for content in contents]
-        write_synced(target, (together(records).model_dump_json(indent=2) + "\n").encode())
+        write_synced(target, (gathered_record(records).model_dump_json(indent=2) + "\n").encode())
     else:
         write_synced(target, b"".join(contents))
-
-
-def together(records: Sequence[RunRecord]) -> RunRecord:
-    """One record of all shards: what was used adds up, what was reached at most is the most."""
-    first = records[0]
-    longest = max((record.seconds.total or 0.0 for record in records), default=None)
-    peaks = [record.peak_memory_bytes for record in records if record.peak_memory_bytes is not None]
-    used = [record.cpu_seconds for record in records if record.cpu_seconds is not None]
-    return first.model_copy(
-        update={
-            "notes": sum(record.notes for record in records),
-            "seconds": Seconds(total=longest),
-            "latency": None,
-            "notes_per_second": None,
-            "retried_notes": sum(record.retried_notes for record in records),
-            "cpu_seconds": sum(used) if used else None,
-            "peak_memory_bytes": max(peaks, default=None),
-            "warnings": tuple(dict.fromkeys(warning for record in records for warning in record.warnings)),
-        }
-    )
 
 
 _LOOK_SECONDS = 1.0
