@@ -115,13 +115,13 @@ def recounted(question: "Question", before: Loaded, now: Loaded, kept: Sequence[
     notes = changed_notes(before, now)
     if measures is None or notes is None or len(notes) > MOST_NOTES:
         return None
-    tables = np.stack([one.table for one in kept]).astype(np.int64)
-    old = tables[:, list(notes)]
+    totals = np.stack([one.table.sum(axis=0, dtype=np.int64) for one in kept])
+    old = np.stack([one.table[list(notes)] for one in kept]).astype(np.int64)
     size = sum(len(one.columns) for one in kept) // len(kept) * len(notes) // max(1, len(now.dataset.ids)) + 1
     step = max(1, _TOGETHER // (size + _per_note(now, notes)))
     pieces = [_counted(question, measures, now, notes, kept[at : at + step]) for at in range(0, len(kept), step)]
     new = np.concatenate(pieces) if notes else old
-    return RecountedNotes(notes, tables.sum(axis=1) - old.sum(axis=1) + new.sum(axis=1), old, new)
+    return RecountedNotes(notes, totals - old.sum(axis=1) + new.sum(axis=1), old, new)
 
 
 def changed_notes(before: Loaded, now: Loaded) -> tuple[int, ...] | None:
