@@ -1,8 +1,8 @@
 """A stand-in for the program ``apptainer``: knows the documented options of exec and run, refuses any other.
 
-It runs the image by bubblewrap, and does only what it is told: no network name space without ``--net``, no filter without
-``--security seccomp:``, the host's /sys unless ``--no-mount sys``. Beside it lie ``profile.json`` and ``filter``, the
-one profile that it can apply, compiled. Standard library alone: it starts inside a submission's limits.
+It runs the image by bubblewrap, and does only what it is told: no network name space without ``--net``, no filter
+without ``--security seccomp:``, the host's /sys unless ``--no-mount sys``. Beside it lie ``profile.json`` and
+``filter``, the one profile that it can apply, compiled. Standard library alone: it starts inside a submission's limits.
 """
 
 import os
@@ -90,8 +90,12 @@ def main() -> int:
     passed["HOME"] = given["home"][0].partition(":")[2] if "home" in given else "/nonexistent"
     options, kept = bubblewrap_words(given, image)
     identity = dict(item.split(":", 1) for item in given.get("security", []) if item[1:3] == "id")
-    changed = {"user": int(identity["uid"]), "group": int(identity["gid"]), "extra_groups": []} if identity else {}
-    ended = subprocess.run([*options, "--", *command], env=passed, pass_fds=kept, check=False, **changed).returncode
+    if identity:
+        os.setgroups([])
+        os.setresgid(*[int(identity["gid"])] * 3)
+        os.setresuid(*[int(identity["uid"])] * 3)
+    done = subprocess.run([*options, "--", *command], env=passed, pass_fds=kept, check=False)
+    ended = done.returncode
     return ended if ended >= 0 else 128 - ended
 
 
