@@ -254,8 +254,10 @@ def test_the_numbers_of_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         seen.append(given)
 
     monkeypatch.setattr(work, "_work", worked)
-    there = SimpleNamespace(workspace=queue(tmp_path), row=SimpleNamespace(makes_boards=lambda root: True))
+    row = SimpleNamespace(makes_boards=lambda root: True, is_service=False)
+    there = SimpleNamespace(workspace=queue(tmp_path), row=row)
     monkeypatch.setattr(work, "place_of", lambda words, where, after: (there, words[1 - after :]))
+    monkeypatch.setattr(work, "queue_in", lambda root, where: there)
     monkeypatch.setattr("sandscore.queue.layout_move.update_layout", lambda root, row: None)
     work.command.main(["q"], standalone_mode=False)
     place, plan, dask, output_format, metrics = seen[0]
@@ -281,7 +283,7 @@ def test_a_folder_of_data_with_its_phase(tmp_path: Path) -> None:
 def test_a_queue_that_was_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     challenge = SimpleNamespace(challenge="c", phases=())
     workspace = SimpleNamespace(challenge=challenge, tasks=lambda _: ["date", "id"])
-    made: Any = SimpleNamespace(root=tmp_path, workspace=workspace, facts={"evaluation": 7}, mended=None)
+    made: Any = SimpleNamespace(root=tmp_path, workspace=workspace, facts={"evaluation": 7}, said=(), mended=None)
     queue_init._say(made, "text")
     queue_init._say(made, "json")
     text, told = capsys.readouterr().out.splitlines()
@@ -451,7 +453,7 @@ def test_the_machine(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     del findings[1:]
     assert doctor.command.main(["--format", "json"], standalone_mode=False) == 0
     assert json.loads(capsys.readouterr().out) == [
-        {"name": "disk", "level": "ok", "found": "7 GB", "advice": None, "engine": None}
+        {"name": "disk", "level": "ok", "found": "7 GB", "advice": None, "engine": None, "by": "host"}
     ]
 
 

@@ -37,7 +37,7 @@ from hypothesis import strategies as st
 
 from sandscore.base.errors import MissingFile
 from sandscore.containers.images.image_archive import find_archived, image_archive
-from sandscore.containers.images.layer_unpacking import unpack
+from sandscore.containers.images.layer_unpacking import unpack_layers
 from sandscore.records.run_record import ImageFacts, Outcome, RunFault, RunLimits
 
 LARGE = 10 << 30
@@ -60,7 +60,7 @@ def unpacked(tmp_path: Path, content: bytes, most: int = LARGE) -> Path:
     root = tmp_path / "root"
     root.mkdir()
     with image_archive(written(tmp_path, content), most) as image:
-        unpack(image, os.fsencode(root), most)
+        unpack_layers(image, os.fsencode(root), most)
     return root
 
 

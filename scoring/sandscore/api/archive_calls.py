@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from sandscore.api.verification_calls import Checked, Evidence, check
-from sandscore.attestation.research_crate import BOARDS, LOG, check_folder, unpack
+from sandscore.attestation.research_crate import BOARDS, LOG, check_folder, unpack_crate
 from sandscore.base.errors import ParticipantFault, UsageFault
 
 _Steps = AbstractContextManager[Callable[[int], object]]
@@ -47,4 +47,4 @@ def _unpacked(path: Path) -> Iterator[tuple[Path, list[str]]]:
         yield path, check_folder(path)
         return
     with tempfile.TemporaryDirectory(prefix="sandscore-") as folder:
-        yield Path(folder), unpack(path, Path(folder))
+        yield Path(folder), unpack_crate(path, Path(folder))

@@ -121,7 +121,7 @@ def is_crate(path: Path) -> bool:
         return False
 
 
-def unpack(path: Path, folder: Path) -> list[str]:
+def unpack_crate(path: Path, folder: Path) -> list[str]:
     """The files of a crate, each as it was described, into the folder; their names. Believes nothing."""
     try:
         with zipfile.ZipFile(path) as archive:

@@ -29,7 +29,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
 Path = tuple[bytes, ...]
 
 
-def unpack(parts: ImageParts, root: bytes, most_bytes: int) -> int:
+def unpack_layers(parts: ImageParts, root: bytes, most_bytes: int) -> int:
     """All layers of an image into an empty folder; how many bytes there were."""
     examination = LayerExamination(parts, most_bytes)
     for layer in parts.layers:

@@ -147,7 +147,7 @@ class BubblewrapSandbox(Sandbox):
         if answer != b"!" or socket.SCM_RIGHTS not in told_beside:
             raise not_made(answer.decode(errors="replace") or "its launcher ended")
         self.output = array.array("i", told_beside[socket.SCM_RIGHTS])[0]
-        self._bubblewrap = _CREDENTIALS.unpack(told_beside[socket.SCM_CREDENTIALS])[0]
+        self._bubblewrap = _CREDENTIALS.unpack_from(told_beside[socket.SCM_CREDENTIALS])[0]
         weakref.finalize(self, os.close, self.output)
 
     def special(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from sandscore.containers.engines.engine_protocol import INPUT, OUTPUT, abandone
 from sandscore.containers.images.image_archive import ArchivedImage, image_archive
 from sandscore.containers.images.image_parts import ImageDescription, StartConfig
 from sandscore.containers.images.layer_entries import path_mark, refused
-from sandscore.containers.images.layer_unpacking import resolved, unpack
+from sandscore.containers.images.layer_unpacking import resolved, unpack_layers
 from sandscore.records.run_record import ImageFacts, Outcome, RunFault, RunLimits
 
 _VARIABLE = "SANDSCORE_IMAGES"
@@ -136,7 +136,7 @@ class ImageRoots:
     def _unpack(self, image: ArchivedImage) -> None:
         with self.making() as place:
             root = place / _ROOT
-            size = unpack(image, os.fsencode(root), 1 << 62)
+            size = unpack_layers(image, os.fsencode(root), 1 << 62)
             said = msgspec.json.decode(image.description, type=ImageDescription)
             self.keep(place, prepared(root, image.id, size, said.config or StartConfig()))
 

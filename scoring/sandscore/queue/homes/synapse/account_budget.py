@@ -187,7 +187,7 @@ def _read(content: bytes) -> list[_Turns]:
     """Of this start of the machine; from any other, or damaged, it says nothing."""
     if len(content) != _LAYOUT.size:
         return [_Turns() for _ in Lane]
-    start, *numbers = _LAYOUT.unpack(content)
+    start, *numbers = _LAYOUT.unpack_from(content)
     latest = uptime() + _LONGEST_SECONDS * 60
     if start != boot().encode()[:36].ljust(36, b"\0") or not all(0 <= number <= latest for number in numbers):
         return [_Turns() for _ in Lane]
