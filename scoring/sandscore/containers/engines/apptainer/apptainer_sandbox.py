@@ -9,7 +9,6 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any
 
 from sandscore.base.errors import OrganiserFault
 from sandscore.containers.engines.apptainer.apptainer_words import PROFILE, apptainer_environment, apptainer_words
@@ -17,6 +16,7 @@ from sandscore.containers.engines.bubblewrap.bubblewrap_sandbox import (
     BubblewrapSandbox,
     ContainerOutput,
     Launch,
+    Special,
     StartDescriptors,
     not_made,
 )
@@ -60,14 +60,10 @@ class ApptainerSandbox(BubblewrapSandbox):
         self._let_out()
         self.start_seconds = time.monotonic() - begun
 
-    def special(self) -> dict[str, Any]:
+    def special(self) -> Special:
         """It stays whoever we are, since it is Apptainer that changes to the container's user."""
-        return {
-            "user": None,
-            "environment": apptainer_environment(self._launch.image),
-            "texts": {PROFILE: self._launch.profile},
-            "processes": True,
-        }
+        environment = apptainer_environment(self._launch.image)
+        return Special(environment=environment, texts={PROFILE: self._launch.profile}, processes=True)
 
     def _await_first(self) -> None:
         """The first process of a name space that Apptainer has made; None where it ended before it was seen."""

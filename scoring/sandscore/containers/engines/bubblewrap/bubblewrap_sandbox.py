@@ -62,6 +62,15 @@ class Launch(Struct, frozen=True):
     batch: BatchNotes | None = None
 
 
+class Special(Struct, frozen=True):
+    """Of the launcher: the user it becomes, variables, files beside the image's, and a /proc of its own."""
+
+    user: tuple[int, int] | None = None
+    environment: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    processes: bool = False
+
+
 class BubblewrapSandbox(Sandbox):
     """A container of this machine's kernel, made by us."""
 
@@ -120,22 +129,23 @@ class BubblewrapSandbox(Sandbox):
         self, line: socket.socket, folders: list[MemoryFolder], arguments: list[str], keep: list[int]
     ) -> None:
         """The launcher is told everything; it hands back the folder for results."""
+        special = self.special()
         notes = self._launch.batch.notes if self._launch.batch else b""
         told = {
             "root": str(self._launch.root),
             "folders": [[folder.name, folder.options, folder.programs] for folder in folders],
             "notes": len(notes),
             "batch": self._launch.batch is not None,
-            "user": owner(self.limits) if os.geteuid() == 0 else None,
+            "user": special.user,
             "parent": os.getpid(),
             "files": self.limits.open_files,
             "program": self._launch.bubblewrap,
             "arguments": arguments,
             "keep": keep,
-            "environment": {},
-            "texts": {},
-            "processes": False,
-        } | self.special()
+            "environment": special.environment,
+            "texts": special.texts,
+            "processes": special.processes,
+        }
         line.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         line.settimeout(_PATIENCE)
         try:
@@ -150,9 +160,8 @@ class BubblewrapSandbox(Sandbox):
         self._bubblewrap = _CREDENTIALS.unpack_from(told_beside[socket.SCM_CREDENTIALS])[0]
         weakref.finalize(self, os.close, self.output)
 
-    def special(self) -> dict[str, Any]:
-        """What the launcher does otherwise than for bubblewrap."""
-        return {}
+    def special(self) -> "Special":
+        return Special(user=owner(self.limits) if os.geteuid() == 0 else None)
 
     def _follow_status(self, descriptor: int) -> None:
         """What bubblewrap tells: the number of its first process, and in the end the exit code."""
