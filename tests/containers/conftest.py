@@ -2,6 +2,8 @@
 
 import os
 import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,8 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 from python_images import PythonImages
 
+from sandscore.containers.engines.bubblewrap.compiled_seccomp import compiled_filter
 from sandscore.containers.engines.docker.docker_engine import docker_client
 from sandscore.containers.engines.docker.docker_row import DockerEngine
+from sandscore.containers.engines.engine_protocol import seccomp_profile
 from sandscore.containers.hostile.hostile_images import HostileImages, hostile_images
 from sandscore.containers.sent_notes import SentNote
 from sandscore.records.run_record import MIB, RunLimits
@@ -49,6 +53,23 @@ def unpacked_images(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         folder = tmp_path_factory.mktemp("images")
         patch.setenv("SANDSCORE_IMAGES", str(folder))
         yield folder
+
+
+@pytest.fixture
+def apptainer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A stand-in for it, where a container's own /tmp does not hide it."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        standin = Path(__file__).parent / "standins" / "apptainer_standin.py"
+        (folder / "apptainer_standin.py").write_bytes(standin.read_bytes())
+        (folder / "profile.json").write_text(seccomp_profile(), encoding="utf-8")
+        (folder / "filter").write_bytes(compiled_filter(seccomp_profile()))
+        program = folder / "apptainer"
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {folder}/apptainer_standin.py "$@"\n')
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+        yield program
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,9 @@ MANIFESTS = sorted((ROOT / "submissions").glob("*/submission.json"))
 @pytest.mark.engine
 @pytest.mark.usefixtures("python_image")
 @pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda path: path.parent.name)
-def test_same_predictions(client: "DockerClient", manifest: Path, tmp_path: Path, unpacked_images: Path) -> None:
+def test_same_predictions(
+    client: "DockerClient", manifest: Path, tmp_path: Path, unpacked_images: Path, apptainer: Path
+) -> None:
     told = json.loads(manifest.read_text(encoding="utf-8"))
     task = find_task(told["task"])
     image = f"sandscore-test-{os.getpid()}-{manifest.parent.name}"
@@ -45,13 +47,15 @@ def test_same_predictions(client: "DockerClient", manifest: Path, tmp_path: Path
     held = json.loads((manifest.parent / told["predictions"]).read_bytes())
     assert json.loads(b"".join(predictions(task, notes, done.answers))) == held
     if archive.exists():
-        again = run(
-            RunJob(task, Annotator("image", f"oci-archive:{archive}"), notes, digest, RunLimits(), engine="bubblewrap")
-        )
-        assert again.answers == done.answers, "the same bytes without a daemon"
-        assert again.record.image is not None
-        assert done.record.image is not None
-        assert again.record.image.id == done.record.image.id
+        assert apptainer.exists()
+        for engine in ("bubblewrap", "apptainer") if task.id == "date" else ("bubblewrap",):
+            again = run(
+                RunJob(task, Annotator("image", f"oci-archive:{archive}"), notes, digest, RunLimits(), engine=engine)
+            )
+            assert again.answers == done.answers, "the same bytes without a daemon"
+            assert again.record.image is not None
+            assert done.record.image is not None
+            assert again.record.image.id == done.record.image.id
         shutil.rmtree(unpacked_images)
         archive.unlink()
 

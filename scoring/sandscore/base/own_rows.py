@@ -58,6 +58,7 @@ OWN_ROWS = {
         "docker": "sandscore.containers.engines.docker.docker_row:DockerRow",
         "podman": "sandscore.containers.engines.podman.podman_row:PodmanRow",
         "bubblewrap": "sandscore.containers.engines.bubblewrap.bubblewrap_row:BubblewrapRow",
+        "apptainer": "sandscore.containers.engines.apptainer.apptainer_row:ApptainerRow",
     },
     "sandscore.homes": {
         "sqlite": "sandscore.queue.homes.sqlite.sqlite_row:SqliteRow",

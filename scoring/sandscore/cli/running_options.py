@@ -48,7 +48,7 @@ memory_option = click.option("--memory", callback=_size, metavar="SIZE", help="M
 engine_option = click.option(
     "--engine",
     metavar="ENGINE",
-    help="What runs images: docker, podman or bubblewrap. (docker, or the only one there is)",
+    help="What runs images: docker, podman, bubblewrap or apptainer. (docker, or the only one there is)",
 )
 _OPTIONS = (
     click.option("--notes", required=True, help="The notes to annotate: JSON or JSON Lines."),

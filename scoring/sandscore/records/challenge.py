@@ -163,7 +163,7 @@ class Images(StrictRecord):
         "null is what the home has.",
     )
     engine: Name | None = Field(
-        default=None, description="docker, podman or bubblewrap; null is Docker, or the only one there is."
+        default=None, description="docker, podman, bubblewrap or apptainer; null is Docker, or the only one there is."
     )
     teams: dict[Name, RegistryTeam] = Field(
         default_factory=dict, description="What {team} is for a team whose name is not its own in the registry."

@@ -36,7 +36,7 @@ def requirements() -> Iterator[Finding]:
 
 def examine_bubblewrap(engine: "BubblewrapEngine") -> Iterator[Finding]:
     """Whether it does what it is told."""
-    yield Finding("engine", "ok", f"bubblewrap {engine.facts().version}")
+    yield Finding("engine", "ok", f"{engine.name} {engine.facts().version}")
     try:
         root = control_root()
         shown = f"control groups, version {root.version}: {', '.join(NEEDED)}"

@@ -62,6 +62,15 @@ class Launch(Struct, frozen=True):
     batch: BatchNotes | None = None
 
 
+class Special(Struct, frozen=True):
+    """Of the launcher: the user it becomes, variables, files beside the image's, and a /proc of its own."""
+
+    user: tuple[int, int] | None = None
+    environment: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    processes: bool = False
+
+
 class BubblewrapSandbox(Sandbox):
     """A container of this machine's kernel, made by us."""
 
@@ -83,7 +92,7 @@ class BubblewrapSandbox(Sandbox):
         folders = memory_folders(self._launch.image, self.limits, self._launch.batch)
         words = container_words(self._launch.image, self.limits, folders, self._group.shown)
         with ExitStack() as stack:
-            fds = _Descriptors(stack)
+            fds = StartDescriptors(stack)
             status, release = fds.pipe(inherited="write"), fds.pipe(inherited="read")
             given = fds.memory(b"".join(word.encode() + b"\0" for word in words))
             filtered = fds.memory(compiled_filter(self._launch.profile))
@@ -96,7 +105,7 @@ class BubblewrapSandbox(Sandbox):
             for descriptor in (*keep, output[1]):
                 fds.close(descriptor)
             theirs.close()
-            self.log.follow(_Output(fds.keep(output[0])), self.limits.log_bytes, self.kill)
+            self.log.follow(ContainerOutput(fds.keep(output[0])), self.limits.log_bytes, self.kill)
             self._hand_over(ours, folders, arguments, keep)
             self._follow_status(fds.keep(status[0]))
             self._limit()
@@ -120,18 +129,22 @@ class BubblewrapSandbox(Sandbox):
         self, line: socket.socket, folders: list[MemoryFolder], arguments: list[str], keep: list[int]
     ) -> None:
         """The launcher is told everything; it hands back the folder for results."""
+        special = self.special()
         notes = self._launch.batch.notes if self._launch.batch else b""
         told = {
             "root": str(self._launch.root),
             "folders": [[folder.name, folder.options, folder.programs] for folder in folders],
             "notes": len(notes),
             "batch": self._launch.batch is not None,
-            "user": owner(self.limits) if os.geteuid() == 0 else None,
+            "user": special.user,
             "parent": os.getpid(),
             "files": self.limits.open_files,
             "program": self._launch.bubblewrap,
             "arguments": arguments,
             "keep": keep,
+            "environment": special.environment,
+            "texts": special.texts,
+            "processes": special.processes,
         }
         line.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         line.settimeout(_PATIENCE)
@@ -142,10 +155,13 @@ class BubblewrapSandbox(Sandbox):
             answer, beside = str(fault).encode(), []
         told_beside = {kind: content for _, kind, content in beside}
         if answer != b"!" or socket.SCM_RIGHTS not in told_beside:
-            raise _not_made(answer.decode(errors="replace") or "its launcher ended")
+            raise not_made(answer.decode(errors="replace") or "its launcher ended")
         self.output = array.array("i", told_beside[socket.SCM_RIGHTS])[0]
         self._bubblewrap = _CREDENTIALS.unpack_from(told_beside[socket.SCM_CREDENTIALS])[0]
         weakref.finalize(self, os.close, self.output)
+
+    def special(self) -> "Special":
+        return Special(user=owner(self.limits) if os.geteuid() == 0 else None)
 
     def _follow_status(self, descriptor: int) -> None:
         """What bubblewrap tells: the number of its first process, and in the end the exit code."""
@@ -159,7 +175,7 @@ class BubblewrapSandbox(Sandbox):
         deadline = time.monotonic() + _PATIENCE
         while self._fact("child-pid") is None:
             if self._told_all.is_set() or time.monotonic() > deadline:
-                raise _not_made(self._last_words())
+                raise not_made(self._last_words())
             time.sleep(0.001)
         self._first = _child_of(self._bubblewrap)
 
@@ -172,7 +188,7 @@ class BubblewrapSandbox(Sandbox):
             self._group.limit(self.limits)
             self._group.add(self._first)
         except OSError as fault:
-            raise _not_made(f"{fault.strerror}; {self._last_words()}") from None
+            raise not_made(f"{fault.strerror}; {self._last_words()}") from None
 
     def _await_filter(self) -> None:
         """The first process takes the filter last of all; then whoever looks at it sees it as it stays."""
@@ -304,10 +320,10 @@ def _child_of(process: int) -> int:
     try:
         return int(Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split()[0])
     except (OSError, IndexError):
-        raise _not_made("its first process has gone") from None
+        raise not_made("its first process has gone") from None
 
 
-class _Descriptors:
+class StartDescriptors:
     """Descriptors of one start, closed when it is done unless they are kept."""
 
     def __init__(self, stack: ExitStack) -> None:
@@ -357,7 +373,7 @@ def _pieces(descriptor: int) -> Iterator[bytes]:
         os.close(descriptor)
 
 
-class _Output:
+class ContainerOutput:
     """What comes out of a pipe, to its end or until somebody has heard enough."""
 
     def __init__(self, descriptor: int) -> None:
@@ -378,8 +394,8 @@ class _Output:
         os.eventfd_write(self._enough, 1)
 
 
-def _not_made(why: str) -> RunFault:
-    return RunFault(Outcome.INFRASTRUCTURE, f"bubblewrap could not make the container: {why}")
+def not_made(why: str, engine: str = "bubblewrap") -> RunFault:
+    return RunFault(Outcome.INFRASTRUCTURE, f"{engine} could not make the container: {why}")
 
 
 @contextmanager

@@ -55,7 +55,7 @@ def owner(limits: RunLimits) -> tuple[int, int]:
     """User and group in the container; bubblewrap has but one, and an image of its own user wants several."""
     if limits.user is None or limits.capabilities:
         raise OrganiserFault(
-            "bubblewrap runs a container as one user without any rights: hardening compat needs docker or podman"
+            "this engine runs a container as one user without any rights: hardening compat needs docker or podman"
         )
     user, _, group = limits.user.partition(":")
     return int(user), int(group)

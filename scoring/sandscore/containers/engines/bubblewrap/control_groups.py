@@ -105,11 +105,21 @@ class ControlGroup:
         for place in self._root.places:
             (place / self.name / "cgroup.procs").write_text(str(process), encoding="ascii")
 
+    def processes(self) -> list[int]:
+        return [int(process) for process in self._read("pids", "cgroup.procs").split()]
+
+    def release(self, process: int) -> None:
+        """Back among our own: it is no longer the container's."""
+        for place in self._root.places:
+            ours = place / _OURS
+            with suppress(OSError):
+                ((ours if ours.is_dir() else place) / "cgroup.procs").write_text(str(process), encoding="ascii")
+
     def kill(self) -> None:
         """Whatever is still in it, though its first process has gone."""
-        for process in self._read("pids", "cgroup.procs").split():
+        for process in self.processes():
             with suppress(OSError):
-                os.kill(int(process), signal.SIGKILL)
+                os.kill(process, signal.SIGKILL)
 
     @property
     def killed_for_memory(self) -> bool:

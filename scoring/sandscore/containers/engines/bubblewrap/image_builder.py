@@ -75,6 +75,8 @@ class _Building:
         self._set(env=(*(self.config.env or ()), *given))
 
     def _run(self, rest: str) -> None:
+        if not self._program:
+            raise InfrastructureFault("an image is built by bubblewrap, which is not here: apt-get install bubblewrap")
         words = [self._program, "--unshare-all", "--die-with-parent", "--uid", "0", "--gid", "0", "--clearenv"]
         words += ["--setenv", "PATH", _PATH, "--bind", str(self._root), "/", "--", *json.loads(rest)]
         done = subprocess.run(words, capture_output=True, text=True, check=False, env={}, cwd="/")

@@ -82,7 +82,7 @@ class ImageRoots:
         if identity is None:
             raise RunFault(
                 Outcome.IMAGE_MISSING,
-                f"there is no image '{reference}' here, and bubblewrap fetches none: hand it over as a file with --oci",
+                f"there is no image '{reference}' here, and none is fetched: hand it over as a file with --oci",
             )
         found = self.opened(identity)
         if found.size_bytes > limits.image_bytes:

@@ -1,4 +1,4 @@
-"""The process that starts bubblewrap: it mounts what a container may write to, and waits for the end.
+"""The process that starts bubblewrap, or Apptainer: it mounts what a container may write to, and waits for the end.
 
 Started by path, with the standard library alone. A socket is its standard input: a line of JSON that says everything,
 then the notes; it answers with one byte and a descriptor of the folder for results. All it mounts is in a name space of
@@ -14,6 +14,7 @@ import os
 import resource
 import select
 import socket
+import stat
 import sys
 
 _NEW_MOUNTS, _NEW_USERS, _NEW_PROCESSES = 0x20000, 0x10000000, 0x20000000
@@ -55,6 +56,14 @@ def in_memory(place: bytes, options: str, *, programs: bool = False) -> None:
 def made(name: str) -> bytes:
     place = _BASE + b"/" + name.encode()
     os.mkdir(place, 0o755)  # noqa: PTH102 (in a process that starts fast)
+    return place
+
+
+def written(name: str, content: bytes) -> bytes:
+    place = _BASE + b"/" + name.encode()
+    with open(place, "xb") as file:  # noqa: PTH123 (in a process that starts fast)
+        file.write(content)
+        os.fchmod(file.fileno(), 0o444)
     return place
 
 
@@ -100,6 +109,9 @@ def become(told: dict, line: socket.socket, opened: int, alive: int) -> None:  #
         os.setgroups([])
         os.setresgid(group, group, group)
         os.setresuid(user, user, user)
+    if told["processes"]:
+        flags = _NO_SETUID | _NO_DEVICES | _NO_PROGRAMS
+        checked(libc.mount(b"proc", b"/proc", b"proc", flags, None), "showing processes by their own numbers")
     tied_to_parent()
     if select.select([alive], [], [], 0)[0]:
         sys.exit(1)
@@ -112,7 +124,7 @@ def become(told: dict, line: socket.socket, opened: int, alive: int) -> None:  #
         if descriptor not in told["keep"]:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
-    os.execve(told["program"], told["arguments"], {})  # noqa: S606 (no shell is what we want)
+    os.execve(told["program"], told["arguments"], told["environment"])  # noqa: S606 (no shell is what we want)
 
 
 def tied_to_parent() -> None:
@@ -123,17 +135,17 @@ def tied_to_parent() -> None:
 def launch(told: dict, notes: bytes) -> int:  # type: ignore[type-arg]
     """Everything mounted and limited; the folder for results."""
     own_name_space()
-    image = os.open(told["root"], os.O_PATH | os.O_DIRECTORY)
+    image = os.open(told["root"], os.O_PATH)
     in_memory(_BASE, "mode=0755,size=1m,nr_inodes=256")
-    root = made("root")
+    root = made("root") if stat.S_ISDIR(os.fstat(image).st_mode) else written("root", b"")
     source = f"/proc/self/fd/{image}".encode()
     checked(libc.mount(source, root, None, _BIND, None), "mounting the image")
     for name, options, programs in told["folders"]:
         in_memory(made(name), options, programs=programs)
+    for name, content in told["texts"].items():
+        written(name, content.encode())
     if told["batch"]:
-        with open(_BASE + b"/input/notes.json", "xb") as file:  # noqa: PTH123 (in a process that starts fast)
-            file.write(notes)
-            os.fchmod(file.fileno(), 0o444)
+        written("input/notes.json", notes)
     for kind, most in ((resource.RLIMIT_NOFILE, told["files"]), (resource.RLIMIT_CORE, 0), (_MESSAGES, 0)):
         resource.setrlimit(kind, (most, most))
     with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123 (in a process that starts fast)

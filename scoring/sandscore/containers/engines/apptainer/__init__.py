@@ -1,0 +1,1 @@
+"""Apptainer: containers of a cluster's own program, under the limits that bubblewrap's are under."""
