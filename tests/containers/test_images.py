@@ -97,7 +97,7 @@ def test_an_image_of_a_listed_registry(client: "DockerClient", images: "HostileI
 def test_an_archive_that_breaks_off_leaves_nothing(client: "DockerClient") -> None:
     """The engine is given a layer that lies, and never hears of it."""
     plain = layer_of({"start": b"x" * 100_000})
-    with standin_registry(MadeImage((plain, plain[:-1024] + b"y" + bytes(1023)))) as hostile:
+    with standin_registry(MadeImage((plain, plain.replace(b"xx", b"xy", 1)))) as hostile:
         with pytest.raises(RunFault, match="is not what the image says it is"):
             find_listed(DockerEngine(client), hostile.reference, RunLimits(), PullRules((hostile.host,)))
         assert DockerEngine(client).image_id(pulled_name(hostile.reference)) is None
