@@ -22,7 +22,7 @@ LISTED = ("registry.example.org/{team}",)
 
 def job(folder: Path, image: str, listed: tuple[str, ...] | None, reason: str | None = None) -> SubmissionRunRequest:
     made = queue(folder)
-    workspace = replace(made, challenge=made.challenge.model_copy(update={"images": Images(registries=listed)}))
+    workspace = replace(made, given=made.challenge.model_copy(update={"images": Images(registries=listed)}))
     one = Submission(
         "s1", "alpha", "date", SubmissionKind.IMAGE, Status.RECEIVED, "2026-01-01T00:00:00Z", image=image, reason=reason
     )
