@@ -227,6 +227,5 @@ def test_tags_of_overlapping_spans() -> None:
 
 def test_what_is_made_stays_as_it_is() -> None:
     assert changeable("profiles") == {
-            "LabelCounts", "MaskPrecision", "Recalls", "ScoredSpan", "Share", "SpanTally", "Tagged", "TypeCounts",
-            "VerdictTable",
+            "LabelCounts", "MaskPrecision", "ScoredSpan", "SpanTally", "Tagged", "TypeCounts", "VerdictTable",
     }  # fmt: skip

@@ -102,10 +102,20 @@ def found(
 
 
 def say_once(workspace: Workspace) -> None:
-    """The first command about a challenge that does not say who holds its data says what follows from that."""
-    if (sentence := unsaid(workspace.challenge)) and not (mark := workspace.private / _SAID).exists():
-        warn(sentence)
+    """The first command about a challenge says what follows from what it leaves open, and what a queue does not do."""
+    sentences = [said for said in (unsaid(workspace.challenge), _left_to_others(workspace.challenge)) if said]
+    if sentences and not (mark := workspace.private / _SAID).exists():
+        for sentence in sentences:
+            warn(sentence)
         write_file(mark, b"")
+
+
+def _left_to_others(challenge: Challenge) -> str | None:
+    """What a challenge may ask of score, evaluate and rank and a queue leaves undone."""
+    given = {"slices": challenge.slices.by, "robustness": challenge.robustness.copies}
+    asked = [name for name, what in given.items() if what]
+    tables = " and ".join(f"[{name}]" for name in asked)
+    return f"{tables}: a queue does not do this yet; evaluate, score and rank do" if asked else None
 
 
 def _halves(root: Path) -> Path:

@@ -75,7 +75,7 @@ async def upgrade(
     changed = Workspace(workspace.root, workspace.challenge.model_copy(update=missing), workspace.settings)
     rescoring = Rescoring(home, changed, hands)
     try:
-        plan = await rescoring.plan(())
+        plan = await rescoring.plan((), counts=False)
         moved = tuple(_board(changed, group, plan.rescored) for group in plan.groups)
         said = QueueUpgrade(rules | missing, tuple(plan.groups), moved)
         if cause is None:

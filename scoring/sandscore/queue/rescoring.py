@@ -123,15 +123,15 @@ class Rescoring:
     def close(self) -> None:
         self._cleaning.close()
 
-    async def plan(self, ids: Sequence[str]) -> RescoringPlan:
-        """Of these submissions, or of all that are scored."""
+    async def plan(self, ids: Sequence[str], *, counts: bool = True) -> RescoringPlan:
+        """Of these submissions, or of all that are scored; ``counts``: those that were kept save scoring anew."""
         scored = [one for one in await self._home.submissions() if one.status is Status.SCORED]
         unknown = set(ids) - {one.id for one in scored}
         if unknown:
             raise ParticipantFault(f"not a scored submission: {', '.join(sorted(unknown))}")
         plan = RescoringPlan()
         chosen = [one for one in scored if not ids or one.id in ids]
-        counted = await self._recounted(chosen)
+        counted = await self._recounted(chosen) if counts else {}
         for one in chosen:
             plan.rescored.append(await self._counted_again(one, counted.get(one.id)) or await self._again(one))
         for task, phase, members in _groups(plan.rescored):
