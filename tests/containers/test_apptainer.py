@@ -1,13 +1,18 @@
 """Apptainer as an engine, by the words it is given, and a stand-in that refuses what its manual does not list."""
 
 import hashlib
+import os
 import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from containers.standins.apptainer_standin import FLAGS, VALUES
+from containers.test_bubblewrap import RUNNER, nothing_left
+from containers.test_leftovers import SOURCES
 
 from sandscore.base.errors import InfrastructureFault, OrganiserFault
 from sandscore.conformance.engine_suite import CHECKS, EngineBench
@@ -16,8 +21,11 @@ from sandscore.containers.engines.apptainer.apptainer_row import ApptainerEngine
 from sandscore.containers.engines.bubblewrap.container_words import BatchNotes, memory_folders
 from sandscore.containers.engines.bubblewrap.image_roots import ImageRoots, UnpackedImage
 from sandscore.containers.engines.engine_registry import chosen_engine, connected
+from sandscore.containers.hostile.firing_range import attack
+from sandscore.containers.hostile.hostile_set import CASES
 from sandscore.containers.images.image_parts import StartConfig
 from sandscore.containers.kernel_limits import limits_in_force
+from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.run_context import preset
 from sandscore.records.run_record import MIB, RunFault, RunLimits
 
@@ -158,6 +166,42 @@ def test_what_it_says_when_it_fails(bench: EngineBench, monkeypatch: pytest.Monk
     said = "apptainer could not make the container: FATAL: unknown flag: --made-up"
     with pytest.raises(RunFault, match=said), bench.running("true"):
         pass
+
+
+@pytest.mark.engine
+def test_a_sif_is_handed_over_as_it_is(bench: EngineBench, tmp_path: Path) -> None:
+    """The stand-in says what it found at the place it was given, and runs none."""
+    (tmp_path / "x.sif").write_text("SIF_MAGIC\n")
+    found = bench.engine.find_image(str(tmp_path / "x.sif"), RunLimits())
+    said = "FATAL: a file that begins with SIF_MAGIC"
+    with (
+        pytest.raises(RunFault, match=said),
+        bench.engine.sandbox(found, preset("strict"), bench.marks, "none", {}, LogWatch(1000)),
+    ):
+        pass
+
+
+@pytest.mark.engine
+def test_the_hostile_set_by_the_stand_in(apptainer: Path, unpacked_images: Path, small: RunLimits) -> None:
+    """Nothing is known by it of Apptainer's own walls; outcomes, limits and what is left behind are ours."""
+    assert apptainer.exists()
+    verdicts = list(attack(small, engine="apptainer"))
+    assert len(verdicts) == len(CASES)
+    assert [(verdict.case.name, *verdict.complaints) for verdict in verdicts if verdict.complaints] == []
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("seconds", [0.02, 0.15, 0.6])
+def test_killed_at_any_moment(apptainer: Path, unpacked_images: Path, bench: EngineBench, seconds: float) -> None:
+    image = bench.image("sleep 100")
+    words = [sys.executable, "-c", RUNNER.replace("bubblewrap", "apptainer"), image.reference, "batch"]
+    environment = os.environ | {"PYTHONPATH": SOURCES}
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(seconds)
+        process.kill()
+    nothing_left(unpacked_images, process.pid)
 
 
 @pytest.mark.usefixtures("apptainer")

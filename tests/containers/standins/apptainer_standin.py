@@ -84,6 +84,8 @@ def main() -> int:
     if verb not in ("exec", "run") or not rest or "containall" not in given or "cleanenv" not in given:
         failed(f"not understood: {verb}")
     image, *command = rest
+    if verb == "run" and Path(image).is_file():
+        failed(f"a file that begins with {Path(image).read_text()[:10]} is not run here")
     if not Path(image).is_dir() or (verb == "exec") != bool(command):
         failed(f"could not open image {image}")
     passed = {name.removeprefix("APPTAINERENV_"): value for name, value in os.environ.items() if "ERENV_" in name}

@@ -124,7 +124,18 @@ def become(told: dict, line: socket.socket, opened: int, alive: int) -> None:  #
         if descriptor not in told["keep"]:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
+    if told["processes"] and (child := os.fork()):
+        wait_for(child)
     os.execve(told["program"], told["arguments"], told["environment"])  # noqa: S606 (no shell is what we want)
+
+
+def wait_for(child: int) -> None:
+    """Who changes its user is no longer tied to its parent: then this one stays the first process, and ends with it."""
+    while True:
+        ended, status = os.wait()
+        if ended == child:
+            code = os.waitstatus_to_exitcode(status)
+            os._exit(code if code >= 0 else 128 - code)
 
 
 def tied_to_parent() -> None:
