@@ -121,7 +121,7 @@ def test_no_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = sandscore("run", "date", "--image", "x", "--notes", NOTES, "-o", tmp_path / "r")
     assert ran.code == 75
     assert "no Docker engine answers" in ran.err
-    examined = sandscore("doctor", "--format", "json")
+    examined = sandscore("doctor", "--engine", "docker", "--format", "json")
     assert examined.code == 75
     levels = {finding["name"]: finding["level"] for finding in json.loads(examined.out)}
     assert (levels["engine"], levels["reading"]) == ("fault", "ok")

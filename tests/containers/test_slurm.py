@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "hpc.md").read_text(encoding="utf-8")
 SERVICE = f"--command {sys.executable}\\ {ROOT / 'submissions' / 'template' / 'server.py'}"
-SECONDS = 60
+SECONDS = 240
 
 
 def block(language: str) -> str:

@@ -102,6 +102,10 @@ def test_every_example_in_help_runs(workplace: Path, capsys: pytest.CaptureFixtu
         "export",
         "backup",
         "restore",
+        "drain",
+        "undrain",
+        "upgrade",
+        "archive",
         "disclosed",
         "rekey",
         "history",
@@ -119,4 +123,9 @@ def test_every_example_in_help_runs(workplace: Path, capsys: pytest.CaptureFixtu
     for name in ("add", "token", "list", "remove"):
         example = (team.commands[name].help or "").partition("Example:")[2].strip()
         assert run(shlex.split(example)[1:]) == 0, example
-    assert list(commands) == ["release-log"], "it asks a person at a terminal; test_log_release is one"
+    elsewhere = {
+        "release-log": "it asks a person at a terminal; test_log_release is one",
+        "outbox": "of Synapse alone; test_synapse_outbox has one",
+        "resend": "of Synapse alone; test_synapse_outbox has one",
+    }
+    assert commands.keys() == elsewhere.keys()

@@ -97,8 +97,8 @@ def totals_of(card: Scorecard) -> TotalsCard:
 
 
 def _has(card: Scorecard, name: str) -> bool:
-    """Rows of patients and the agreement of annotators are on few cards."""
-    return name not in ("per_unit", "agreement") or bool(getattr(card, name))
+    """What is on few cards is missing only from those."""
+    return name not in ("per_unit", "agreement", "slices", "robustness") or bool(getattr(card, name))
 
 
 def without_predictions(signature: str) -> str:

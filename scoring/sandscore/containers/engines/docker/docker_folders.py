@@ -149,7 +149,7 @@ class FolderMaker:
                 read_only=True,
                 mem_limit="8m",
                 memswap_limit="8m",
-                pids_limit=4,
+                pids_limit=32,
                 volumes={inside: {"bind": INPUT, "mode": "rw"}, outside: {"bind": OUTPUT, "mode": "ro"}},
                 labels=self.marks,
             )

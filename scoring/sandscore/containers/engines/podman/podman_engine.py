@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from sandscore.containers.engines.sandbox import Sandbox
 
 _HOLDER = "localhost/sandscore-holder:1"
+_HOLDER_PROCESSES = 32
+"""Of which the program is one; the threads of runc, which starts it, count too: on a busy machine 4 were too few."""
 _NEEDED = ("cpu", "memory", "pids")
 
 
@@ -176,7 +178,7 @@ class PodmanFolderMaker(FolderMaker):
             "seccomp_profile_path": str(SECCOMP),
             "user": "65534:65534",
             "read_only_filesystem": True,
-            "resource_limits": {"memory": {"limit": 8 << 20, "swap": 8 << 20}, "pids": {"limit": 4}},
+            "resource_limits": {"memory": {"limit": 8 << 20, "swap": 8 << 20}, "pids": {"limit": _HOLDER_PROCESSES}},
             "r_limits": resource_limits(64),
             "volumes": [
                 {"Name": inside, "Dest": INPUT, "Options": ["rw", *options]},
