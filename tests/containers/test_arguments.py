@@ -1,11 +1,15 @@
 """Limits to engine arguments: nothing an image says of itself can loosen them."""
 
+import gc
 import json
+import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sandscore.containers.engines.docker.container_limits import container_arguments
+from sandscore.containers.engines.docker.docker_engine import close_refused_connections
 from sandscore.containers.engines.engine_protocol import seccomp_profile
 from sandscore.containers.run_context import preset
 from sandscore.records.run_record import Hardening, ImageFacts, RunLimits
@@ -80,3 +84,17 @@ def test_graphics_processors_are_asked_for_by_number_or_all_of_them() -> None:
     for said, count in (("all", -1), (2, 2)):
         given: Any = arguments(preset("strict").model_copy(update={"gpus": said}))["device_requests"]
         assert [(asked["Count"], asked["Capabilities"]) for asked in given] == [(count, [["gpu"]])]
+
+
+def test_a_refused_connection_is_closed(tmp_path: Path) -> None:
+    """Once and again; else the interpreter complains of an open socket when it finds it."""
+    from docker.transport import unixconn
+
+    close_refused_connections()
+    close_refused_connections()
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        with pytest.raises(FileNotFoundError):
+            unixconn.UnixHTTPConnection("http://localhost", str(tmp_path / "nobody"), 1).connect()
+        gc.collect()
+    assert [one for one in seen if "unclosed" in str(one.message)] == []

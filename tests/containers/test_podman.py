@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -287,22 +288,23 @@ def test_a_service_that_does_not_start_says_why(tmp_path: Path, monkeypatch: pyt
     program.chmod(0o755)
     monkeypatch.delenv("CONTAINER_HOST", raising=False)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
-    (tmp_path / "scratch").mkdir()
+    scratch = Path(tempfile.mkdtemp(dir="/tmp"))  # a socket's path has 107 letters at most
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     with (
         pytest.raises(InfrastructureFault, match="podman system service does not start: no storage"),
         connected("podman"),
     ):
         pass
-    assert list((tmp_path / "scratch").iterdir()) == []
+    assert list(scratch.iterdir()) == []
     for name, owner in (
         ("dead", own_name().rpartition("@")[0] + "@1"),
         ("live", own_name()),
     ):
-        (tmp_path / "scratch" / f"sandscore-podman-{name}").mkdir()
-        (tmp_path / "scratch" / f"sandscore-podman-{name}" / "owner").write_text(owner, encoding="utf-8")
+        (scratch / f"sandscore-podman-{name}").mkdir()
+        (scratch / f"sandscore-podman-{name}" / "owner").write_text(owner, encoding="utf-8")
     assert podman_service.remove_folders() == 1
-    assert [path.name for path in (tmp_path / "scratch").iterdir()] == ["sandscore-podman-live"]
+    assert [path.name for path in scratch.iterdir()] == ["sandscore-podman-live"]
+    shutil.rmtree(scratch)
 
 
 def test_the_moment_of_an_end() -> None:

@@ -136,7 +136,7 @@ def test_a_run_is_told_of_notes_but_not_of_gold(tmp_path: Path) -> None:
     [job] = asyncio.run(work()).jobs
     assert set(job.__struct_fields__) == {
         *("task", "image", "notes", "folder", "protocol", "concurrency", "limits", "part", "own_task"),
-        *("practice", "masked", "registries", "registry_failed"),
+        *("practice", "masked", "registries", "registry_failed", "engine"),
     }
     assert str(workspace.gold("date", None)) not in as_line(job).decode()
 

@@ -32,6 +32,7 @@ TABLE = ROOT / make_schemas.TABLE
 DISTINCT = {"person-name", "address", "location", "covid-symptom", "phi"}
 """Ids that mean nothing but a task."""
 ELSEWHERE = {
+    ("name_swap.py", "person-name"): "names are what is swapped, whatever task they are found for",
     ("nlpsandbox_profile.py", "address"): "what the NLP Sandbox client calls a list of its own",
     ("registry_client.py", "location"): "a header of HTTP",
     ("web_api.py", "location"): "the same, in an answer of ours",

@@ -35,6 +35,27 @@ _NO_GPU = ("could not select device driver", "nvidia-container-cli")
 USUAL_SOCKET = Path("/var/run/docker.sock")
 
 
+def close_refused_connections() -> None:
+    """docker-py forgets the socket of a connection that was refused, and the interpreter then complains of it."""
+    from docker.transport import unixconn
+
+    if unixconn.UnixHTTPConnection.__module__ != unixconn.__name__:
+        return
+
+    class ClosedConnection(unixconn.UnixHTTPConnection):  # type: ignore[misc]
+        def connect(self) -> None:
+            sock = socket.socket(socket.AF_UNIX)
+            try:
+                sock.settimeout(self.timeout)
+                sock.connect(self.unix_socket)
+            except BaseException:
+                sock.close()
+                raise
+            self.sock = sock
+
+    unixconn.UnixHTTPConnection = ClosedConnection
+
+
 @contextmanager
 def docker_client(seconds: float = 120.0) -> Iterator["DockerClient"]:
     """A client of the engine that the environment names, closed afterwards."""
@@ -42,6 +63,7 @@ def docker_client(seconds: float = 120.0) -> Iterator["DockerClient"]:
         import docker
     except ImportError:
         raise InfrastructureFault("running containers needs the docker package: pip install 'sandscore[run]'") from None
+    close_refused_connections()
     address = engine_address()
     _require_listening(address.url)
     try:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from sandscore.base.errors import InfrastructureFault
 from sandscore.base.process_identity import gone, own_name
-from sandscore.containers.engines.docker.docker_engine import client_closed
+from sandscore.containers.engines.docker.docker_engine import client_closed, close_refused_connections
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -44,6 +44,7 @@ def podman_client(seconds: float) -> Iterator["DockerClient"]:
         import docker
     except ImportError:
         raise InfrastructureFault("running containers needs the docker package: pip install 'sandscore[run]'") from None
+    close_refused_connections()
     with _address() as address:
         _require_listening(address)
         try:
