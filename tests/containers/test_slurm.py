@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -35,11 +36,11 @@ def free_ports(number: int) -> list[int]:
 
 
 @pytest.fixture
-def slurm(tmp_path: Path) -> Iterator[dict[str, str]]:
+def slurm() -> Iterator[dict[str, str]]:
     """Controller, node and the daemon that signs their messages; what a command of Slurm's needs to find them."""
     if lacking := [name for name in ("munged", "slurmctld", "slurmd", "sbatch") if shutil.which(name) is None]:
         pytest.fail(f"{', '.join(lacking)}: not installed; tools/slurm.sh installs Slurm on Debian")
-    folder = tmp_path / "slurm"
+    folder = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))  # paths of sockets have 107 letters at most
     for name in ("state", "spool", "munge"):
         (folder / name).mkdir(parents=True, mode=0o700)
     (folder / "munge" / "key").write_bytes(os.urandom(1024))
@@ -61,6 +62,7 @@ def slurm(tmp_path: Path) -> Iterator[dict[str, str]]:
             stack.callback(ended, process)
         wait_for_node(environment, folder)
         yield environment
+    shutil.rmtree(folder)
 
 
 CONFIGURATION = """
