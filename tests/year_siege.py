@@ -66,8 +66,8 @@ class YearSiege(Siege):
         self.handed_in[one], self.phase_of[one] = kind, phase
 
     def besiege(self, kills: int) -> None:
-        """Until that many workers have died by force."""
-        while self.band.kills < kills:
+        """Until that many workers have died by force, and everything else has happened too."""
+        while self.band.kills < kills or not min(self.edits, self.moves, self.refused):
             self.band.muster(2)
             time.sleep(self.random.uniform(0.0, 1.2))
             self._edit()
