@@ -642,7 +642,7 @@ def test_two_folders_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         inside, outside, holder, handed = made
         assert inside[1]["driver_opts"]["o"] == f"size={5 + (1 << 20)},nr_inodes=16,mode=0755,nosuid,nodev,noexec"
         assert outside[1]["driver_opts"]["o"] == f"size={100 + (1 << 20)},nr_inodes=200,{owner},nosuid,nodev,noexec"
-        assert (holder[1]["read_only"], holder[1]["pids_limit"], holder[1]["network_mode"]) == (True, 4, "none")
+        assert (holder[1]["read_only"], holder[1]["pids_limit"], holder[1]["network_mode"]) == (True, 32, "none")
         assert [mount["mode"] for mount in holder[1]["volumes"].values()] == ["rw", "ro"]
         with tarfile.open(fileobj=io.BytesIO(handed[1]["data"])) as archive:
             (entry,) = archive.getmembers()

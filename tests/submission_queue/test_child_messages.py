@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import subprocess
 import sys
 from typing import Any
 
@@ -116,3 +117,19 @@ def test_limits_that_cannot_be_are_no_request() -> None:
     line = as_line(MESSAGES[0][0]).replace(b'"cpus":2.0', b'"cpus":-2.0')
     with pytest.raises(ValueError, match="greater than 0"):
         RUNNER_REQUESTS.decode(line)
+
+
+def test_a_child_whose_parent_is_gone_ends_in_silence() -> None:
+    """The reader of its answers died; there is neither a traceback nor a fault."""
+    program = (
+        "import msgspec\nfrom sandscore.queue.children.child_answers import serve\n"
+        "from sandscore.queue.children.child_messages import FaultAnswer, Blame\n"
+        "serve(lambda _: FaultAnswer(Blame.INFRASTRUCTURE, 'x'), msgspec.json.Decoder())\n"
+    )
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        child.stdout.close()
+        child.stdout = None
+        _, said = child.communicate(b"1\n2\n", timeout=60)
+    assert (child.returncode, said) == (0, b"")

@@ -21,8 +21,7 @@ def serve(work: Callable[[_Request], Answer], requests: Decoder[_Request]) -> No
     """Answer every line until there are no more."""
     answers = _own_output()
     for line in sys.stdin.buffer:
-        answers.write(as_line(answered(work, requests.decode(line))))
-        answers.flush()
+        _say(answers, answered(work, requests.decode(line)))
 
 
 def answer_once(work: Callable[[_Request], Answer], requests: Decoder[_Request]) -> None:
@@ -31,9 +30,19 @@ def answer_once(work: Callable[[_Request], Answer], requests: Decoder[_Request])
     signal.signal(signal.SIGTERM, _ended)
     request = requests.decode(sys.stdin.buffer.readline())
     threading.Thread(target=_watch_parent, daemon=True).start()
-    answers.write(as_line(answered(work, request)))
-    answers.flush()
+    _say(answers, answered(work, request))
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _say(answers: IO[bytes], answer: Answer) -> None:
+    """A parent that is dead hears nothing, and what was written for it goes nowhere."""
+    try:
+        answers.write(as_line(answer))
+        answers.flush()
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, answers.fileno())
+        os.close(nowhere)
 
 
 def answered(work: Callable[[_Asked], _Answer], job: _Asked) -> _Answer | FaultAnswer:
