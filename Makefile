@@ -57,7 +57,7 @@ unexport PYTHONDONTWRITEBYTECODE  # tests are compiled once, not by each process
 
 quick: check  ## lint, types and the unit tests, without engine, browser or original scorers
 	@$(PYTHON) -m pytest -n 2 --dist worksteal --hypothesis-profile quick -m "not engine and not browser and not peer and not slow" \
-		--ignore tests/fuzz --ignore tests/bounds --ignore tests/plugins --ignore tests/submission_queue --ignore tests/board_site --ignore tests/peers \
+		--ignore tests/fuzz --ignore tests/bounds --ignore tests/plugins --ignore tests/intake --ignore tests/perturbation --ignore tests/submission_queue --ignore tests/board_site --ignore tests/peers \
 		--ignore tests/attestation/test_public_log.py --ignore tests/attestation/test_verification_levels.py
 
 needs: environment
