@@ -16,8 +16,9 @@ from containers.test_leftovers import SOURCES
 
 from sandscore.base.errors import InfrastructureFault, OrganiserFault
 from sandscore.conformance.engine_suite import CHECKS, EngineBench
-from sandscore.containers.engines.apptainer import apptainer_row, apptainer_words
+from sandscore.containers.engines.apptainer import apptainer_words
 from sandscore.containers.engines.apptainer.apptainer_row import ApptainerEngine, ApptainerRow, apptainer_program
+from sandscore.containers.engines.bubblewrap import bubblewrap_row
 from sandscore.containers.engines.bubblewrap.container_words import BatchNotes, memory_folders
 from sandscore.containers.engines.bubblewrap.image_roots import ImageRoots, UnpackedImage
 from sandscore.containers.engines.engine_registry import chosen_engine, connected
@@ -209,7 +210,7 @@ def test_no_limits_are_a_refusal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     def none() -> None:
         raise OrganiserFault("limits would not be in force (memory)")
 
-    monkeypatch.setattr(apptainer_row, "control_root", none)
+    monkeypatch.setattr(bubblewrap_row, "control_root", none)
     with pytest.raises(OrganiserFault, match="limits would not be in force") as told:
         ApptainerEngine(apptainer_program(), ImageRoots(tmp_path)).require_limits()
     assert told.value.exit_code == 78

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -171,6 +172,16 @@ def test_a_limit_that_is_not_kept_is_a_refusal(
         return
     with pytest.raises(OrganiserFault, match=f"^the engine took limits that it does not keep: {said}; see docs"):
         kernel_limits.limits_in_force(box)
+
+
+def test_a_process_on_its_way_out_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Version 1 of control groups shows it in the root group, which has no limits: nobody's fault."""
+    unbounded = KEPT.model_copy(update={"memory_bytes": -1, "swap_bytes": (1 << 63) - 4096})
+    monkeypatch.setattr(kernel_limits, "told_of", lambda process: unbounded)
+    with subprocess.Popen(["true"]) as ended:
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        box: Any = SimpleNamespace(process=lambda: ended.pid, limits=ASKED)
+        assert kernel_limits.limits_in_force(box) is None
 
 
 def test_memory_is_kept_in_whole_pages() -> None:

@@ -20,12 +20,18 @@ def limits_in_force(box: Sandbox) -> LimitsInForce | None:
     """Checked; None where its processes cannot be seen from here, or there are none any more."""
     try:
         number = box.process()
-        found = None if number is None else told_of(ProcessView(number))
+        found = None if number is None else _of_the_living(ProcessView(number))
     except (OSError, RunFault, KeyError, ValueError):
         return None
     if found is not None and (wrong := list(not_in_force(box.limits, found))):
         raise OrganiserFault(f"the engine took limits that it does not keep: {'; '.join(wrong)}; see docs/engines.md")
     return found
+
+
+def _of_the_living(process: ProcessView) -> LimitsInForce | None:
+    """None where it came to its end while it was looked at: what was read may be the root group's."""
+    found = told_of(process)
+    return None if process.ending else found
 
 
 def told_of(process: ProcessView) -> LimitsInForce | None:

@@ -10,6 +10,8 @@ from pathlib import Path
 from msgspec import Struct
 
 _CGROUPS = Path("/sys/fs/cgroup")
+_EXITING = 0x4
+"""The kernel's PF_EXITING."""
 _CAPABILITIES = (
     "CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE "
     "NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT "
@@ -49,6 +51,12 @@ class ProcessView:
     def environment(self) -> dict[str, str]:
         pairs = (entry.partition("=") for entry in self._read("environ").split("\0") if entry)
         return {name: value for name, _, value in pairs}
+
+    @property
+    def ending(self) -> bool:
+        """On its way out: version 1 of control groups then shows it in the root group, which limits nothing."""
+        flags = self._read("stat").rpartition(")")[2].split()[6]
+        return bool(int(flags) & _EXITING)
 
     @property
     def open_files(self) -> str:

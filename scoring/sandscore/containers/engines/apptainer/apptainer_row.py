@@ -12,21 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from sandscore.base.errors import InfrastructureFault
-from sandscore.base.process_identity import own_name
-from sandscore.containers.engines.apptainer.apptainer_sandbox import apptainer_sandbox
+from sandscore.containers.engines.apptainer.apptainer_sandbox import ApptainerSandbox
 from sandscore.containers.engines.apptainer.apptainer_words import require_graphics
 from sandscore.containers.engines.bubblewrap.bubblewrap_checks import examine_bubblewrap
-from sandscore.containers.engines.bubblewrap.bubblewrap_row import BubblewrapEngine, version
-from sandscore.containers.engines.bubblewrap.bubblewrap_sandbox import Launch, new_token
+from sandscore.containers.engines.bubblewrap.bubblewrap_row import BubblewrapEngine, require_group
+from sandscore.containers.engines.bubblewrap.bubblewrap_sandbox import Launch, new_token, running
 from sandscore.containers.engines.bubblewrap.container_words import owner
 from sandscore.containers.engines.bubblewrap.control_groups import control_root, may_limit
 from sandscore.containers.engines.bubblewrap.image_builder import build
 from sandscore.containers.engines.bubblewrap.image_roots import ImageRoots, UnpackedImage
-from sandscore.containers.engines.engine_protocol import OWNER, Engine, Mounts, seccomp_profile
+from sandscore.containers.engines.engine_protocol import Engine, Mounts, seccomp_profile
 from sandscore.containers.engines.engine_registry import EngineRow
 from sandscore.containers.engines.sandbox import Sandbox
 from sandscore.containers.log_watch import LogWatch
-from sandscore.records.run_record import EngineFacts, ImageFacts, Outcome, RunFault, RunLimits
+from sandscore.records.run_record import ImageFacts, Outcome, RunFault, RunLimits
 
 if TYPE_CHECKING:
     from sandscore.containers.host_checks import Finding
@@ -73,23 +72,14 @@ def apptainer_program() -> str:
 class ApptainerEngine(BubblewrapEngine):
     """Keeps the promises of ``Engine`` with Apptainer, control groups and a folder of images."""
 
-    name = ApptainerRow.name
+    name, runtime = ApptainerRow.name, _PROGRAM
 
     def __init__(self, found: str, images: ImageRoots | None = None) -> None:
         super().__init__(found, images)
         self._files: dict[str, Path] = {}
 
-    def facts(self) -> EngineFacts:
-        return EngineFacts(
-            name=self.name,
-            version=version(self._program),
-            runtime=_PROGRAM,
-            cgroups=str(control_root().version),
-            rootless=os.geteuid() != 0,
-        )
-
     def require_limits(self) -> None:
-        control_root().group({OWNER: own_name(), "sandscore.expires": "0"}, new_token()).remove()
+        require_group()
 
     def find_image(self, reference: str, limits: RunLimits) -> ImageFacts:
         """A SIF by its path; anything else by the name that it has here."""
@@ -128,7 +118,7 @@ class ApptainerEngine(BubblewrapEngine):
             folders.batch if folders else None,
         )
         group = control_root().group(marks, new_token())
-        with apptainer_sandbox(launch, group, log) as box:
+        with running(ApptainerSandbox(launch, group, log), group) as box:
             if folders is not None:
                 folders.box = box
             yield box

@@ -7,23 +7,19 @@ container is let out of it once the container is there.
 
 import os
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 
 from sandscore.base.errors import OrganiserFault
 from sandscore.containers.engines.apptainer.apptainer_words import PROFILE, apptainer_environment, apptainer_words
 from sandscore.containers.engines.bubblewrap.bubblewrap_sandbox import (
     BubblewrapSandbox,
     ContainerOutput,
-    Launch,
     Special,
     StartDescriptors,
     not_made,
 )
 from sandscore.containers.engines.bubblewrap.container_words import memory_folders
-from sandscore.containers.engines.bubblewrap.control_groups import ControlGroup
 from sandscore.containers.engines.sandbox import State
-from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.process_view import ProcessView
 
 _PATIENCE, _POLL_SECONDS = 60.0, 0.002
@@ -107,15 +103,3 @@ class ApptainerSandbox(BubblewrapSandbox):
     def ended_by_itself(self) -> bool:
         """It is not by itself that Apptainer is killed."""
         return not self._killed and self._process is not None and (self._process.returncode or 0) >= 0
-
-
-@contextmanager
-def apptainer_sandbox(launch: Launch, group: ControlGroup, log: LogWatch) -> Iterator[ApptainerSandbox]:
-    """A container, started; gone afterwards, whatever happens, and its groups with it."""
-    box = ApptainerSandbox(launch, group, log)
-    try:
-        box.start()
-        yield box
-    finally:
-        box.close()
-        group.remove()

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sandscore.base.errors import InfrastructureFault, OrganiserFault
 from sandscore.base.process_identity import own_name
-from sandscore.containers.engines.bubblewrap import bubblewrap_sandbox
-from sandscore.containers.engines.bubblewrap.bubblewrap_sandbox import BubblewrapSandbox, Launch, new_token
+from sandscore.containers.engines.bubblewrap.bubblewrap_sandbox import BubblewrapSandbox, Launch, new_token, running
 from sandscore.containers.engines.bubblewrap.compiled_seccomp import filter_library
 from sandscore.containers.engines.bubblewrap.container_words import BatchNotes, owner
 from sandscore.containers.engines.bubblewrap.control_groups import control_root, may_limit
@@ -84,10 +83,15 @@ def version(found: str) -> str:
     return told[-1] if told else "unknown"
 
 
+def require_group() -> None:
+    """Limits are kept by control groups; where none can be made, nothing is run."""
+    control_root().group({OWNER: own_name(), "sandscore.expires": "0"}, new_token()).remove()
+
+
 class BubblewrapEngine:
     """Keeps the promises of ``Engine`` with name spaces, control groups and a folder of images."""
 
-    name = BubblewrapRow.name
+    name, runtime = BubblewrapRow.name, _PROGRAM
 
     def __init__(self, found: str, images: ImageRoots | None = None) -> None:
         self._program = found
@@ -98,7 +102,7 @@ class BubblewrapEngine:
         return EngineFacts(
             name=self.name,
             version=version(self._program),
-            runtime=_PROGRAM,
+            runtime=self.runtime,
             cgroups=str(control_root().version),
             rootless=os.geteuid() != 0,
         )
@@ -106,8 +110,7 @@ class BubblewrapEngine:
     def require_limits(self) -> None:
         require_name_spaces(self._program)
         filter_library()
-        root = control_root()
-        root.group({OWNER: own_name(), "sandscore.expires": "0"}, new_token()).remove()
+        require_group()
 
     def remove_leftovers(self) -> int:
         removed = self.images.remove_abandoned()
@@ -177,7 +180,7 @@ class BubblewrapEngine:
             folders.batch if folders else None,
         )
         group = control_root().group(marks, new_token())
-        with bubblewrap_sandbox.sandbox(launch, group, log) as box:
+        with running(BubblewrapSandbox(launch, group, log), group) as box:
             if folders is not None:
                 folders.box = box
             yield box

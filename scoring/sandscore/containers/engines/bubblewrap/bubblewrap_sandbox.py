@@ -21,7 +21,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -398,10 +398,12 @@ def not_made(why: str, engine: str = "bubblewrap") -> RunFault:
     return RunFault(Outcome.INFRASTRUCTURE, f"{engine} could not make the container: {why}")
 
 
+_Box = TypeVar("_Box", bound=BubblewrapSandbox)
+
+
 @contextmanager
-def sandbox(launch: Launch, group: ControlGroup, log: LogWatch) -> Iterator[BubblewrapSandbox]:
+def running(box: _Box, group: ControlGroup) -> Iterator[_Box]:
     """A container, started; gone afterwards, whatever happens, and its groups with it."""
-    box = BubblewrapSandbox(launch, group, log)
     try:
         box.start()
         yield box
