@@ -116,7 +116,7 @@ class Siege:
     def drain(self) -> None:
         """Two workers, unharmed, until nothing is left."""
         running = [self.start("--once") for _ in range(2)]
-        assert [process.wait(timeout=240) for process in running] == [0, 0], self.said()
+        assert [process.wait(timeout=240 + len(self.handed_in)) for process in running] == [0, 0], self.said()
 
     def said(self) -> str:
         """Warnings of the workers, the last ones last."""

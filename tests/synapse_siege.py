@@ -74,7 +74,7 @@ class SynapseSiege:
     def drain(self) -> None:
         for number in (1, 0):
             worker = self._worker("--once", "--board-every", "0.5", number=number)
-            assert worker.wait(timeout=300) == 0, self.said()
+            assert worker.wait(timeout=300 + 5 * len(self.handed_in)) == 0, self.said()
 
     def check(self) -> Counter[str]:
         """Everything that must hold; how many ended how."""
