@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 _START_SECONDS = 30.0
 _WORDS = "1.41"
-"""The version of Docker's interface that is spoken. Asked for its own, Podman would look up the packages of all programs
-it uses, which takes longer than the start of a container."""
+"""The version of Docker's interface that is spoken. Asked which it has, Podman would look up the packages of all the
+programs it uses, which takes longer than the start of a container."""
 _FOLDER, _OWNER = "sandscore-podman-", "owner"
 _DIES_WITH_PARENT = 1
 _INSTALL = "Debian: apt-get install podman runc catatonit"
