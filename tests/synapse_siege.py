@@ -112,7 +112,8 @@ class SynapseSiege:
                 least, most = ARRIVED[one.delivery]
                 assert least <= arrived.pop(one.subject, 0) <= most, f"{one}: {self.said()}"
         assert not arrived, f"messages that no outbox knows of: {arrived}"
-        assert {key: len(deliveries) for key, deliveries in told.items()} == dict.fromkeys(self.handed_in, 1), self.said()
+        count = {key: len(deliveries) for key, deliveries in told.items()}
+        assert count == dict.fromkeys(self.handed_in, 1), self.said()
         self.deliveries = Counter(delivery for (delivery,) in told.values())
 
     def _check_told(self) -> None:
