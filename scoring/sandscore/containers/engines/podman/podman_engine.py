@@ -87,7 +87,7 @@ class PodmanEngine(DockerEngine):
         return told
 
     def facts(self) -> EngineFacts:
-        return self._started_facts or self._told_facts()
+        return self._started_facts or self.asked_facts()
 
     @cached_property
     def _started_facts(self) -> EngineFacts | None:
@@ -106,7 +106,8 @@ class PodmanEngine(DockerEngine):
             rootless=False,
         )
 
-    def _told_facts(self) -> EngineFacts:
+    def asked_facts(self) -> EngineFacts:
+        """The same of any service, in Podman's own words."""
         told = self.about()
         runtime = told["host"].get("ociRuntime", {})
         return EngineFacts(
