@@ -240,7 +240,13 @@ def _find_all_that_is_imported_late(task: Task, dataset: DataSet) -> None:
 
 
 def _read_and_leave(
-    request: CellRequest, dataset: DataSet, limits: dict[int, tuple[int, int]], given: int, report: int, *, filtered: bool
+    request: CellRequest,
+    dataset: DataSet,
+    limits: dict[int, tuple[int, int]],
+    given: int,
+    report: int,
+    *,
+    filtered: bool,
 ) -> NoReturn:
     end = CellEnd.BROKEN
     try:

@@ -93,8 +93,9 @@ _held: list[_Program] = []
 
 
 def fork_bare() -> int:
-    """``os.fork`` without what libraries do after one (new random numbers, new locks), for a process of one thread whose
-    child needs none of that: each page that is touched there is a page copied."""
+    """``os.fork`` without what libraries do after one (new random numbers, locks): for a process of one thread whose
+    child needs none of that. Each page that is touched there is a page copied.
+    """
     _told_to_the_kernel()
     child: int = _calls().fork()
     if child < 0:
