@@ -114,7 +114,7 @@ def main() -> int:
         files["gold"].rename(folder / "data" / "address.json")
         name, given = f"{options.notes:,} notes", files["predictions"].rename(folder / "given.json")
         ratios.append(measured(name, folder / "large", "address", folder / "data", given, options.rounds, 1))
-    return int(max(ratios) > MOST)
+    return int(any(ratio > most for ratio, most in zip(ratios, MOST.values(), strict=True)))
 
 
 if __name__ == "__main__":
