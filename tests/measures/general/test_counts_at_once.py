@@ -102,7 +102,7 @@ def test_matchings_of_few_and_of_many() -> None:
         pairs = sorted({(draw.randrange(4), draw.randrange(4)) for _ in range(draw.randint(1, 8))})
         weights = {pair: draw.choice(((1, 1, 0), (0, 1, 1), (0, 1, 0))) for pair in pairs}
         few, many = heaviest_of_few(pairs, weights), heaviest_matching(weights)
-        assert sorted(map(weights.get, few)) == sorted(map(weights.get, many))
+        assert sorted(weights[pair] for pair in few) == sorted(weights[pair] for pair in many)
         assert len({i for i, _ in few}) == len({j for _, j in few}) == len(few)
 
 
