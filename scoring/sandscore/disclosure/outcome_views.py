@@ -1,6 +1,7 @@
 """The outcome of a submission as its team may be told it: status, reason and score."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from sandscore.disclosure.problem_view import code_counts, count_bits, first_code
 from sandscore.disclosure.released import Audience, Item, Released, byte_bits, choice_bits, passed
@@ -22,7 +23,12 @@ _REHEARSED_SECONDS = 600
 """Ends are shown at ticks this far apart."""
 _ROUNDED = 10_002
 """Of a rounded score: a multiple of a ten-thousandth at the finest, or none."""
-_BULKY = ("per_note", "units", "confidence")
+_BY_GROUP: dict[str, Any] = {"__all__": {"per_unit": True}}
+_BULKY: dict[str, Any] = {
+    **dict.fromkeys(("per_note", "per_unit", "units", "confidence"), True),
+    "slices": {"__all__": {"slices": _BY_GROUP}},
+    "robustness": _BY_GROUP,
+}
 """Parts of a card that are left to the published card, which names notes by keyed hashes."""
 
 
@@ -96,7 +102,7 @@ def score_view(item: ScoreItem, _audience: Audience, policy: DisclosurePolicy) -
         card = item.card.card
         whole = policy.cards == "notes" or not policy.gold_hidden
         totals = totals_of(card).model_dump(mode="json", exclude={"withheld"}) if not whole else {}
-        dumped = totals or card.model_dump(mode="json", exclude={*_BULKY})
+        dumped = totals or card.model_dump(mode="json", exclude=_BULKY)
         if policy.notes_hidden:
             dumped.pop("run", None)
         return passed(item, dumped, "score", byte_bits(dumped) if policy.gold_hidden else 0.0)
