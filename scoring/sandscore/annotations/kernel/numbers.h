@@ -1,4 +1,7 @@
 /* Numbers of JSON. */
+#ifndef SANDSCORE_NUMBERS_H
+#define SANDSCORE_NUMBERS_H
+
 #include <stdlib.h>
 
 #include "json.h"
@@ -7,7 +10,8 @@ __extension__ typedef unsigned __int128 Wide;
 
 static inline int is_digit(uint8_t byte) { return byte >= '0' && byte <= '9'; }
 
-int32_t take_whole(Cursor *c, int32_t *number)
+/* From 0 to 2^31 - 1, written as a whole number. */
+static inline int32_t take_whole(Cursor *c, int32_t *number)
 {
     const uint8_t *at = c->at, *end = c->end;
     int64_t value = 0;
@@ -86,7 +90,8 @@ static int64_t significant(const uint8_t *begin, const uint8_t *end)
     return digits;
 }
 
-int32_t take_decimal(Cursor *c, double *number)
+/* A number that is not negative, as near as a double can be. */
+static inline int32_t take_decimal(Cursor *c, double *number)
 {
     const uint8_t *begin = c->at, *end = c->end, *at = begin;
     uint64_t digits = 0;
@@ -116,3 +121,5 @@ int32_t take_decimal(Cursor *c, double *number)
         return slowly(begin, c->at, number);
     return 1;
 }
+
+#endif

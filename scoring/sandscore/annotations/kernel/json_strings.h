@@ -1,4 +1,7 @@
 /* Strings of JSON: found, and decoded. */
+#ifndef SANDSCORE_JSON_STRINGS_H
+#define SANDSCORE_JSON_STRINGS_H
+
 #include "json.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -36,7 +39,8 @@ static inline const uint8_t *first_special(const uint8_t *at, const uint8_t *end
     return at;
 }
 
-int32_t take_string(Cursor *c, Written *found)
+/* The rest of a string whose opening mark was taken. */
+static inline int32_t take_string(Cursor *c, Written *found)
 {
     const uint8_t *at = c->at;
     *found = (Written){at, 0, 1};
@@ -54,7 +58,8 @@ int32_t take_string(Cursor *c, Written *found)
     return 1;
 }
 
-int64_t character_size(const uint8_t *at, const uint8_t *end)
+/* How many bytes the character has that begins here; 0: none does. */
+static inline int64_t character_size(const uint8_t *at, const uint8_t *end)
 {
     if (*at < 0x80)
         return 1;
@@ -164,7 +169,8 @@ static inline const uint8_t *copy_plain(const uint8_t *at, const uint8_t *end, u
     return at;
 }
 
-int64_t decode_string(const Written *string, uint8_t *out, int64_t *chars)
+/* As UTF-8, never longer than it is written; how many bytes that takes, or -1 where it is no string of JSON. */
+static inline int64_t decode_string(const Written *string, uint8_t *out, int64_t *chars)
 {
     const uint8_t *at = string->begin, *end = at + string->size;
     uint8_t *to = out;
@@ -189,3 +195,5 @@ int64_t decode_string(const Written *string, uint8_t *out, int64_t *chars)
     *chars = to - out - continued;
     return to - out;
 }
+
+#endif

@@ -1,5 +1,8 @@
 /* Whether texts stand in their notes where annotations say. */
-#include "json.h"
+#ifndef SANDSCORE_STANDING_H
+#define SANDSCORE_STANDING_H
+
+#include "json_strings.h"
 #include "kernel.h"
 
 typedef struct {
@@ -76,8 +79,8 @@ static int stands(const uint8_t *data, const Rows *rows, int64_t row, const Note
     return note->end - place >= written && same_bytes(place, text, written);
 }
 
-int64_t find_misplaced(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
-                       int32_t *found)
+static int64_t misplaced_found(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
+                               int32_t *found)
 {
     int64_t row = 0, count = 0;
     for (int64_t record = 0; record < rows->records; record++) {
@@ -94,3 +97,5 @@ int64_t find_misplaced(const uint8_t *data, const Rows *rows, const int32_t *num
     }
     return count;
 }
+
+#endif

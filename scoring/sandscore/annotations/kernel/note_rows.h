@@ -1,5 +1,8 @@
 /* Notes into texts end to end, and where characters are in them. */
-#include "json.h"
+#ifndef SANDSCORE_NOTE_ROWS_H
+#define SANDSCORE_NOTE_ROWS_H
+
+#include "json_strings.h"
 #include "kernel.h"
 
 enum { IDENTIFIER, NOTE_TEXT, PATIENT, TYPE, OLD_TYPE, NOTE_PROPERTIES };
@@ -18,8 +21,8 @@ static int64_t characters(const uint8_t *text, int64_t size)
     return count;
 }
 
-int64_t mark_characters(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count,
-                        uint32_t *marks)
+static int64_t characters_marked(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count,
+                                 uint32_t *marks)
 {
     uint32_t *next = marks;
     for (int64_t i = 0; i < count; texts += sizes[i++]) {
@@ -33,7 +36,7 @@ int64_t mark_characters(const uint8_t *texts, const int64_t *sizes, const int64_
     return next - marks;
 }
 
-static int take_property(Cursor *c)
+static int take_note_property(Cursor *c)
 {
     if (!take(c, '"'))
         return NOTE_PROPERTIES;
@@ -54,7 +57,7 @@ static int32_t put_name(const Written *name, uint8_t *names, int64_t *used)
     return 1;
 }
 
-static int32_t put_value(NoteRows *rows, int property, const Written *value)
+static int32_t put_note_value(NoteRows *rows, int property, const Written *value)
 {
     int64_t record = rows->records;
     switch (property) {
@@ -86,10 +89,10 @@ static int32_t take_note(Cursor *c, NoteRows *rows)
     rows->has_patient[rows->records] = 0;
     do {
         Written value;
-        int property = take_property(c);
+        int property = take_note_property(c);
         if (property == NOTE_PROPERTIES || seen >> property & 1 || !take(c, ':') || !take(c, '"'))
             return 0;
-        if (!take_string(c, &value) || !put_value(rows, property, &value))
+        if (!take_string(c, &value) || !put_note_value(rows, property, &value))
             return 0;
         seen |= 1u << property;
         more = another(c, '}');
@@ -100,7 +103,7 @@ static int32_t take_note(Cursor *c, NoteRows *rows)
     return 1;
 }
 
-int32_t read_notes(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows)
+static int32_t notes_read(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows)
 {
     Cursor c = {data, data + size, lines};
     int32_t more;
@@ -114,3 +117,5 @@ int32_t read_notes(const uint8_t *data, int64_t size, int32_t lines, NoteRows *r
     } while (more > 0);
     return more < 0 ? REFUSED : TAKEN;
 }
+
+#endif

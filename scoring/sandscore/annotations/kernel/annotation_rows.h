@@ -1,9 +1,14 @@
 /* Records of annotations into columns. */
+#ifndef SANDSCORE_ANNOTATION_ROWS_H
+#define SANDSCORE_ANNOTATION_ROWS_H
+
 #include <math.h>
 
-#include "json.h"
+#include "json_strings.h"
 #include "kernel.h"
-#include "parts.h"
+#include "numbers.h"
+#include "spellings.h"
+#include "words.h"
 
 static int32_t take_text(Cursor *c, const uint8_t *data, int32_t want_tokens, Rows *rows)
 {
@@ -172,8 +177,8 @@ static int32_t take_record(Reader *r, Cursor *c)
     return TAKEN;
 }
 
-int32_t read_annotations(const uint8_t *data, int64_t size, int32_t lines, const Form *form, const Spellings *labels,
-                         const Spellings *seconds, Rows *rows)
+static int32_t annotations_read(const uint8_t *data, int64_t size, int32_t lines, const Form *form,
+                                const Spellings *labels, const Spellings *seconds, Rows *rows)
 {
     Cursor c = {data, data + size, lines};
     Reader r = {data, form, labels, seconds, rows, {LENGTH, TEXT, LABEL, START, CONFIDENCE, START, START}};
@@ -189,3 +194,5 @@ int32_t read_annotations(const uint8_t *data, int64_t size, int32_t lines, const
     } while (more > 0);
     return more < 0 ? REFUSED : TAKEN;
 }
+
+#endif
