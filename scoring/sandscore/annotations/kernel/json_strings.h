@@ -22,8 +22,8 @@ static inline uint64_t special(uint64_t eight)
 /* Where the first byte is that is no ASCII, below a blank, a quotation mark or a backslash. */
 static inline const uint8_t *first_special(const uint8_t *at, const uint8_t *end)
 {
-#ifdef SIXTEEN
-    for (; end - at >= SIXTEEN; at += SIXTEEN) {
+#if LANES
+    for (; end - at >= LANES; at += LANES) {
         uint32_t bits = special_bits(at);
         if (bits)
             return at + __builtin_ctz(bits);
@@ -141,11 +141,11 @@ static int32_t escaped(const uint8_t **at, const uint8_t *end)
 static inline const uint8_t *copy_plain(const uint8_t *at, const uint8_t *end, uint8_t **out)
 {
     uint8_t *to = *out;
-#ifdef SIXTEEN
-    while (end - at >= SIXTEEN) {
+#if LANES
+    while (end - at >= LANES) {
         uint32_t bits = special_bits(at);
-        memmove(to, at, SIXTEEN);
-        int64_t size = bits ? __builtin_ctz(bits) : SIXTEEN;
+        memmove(to, at, LANES);
+        int64_t size = bits ? __builtin_ctz(bits) : LANES;
         at += size;
         to += size;
         if (bits) {

@@ -1,4 +1,4 @@
-/* Reading, as one file: whoever includes it says by what it looks at bytes, and gets it as a variant. */
+/* Reading, as one file: whoever includes it says by LANES at how many bytes it looks at once, and names its variant. */
 #ifndef SANDSCORE_READING_H
 #define SANDSCORE_READING_H
 
@@ -6,5 +6,8 @@
 #include "kernel.h"
 #include "note_rows.h"
 #include "standing.h"
+#include "variants.h"
+
+#define READING {annotations_read, misplaced_found, notes_read, characters_marked}
 
 #endif

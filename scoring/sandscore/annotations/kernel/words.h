@@ -40,13 +40,13 @@ static inline int32_t put_word(Rows *rows, int64_t begin, int64_t end)
 static inline int32_t plain_words(Rows *rows, const uint8_t *text, int64_t size, const uint8_t *end)
 {
     int64_t at = 0;
-#ifdef SIXTEEN
-    if (size <= SIXTEEN && end - text >= SIXTEEN) {
-        uint32_t signs = ~blank_bits(text) & ((1u << size) - 1), edges = signs ^ signs << 1;
+#if LANES
+    if (size <= LANES && end - text >= LANES) {
+        uint64_t signs = ~blank_bits(text) & lowest_bits(size), edges = signs ^ signs << 1;
         for (; edges; edges &= edges - 1) {
-            int begin = __builtin_ctz(edges);
+            int begin = __builtin_ctzll(edges);
             edges &= edges - 1;
-            if (!put_word(rows, begin, __builtin_ctz(edges)))
+            if (!put_word(rows, begin, __builtin_ctzll(edges)))
                 return 0;
         }
         return 1;
