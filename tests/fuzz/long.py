@@ -97,7 +97,7 @@ def main() -> int:
             print("no clang, so nobody looks for memory that was read before it was written")
         parts = (
             *((attacked, SHARDS), (agreed, AGREEMENTS), (agreed_at_edges, 1), (partial(counted, library), COUNTS)),
-            *((work, BOUNDS // len(looked)) for work in looked),
+            *((work, -(-BOUNDS // len(looked))) for work in looked),
         )
         waiting = [pool.submit(judged, work, FIRST + seed) for work, seeds in parts for seed in range(seeds)]
         found = [bad for one in tqdm(waiting, unit="thousands") if (bad := one.result())]
