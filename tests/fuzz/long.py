@@ -89,7 +89,7 @@ def dear() -> list[str]:
 def main() -> int:
     with ProcessPoolExecutor(2) as pool, TemporaryDirectory() as folder:
         program, library, variants = compiled(Path(folder)), sanitized(Path(folder)), lanes()
-        looked = [partial(bounded, program, some) for some in variants]
+        looked: list[Callable[[int], None]] = [partial(bounded, program, some) for some in variants]
         if shutil.which("clang"):
             unset = compiled(Path(folder), UNSET, "clang")
             looked += [partial(bounded, unset, some) for some in variants]
