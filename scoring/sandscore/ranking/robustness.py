@@ -52,17 +52,28 @@ class CopyResult(Struct, frozen=True):
     reason: str | None = None
 
 
-def read_copy(folder: Path, task: str, notes: Path, gold: Path) -> NotesCopy:
-    """The copy in a folder, which must be one of these notes and this gold, and as it was written."""
+def source_of(folder: Path) -> str | None:
+    """SHA-256 of the notes that the copy in a folder was made of."""
+    return _record_in(folder)[0].sources.get(NOTES)
+
+
+def _record_in(folder: Path) -> tuple[CopyRecord, str]:
+    """The record and its SHA-256."""
     content = file_content(folder / CHANGES)
     record = read_record(CopyRecord, content, folder / CHANGES, "the record of a perturbed copy", OrganiserFault)
+    return record, hashlib.sha256(content).hexdigest()
+
+
+def read_copy(folder: Path, task: str, notes: Path, gold: Path) -> NotesCopy:
+    """The copy in a folder, which must be one of these notes and this gold, and as it was written."""
+    record, digest = _record_in(folder)
     ours = {NOTES: notes, f"{task}.json": gold}
     for name, file in ours.items():
         if record.sources.get(name) != _sha256(file):
             raise OrganiserFault(f"{folder} is no copy of {file}: {CHANGES} names another {name}")
         if record.copies.get(name) != _sha256(folder / name):
             raise OrganiserFault(f"{folder / name} is not what {CHANGES} says: it was changed since it was proven")
-    return NotesCopy(folder, record, hashlib.sha256(content).hexdigest()[:_SHOWN_OF_HASH])
+    return NotesCopy(folder, record, digest[:_SHOWN_OF_HASH])
 
 
 def _sha256(file: Path) -> str:

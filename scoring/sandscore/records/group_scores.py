@@ -147,7 +147,9 @@ class PerturbedScores(StrictRecord):
     record: Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")] = Field(
         description="SHA-256 of changes.json, which names every file of the copy by its own."
     )
-    reason: str | None = Field(default=None, description="Why there is no score: how the run ended, or invalid.")
+    reason: str | None = Field(
+        default=None, description="Why there is no score: how the run ended, invalid, too_costly, or other_notes."
+    )
     drawn: Annotated[str, Field(pattern=r"^0x[0-9a-f]{16}$")] = Field(description="The seed of the intervals.")
     resamples: Natural
     measures: dict[str, PairedScore]
