@@ -95,7 +95,7 @@ def main() -> int:
             looked += [partial(bounded, unset, some) for some in variants]
         else:
             print("no clang, so nobody looks for memory that was read before it was written")
-        parts = (
+        parts: tuple[tuple[Callable[[int], None], int], ...] = (
             *((attacked, SHARDS), (agreed, AGREEMENTS), (agreed_at_edges, 1), (partial(counted, library), COUNTS)),
             *((work, -(-BOUNDS // len(looked))) for work in looked),
         )

@@ -18,7 +18,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_too_little_room_is_noticed(program: Path) -> None:
     """Else nothing here could fail."""
     with pytest.raises(AssertionError, match="heap-buffer-overflow"):
-        told(program, [one(b"a" * 99).written(), one(b"a" * 99).written(part=4)])
+        told(program, [one(b"a" * 99).written(), one(b"a" * 99).written(part=4)], 0)
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))

@@ -13,14 +13,6 @@ static const struct {
     int64_t size;
 } NAMES[NOTE_PROPERTIES] = {NAMED("identifier"), NAMED("text"), NAMED("patientId"), NAMED("type"), NAMED("noteType")};
 
-static int64_t characters(const uint8_t *text, int64_t size)
-{
-    int64_t count = 0;
-    for (int64_t i = 0; i < size; i++)
-        count += !continues(text[i]);
-    return count;
-}
-
 static int64_t characters_marked(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count,
                                  uint32_t *marks)
 {
@@ -31,7 +23,7 @@ static int64_t characters_marked(const uint8_t *texts, const int64_t *sizes, con
         uint32_t passed = 0;
         *next++ = 0;
         for (int64_t at = 0; at + MARK_EVERY <= sizes[i]; at += MARK_EVERY)
-            *next++ = passed += (uint32_t)characters(texts + at, MARK_EVERY);
+            *next++ = passed += (uint32_t)(MARK_EVERY - continued_within(texts + at, MARK_EVERY));
     }
     return next - marks;
 }
@@ -57,25 +49,25 @@ static int32_t put_name(const Written *name, uint8_t *names, int64_t *used)
     return 1;
 }
 
-static int32_t put_note_value(NoteRows *rows, int property, const Written *value)
+/* What comes behind a value's opening mark. */
+static int32_t take_note_value(Cursor *c, NoteRows *rows, int property)
 {
-    int64_t record = rows->records;
+    int64_t record = rows->records, chars;
+    Written value;
     switch (property) {
     case IDENTIFIER:
-        return put_name(value, rows->names, &rows->named);
+        return take_string(c, &value) && put_name(&value, rows->names, &rows->named);
     case PATIENT:
         rows->has_patient[record] = 1;
-        return put_name(value, rows->patients, &rows->patients_used);
+        return take_string(c, &value) && put_name(&value, rows->patients, &rows->patients_used);
     case NOTE_TEXT:
-        rows->sizes[record] = decode_string(value, rows->texts + rows->used, rows->chars + record);
+        rows->sizes[record] = take_decoded(c, rows->texts + rows->used, rows->chars + record);
         if (rows->sizes[record] < 0)
             return 0;
         rows->used += rows->sizes[record];
         return 1;
-    default: { /* nobody asks for it, but it must be right: the room behind the texts is as good as any */
-        int64_t chars;
-        return decode_string(value, rows->texts + rows->used, &chars) >= 0;
-    }
+    default: /* nobody asks for it, but it must be right: the room behind the texts is as good as any */
+        return take_decoded(c, rows->texts + rows->used, &chars) >= 0;
     }
 }
 
@@ -88,11 +80,10 @@ static int32_t take_note(Cursor *c, NoteRows *rows)
         return 0;
     rows->has_patient[rows->records] = 0;
     do {
-        Written value;
         int property = take_note_property(c);
         if (property == NOTE_PROPERTIES || seen >> property & 1 || !take(c, ':') || !take(c, '"'))
             return 0;
-        if (!take_string(c, &value) || !put_note_value(rows, property, &value))
+        if (!take_note_value(c, rows, property))
             return 0;
         seen |= 1u << property;
         more = another(c, '}');

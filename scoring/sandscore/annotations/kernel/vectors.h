@@ -34,6 +34,12 @@ static inline uint32_t equal_bits(const uint8_t *one, const uint8_t *other)
     return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(lanes_at(one), lanes_at(other)));
 }
 
+/* Writes all that is read, even where both overlap. */
+static inline void copy_lanes(uint8_t *to, const uint8_t *from)
+{
+    _mm256_storeu_si256((__m256i *)(void *)to, lanes_at(from));
+}
+
 /* A bit for each byte that continues a character. */
 static inline uint32_t continuing_bits(const uint8_t *at)
 {
@@ -57,6 +63,11 @@ static inline uint32_t blank_bits(const uint8_t *at)
 static inline uint32_t equal_bits(const uint8_t *one, const uint8_t *other)
 {
     return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(lanes_at(one), lanes_at(other)));
+}
+
+static inline void copy_lanes(uint8_t *to, const uint8_t *from)
+{
+    _mm_storeu_si128((__m128i *)(void *)to, lanes_at(from));
 }
 
 static inline uint32_t continuing_bits(const uint8_t *at)
@@ -87,6 +98,8 @@ static inline uint32_t equal_bits(const uint8_t *one, const uint8_t *other)
 {
     return bits_of_lanes(vceqq_u8(vld1q_u8(one), vld1q_u8(other)));
 }
+
+static inline void copy_lanes(uint8_t *to, const uint8_t *from) { vst1q_u8(to, vld1q_u8(from)); }
 
 static inline uint32_t continuing_bits(const uint8_t *at)
 {
