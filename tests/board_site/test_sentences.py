@@ -429,7 +429,7 @@ NOTHING_SAID = (
 )
 """What can be pressed: no sentence."""
 ALWAYS = (
-    r"Made by sandscore 0\.1\.0\. This page loads nothing from anywhere and tells nobody that you read it\.|"
+    r"Made by sandscore \d\.\d\.\d\. This page loads nothing from anywhere and tells nobody that you read it\.|"
     r"It takes JavaScript; the command below does the same without\.|Whoever changes a page can change its script too: "
     r"what counts is the command below, on your own machine, and hashes that you know from elsewhere\.|"
     r"Every measure with its counts$|This submission against the leader and those next to it$|Kinds of error$|"
@@ -530,7 +530,7 @@ RULES: list[Rule] = [
     (r"Mind: it lacks a score in (?P<what>.*)\.$", lambda r, m: m["what"].split(", ") == r.here["missing"]),
     (r"Mind: (?P<what>.*)\.$", lambda r, m: m["what"] in r.board["warnings"]),
     (
-        r"c, board “Finding dates in clinical notes”, gold (?P<gold>.*), sandscore 0\.1\.0\.$",
+        r"c, board “Finding dates in clinical notes”, gold (?P<gold>.*), sandscore \d\.\d\.\d\.$",
         lambda r, m: m["gold"].split(", ") == list(r.board["gold"].values()),
     ),
     (

@@ -247,7 +247,32 @@ KEEPS = {"MemoryLimit": True, "SwapLimit": True, "PidsLimit": True, "CpuCfsQuota
 )
 def test_limits_that_podman_would_not_keep(host: dict[str, Any], info: dict[str, Any], missing: list[str]) -> None:
     """Without root Podman keeps what is delegated to it, which is nothing with cgroup v1 (podman-run(1), --memory)."""
-    assert not_limited({"host": host}, info) == missing
+    assert not_limited({"host": host}, None, lambda: info) == missing
+
+
+SHOWN_1 = (
+    "memory/memory.limit_in_bytes",
+    "memory/memory.memsw.limit_in_bytes",
+    "pids/cgroup.procs",
+    "cpu/cpu.cfs_quota_us",
+)
+SHOWN_2 = ("a/memory.max", "a/memory.swap.max", "a/pids.max", "a/cpu.max")
+
+
+@pytest.mark.parametrize("files", [SHOWN_1, SHOWN_2], ids=("version 1", "version 2"))
+def test_podman_is_asked_again_where_the_kernel_does_not_show_a_limit(files: tuple[str, ...], tmp_path: Path) -> None:
+    """The files of cgroup-v1/memory.txt, sched-bwc.txt and cgroup-v2.rst; each of them is needed."""
+    host, lacking = {"cgroupManager": "cgroupfs"}, KEEPS | {"SwapLimit": False}
+    for file in files:
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).touch()
+    assert not_limited({"host": host}, tmp_path, lambda: pytest.fail("asked")) == []
+    assert not_limited({"host": {"cgroupManager": "none"}}, tmp_path, lambda: lacking) == ["SwapLimit"]
+    assert not_limited({"host": host}, None, lambda: lacking) == ["SwapLimit"]
+    for file in files:
+        (tmp_path / file).unlink()
+        assert not_limited({"host": host}, tmp_path, lambda: lacking) == ["SwapLimit"], file
+        (tmp_path / file).touch()
 
 
 def test_without_root_it_is_refused_where_limits_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from docker import DockerClient
 
 _START_SECONDS = 30.0
+_WORDS = "1.41"
+"""The version of Docker's interface that is spoken. Asked which it has, Podman would look up the packages of all the
+programs it uses, which takes longer than the start of a container."""
 _FOLDER, _OWNER = "sandscore-podman-", "owner"
 _DIES_WITH_PARENT = 1
 _INSTALL = "Debian: apt-get install podman runc catatonit"
@@ -48,7 +51,8 @@ def podman_client(seconds: float) -> Iterator["DockerClient"]:
     with _address() as address:
         _require_listening(address)
         try:
-            client = docker.DockerClient(base_url=address, timeout=seconds)
+            client = docker.DockerClient(base_url=address, version=_WORDS, timeout=seconds)
+            client.ping()
         except docker.errors.DockerException as fault:
             raise InfrastructureFault(f"Podman does not answer at {address}: {fault}") from None
         with client_closed(client):
