@@ -412,10 +412,11 @@ def slips_by(content: Json, said: re.Match[str]) -> bool:
     if (said["share"] is None) != (content["note_leak"] is None):
         return False
     if said["share"] is None or said["n"] is None:
-        return said["share"] is None or abs(float(said["share"]) - 100 * content["note_leak"]) <= 0.5
+        return said["share"] is None or bool(abs(float(said["share"]) - 100 * content["note_leak"]) <= 0.5)
     of, least, most = leaks_of(content)
+    share = bool(abs(float(said["share"]) - 100 * content["note_leak"]) <= 0.5)
     return (
-        abs(float(said["share"]) - 100 * content["note_leak"]) <= 0.5
+        share
         and (int(said["n"]), int(said["of"]), bool(said["most"])) == (most, of, least != most)
         and leak_bound(most, of, float(said["bound"]) / 100)
     )
