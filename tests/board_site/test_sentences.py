@@ -396,7 +396,7 @@ def adjusted_how(reading: Reading, said: re.Match[str]) -> bool:
     """Ranks have no coins to be thrown over, and so no stepdown either."""
     assert (said["test"] == "paired bootstrap") == bootstraps(reading)
     assert int(said["pairs"]) == sum(pair["p"] is not None for pair in reading.board["pairwise"])
-    return (said["how"] == "Holm’s method") == (reading.board["adjustment"] == "holm")
+    return bool((said["how"] == "Holm’s method") == (reading.board["adjustment"] == "holm"))
 
 
 def slips(reading: Reading, said: re.Match[str]) -> bool:
