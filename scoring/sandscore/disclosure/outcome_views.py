@@ -109,7 +109,7 @@ def score_view(item: ScoreItem, _audience: Audience, policy: DisclosurePolicy) -
 
 def _without_patients(card: Scorecard) -> Scorecard:
     """Of slices and perturbed copies the scores alone."""
-    nobody = {"per_unit": {}}
+    nobody: Mapping[str, Mapping[str, object]] = {"per_unit": {}}
     slices = {
         name: table.model_copy(
             update={"slices": {group: one.model_copy(update=nobody) for group, one in table.slices.items()}}
