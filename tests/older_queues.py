@@ -15,9 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from sandscore import __version__
+
 CHECKOUT = Path(__file__).resolve().parents[1]
 ARCHIVE = CHECKOUT / "tests/submission_queue/old_queue/queue-0.1.0.tar.xz"
-LATER = "0.2.0"
+LATER = "0.3.0"
 OPEN_DATA = '[data]\nnotes = "public"\ngold = "public"\n\n[[phases]]'
 
 
@@ -53,8 +55,9 @@ class LaterVersion:
             (folder / name).symlink_to(CHECKOUT / name)
         start = package / "__init__.py"
         content = start.read_text()
-        assert '__version__ = "0.1.0"' in content
-        start.write_text(content.replace('__version__ = "0.1.0"', f'__version__ = "{LATER}"'))
+        ours = f'__version__ = "{__version__}"'
+        assert ours in content
+        start.write_text(content.replace(ours, f'__version__ = "{LATER}"'))
         self._environment = os.environ | {"PYTHONPATH": str(folder / "scoring"), "PYTHONDONTWRITEBYTECODE": "1"}
 
     def ran(self, words: Sequence[str], before: str = "") -> subprocess.CompletedProcess[str]:

@@ -116,7 +116,7 @@ class Siege:
     def drain(self) -> None:
         """Two workers, unharmed, until nothing is left."""
         running = [self.start("--once") for _ in range(2)]
-        assert [process.wait(timeout=240) for process in running] == [0, 0], self.said()
+        assert [process.wait(timeout=240 + len(self.handed_in)) for process in running] == [0, 0], self.said()
 
     def said(self) -> str:
         """Warnings of the workers, the last ones last."""
@@ -136,6 +136,11 @@ class Siege:
             private_path(self.workspace.root, f"{FILE}{ending}").unlink(missing_ok=True)
         private_path(self.workspace.root, FILE).write_bytes(backup.read_bytes())
         self.restores += 1
+
+    def _check_quiet(self) -> None:
+        """Whoever lives on when others die says sentences, and so do those who were about to die."""
+        said = (self.root / "said.txt").read_text(encoding="utf-8", errors="replace")
+        assert "Traceback" not in said, said[said.index("Traceback") :][:3000]
 
     def lost(self) -> int:
         """Attempts whose worker died over them, those that a restored copy knows nothing of among them."""
@@ -190,6 +195,7 @@ class Siege:
         )
         assert shown <= ended.keys()
         assert {ended[name].team for name in shown} == {one.team for one in ended.values()}, "the board has every team"
+        self._check_quiet()
         assert left_over(root) == [], "no process is left"
         with sqlite3.connect(root / "private" / FILE) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
@@ -319,5 +325,6 @@ class ImageSiege(Siege):
             assert [end[0] for end in ends].count("SCORED") == 1, told
         assert {practised for _, which, practised in runs if which == "hidden"} == {"True"}, "never before a rehearsal"
         assert {practised for _, which, practised in runs if which == "rehearsal"} == {"False"}, "once a submission"
+        self._check_quiet()
         assert left_over(self.workspace.root) == []
         return Counter(str(one.status) for one in found)

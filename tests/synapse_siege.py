@@ -19,6 +19,7 @@ from submission_queue.synapse_homes import finals, state
 from submission_queue.synapse_standin import Queue
 
 from sandscore.base.bundled_content import submissions
+from sandscore.queue.homes.synapse.synapse_outbox import outbox_of
 
 FILES = {
     "good": (submissions() / "date-good" / "predictions.json").read_bytes(),
@@ -34,6 +35,8 @@ TROUBLE = (
     ("POST", "async/start$", LOST),
     ("GET", "^/storage/file", LOST),
 )
+ARRIVED = {"sent": (1, 1), "unknown": (0, 1), "waiting": (0, 0), "undelivered": (0, 0)}
+"""How many messages may have arrived, by what became of them. When all workers are gone nothing is in between."""
 DRIVE = "from sandscore.cli.main import main; main()"
 
 
@@ -50,6 +53,7 @@ class SynapseSiege:
         self.band = Band(self.random, self._worker)
         self.handed_in: dict[str, str] = {}
         self.called_back: set[str] = set()
+        self.deliveries: Counter[str] = Counter()
         for _ in range(submissions):
             self._hand_in()
 
@@ -70,7 +74,7 @@ class SynapseSiege:
     def drain(self) -> None:
         for number in (1, 0):
             worker = self._worker("--once", "--board-every", "0.5", number=number)
-            assert worker.wait(timeout=300) == 0, self.said()
+            assert worker.wait(timeout=300 + 5 * len(self.handed_in)) == 0, self.said()
 
     def check(self) -> Counter[str]:
         """Everything that must hold; how many ended how."""
@@ -85,11 +89,32 @@ class SynapseSiege:
                 scores[kind].add(str(self.queue.annotations(key).get("instance_strict_f1")))
         assert (len(scores["good"]), len(scores["weak"]), scores["broken"]) == (1, 1, {"None"}), scores
         self._check_told()
+        self._check_outboxes()
+        assert "Traceback" not in self.everything_said()
         assert all(left_over(folder) == [] for folder in self.states), "no process is left"
         return Counter(self.queue.status(key) for key in self.handed_in)
 
     def said(self) -> str:
-        return (self.queue.folder / "said.txt").read_text(encoding="utf-8", errors="replace")[-3000:]
+        return self.everything_said()[-3000:]
+
+    def everything_said(self) -> str:
+        return (self.queue.folder / "said.txt").read_text(encoding="utf-8", errors="replace")
+
+    def _check_outboxes(self) -> None:
+        """Every verdict has one message in one machine's outbox, and what is said of it there is true: what was sent
+        arrived once, what waits or was refused never, and of what is unknown at most one did."""
+        arrived = Counter(message["subject"] for message in self.queue.world.messages)
+        told: dict[str, list[str]] = {}
+        for folder in self.states:
+            for one in outbox_of(folder).listed(every=True):
+                if one.event in ("scored", "invalid", "cancelled"):
+                    told.setdefault(one.submission, []).append(one.delivery)
+                least, most = ARRIVED[one.delivery]
+                assert least <= arrived.pop(one.subject, 0) <= most, f"{one}: {self.said()}"
+        assert not arrived, f"messages that no outbox knows of: {arrived}"
+        count = {key: len(deliveries) for key, deliveries in told.items()}
+        assert count == dict.fromkeys(self.handed_in, 1), self.said()
+        self.deliveries = Counter(delivery for (delivery,) in told.values())
 
     def _check_told(self) -> None:
         sent = Counter(

@@ -27,7 +27,7 @@ What is named here is imported when it is first asked for. The rooms of the hous
 - ``cli``          the command line, one module a verb
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

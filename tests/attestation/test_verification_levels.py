@@ -65,7 +65,7 @@ def test_a_witness_attests(served: Path, tmp_path: Path) -> None:
     assert run(["verify", str(place), "--require", "attested"]) == 65, "nobody named the key"
     named = said("verify", place, "--require", "attested", "--key", public)
     assert named.exit_code == 0, named.output
-    assert "attested by 0.1.0 from 2 cards: example.org/witness+" in named.output
+    assert "attested by 0.2.0 from 2 cards: example.org/witness+" in named.output
     as_json = json.loads(said("verify", place, "--key", public.read_text().strip(), "--format", "json").output)
     assert (as_json["level"], as_json["statements"][0]["trusted"]) == ("attested", True)
 

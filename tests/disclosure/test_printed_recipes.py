@@ -161,7 +161,7 @@ def test_a_witness_who_is_shown_the_exact_cards_attests_a_board_that_hides_them(
     assert run(["verify", str(board), *named]) == 0
     said = capsys.readouterr().out
     assert "level: attested\n" in said
-    assert "attested by 0.1.0 from 3 cards: example.org/witness+" in said
+    assert "attested by 0.2.0 from 3 cards: example.org/witness+" in said
     assert run(["verify", str(board), "--require", "recomputed"]) == 65
 
 

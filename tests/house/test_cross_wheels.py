@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parents[2] / "scoring" / KERNEL
 
 def test_a_wheel_for_arm_is_one_and_the_same_bytes_again(tmp_path: Path) -> None:
     made = [make(ARM, tmp_path / name) for name in ("one", "other")]
-    assert made[0].name == "sandscore-0.1.0-py3-none-manylinux_2_17_aarch64.manylinux2014_aarch64.whl"
+    assert made[0].name == "sandscore-0.2.0-py3-none-manylinux_2_17_aarch64.manylinux2014_aarch64.whl"
     assert len({hashlib.sha256(wheel.read_bytes()).digest() for wheel in made}) == 1
     assert broken_promises(ARM, library_in(made[0]), functions_called()) == []
     with zipfile.ZipFile(made[0]) as archive:

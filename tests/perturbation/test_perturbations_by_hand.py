@@ -102,6 +102,32 @@ def test_dates_move_by_whole_weeks_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "label", "form", "said"),
+    [
+        ("December 31st, 1999", None, "MMMM Do, YYYY", (1999, 12, 31)),
+        ("december 3", None, "MMMM D", (None, 12, 3)),
+        ("Dec 3", None, "MMM D", (None, 12, 3)),
+        ("May 3", None, "MMMM D", (None, 5, 3)),
+        ("3/4/49", None, "M/D/YY", (2049, 3, 4)),
+        ("3/4/50", None, "M/D/YY", (1950, 3, 4)),
+        ("03/04/2020", "MM/DD/YYYY", "MM/DD/YYYY", (2020, 3, 4)),
+        ("3/4", "DD-MM", "M/D", (None, 3, 4)),
+        ("2/29", None, "M/D", (None, 2, 29)),
+        ("2020-13", None, None, ()),
+        ("Sept 5", None, None, ()),
+        ("Decembre 5", None, None, ()),
+        ("0/4", None, None, ()),
+    ],
+)
+def test_what_a_text_says_as_a_date(
+    text: str, label: str | None, form: str | None, said: tuple[int | None, ...]
+) -> None:
+    found = read_date(text, label)
+    assert (None if found is None else found.form) == form
+    assert said == () if found is None else (found.year, found.month, found.day) == said
+
+
+@pytest.mark.parametrize(
     ("text", "us", "iso", "long"),
     [
         ("3/1/20", "03/01/2020", "2020-03-01", "March 1, 2020"),

@@ -13,10 +13,13 @@ import sandscore as ss
 from sandscore.disclosure.board_view import recomputed_view
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import records
-from sandscore.ranking.card_reading import card_entry
+from sandscore.ranking.card_reading import card_entry, read_card
 from sandscore.ranking.challenge_reading import parse_challenge, rules_for
+from sandscore.ranking.robustness import robustness_again
+from sandscore.ranking.slice_analysis import slices_again
 from sandscore.ranking.verification import verify
 from sandscore.records.disclosure_policy import DisclosurePolicy
+from sandscore.scoring.card_building import published
 from sandscore.site import page_text
 from sandscore.site.board_columns import columns_of
 from sandscore.site.board_sentences import BoardSentences
@@ -104,7 +107,8 @@ def test_boards_show_both_beside_the_score(evaluated: Path, tmp_path: Path) -> N
     assert "slices" not in plain.model_dump_json()
     (tmp_path / "card.json").write_bytes(content)
     (tmp_path / "board.json").write_text(board.model_dump_json(), encoding="utf-8")
-    assert verify(tmp_path / "board.json").level == "recomputed"
+    verified = verify(tmp_path / "board.json")
+    assert (verified.level, verified.not_recomputed) == ("recomputed", ())
     told = json.loads(board.model_dump_json())
     told["rows"][0]["slices"]["note-type"]["value"] = 0.5
     (tmp_path / "board.json").write_text(json.dumps(told), encoding="utf-8")
@@ -120,6 +124,59 @@ def test_boards_show_both_beside_the_score(evaluated: Path, tmp_path: Path) -> N
     assert (hidden.rows[0].slices, hidden.rows[0].robustness) == ({}, {})
     shown = recomputed_view(board, [entry], DisclosurePolicy(notes="hidden", gold="hidden", ended=True))
     assert shown.rows[0].slices == row.slices
+
+
+def test_counts_by_patient_make_slices_and_copies_again(evaluated: Path) -> None:
+    """To the last bit, also where patients go by hashes."""
+    card = read_card(evaluated / "out" / "card.json").card
+    shown = published(card, b"salt")
+    for one in (card, shown):
+        assert slices_again(one, "note-type") == one.slices["note-type"]
+        assert robustness_again(one) == one.robustness
+    units = {unit for copy in shown.robustness.values() for unit in copy.per_unit}
+    assert units <= set(shown.units.values())
+    assert not units & set(card.units.values())
+    copy = read(evaluated / "out" / "perturbed" / "american" / "card.json")
+    tp, fp, fn = np.sum([rows["instance_strict"] for rows in copy["per_note"].values()], axis=0).tolist()
+    rows = [rows["instance_strict"] for rows in card.robustness["american"].per_unit.values()]
+    assert np.sum(rows, axis=0).tolist() == [2 * tp, 2 * tp + fp + fn]
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        ("slices", "note-type", "slices", None, "measures", "instance_strict", "ci"),
+        ("slices", "note-type", "slices", None, "measures", "instance_strict", "gap"),
+        ("robustness", "nigeria", "measures", "instance_strict", "difference"),
+        None,
+    ],
+)
+def test_a_card_that_says_more_than_its_counts_is_named(
+    where: tuple[str | None, ...] | None, evaluated: Path, tmp_path: Path
+) -> None:
+    """The board is ranked from the card that was touched, and so agrees with it. Without counts it is believed, and
+    ``verify`` says so."""
+    card = read(evaluated / "out" / "card.json")
+    worst = card["slices"]["note-type"]["worst"]["instance_strict"]
+    if where is None:
+        for one in (*card["slices"]["note-type"]["slices"].values(), *card["robustness"].values()):
+            one.pop("per_unit", None)
+    else:
+        *path, last = (worst if step is None else step for step in where)
+        place = card
+        for step in path:
+            place = place[str(step)]
+        place[str(last)] = [0.1, 0.2] if last == "ci" else 0.125
+    (tmp_path / "card.json").write_text(json.dumps(card), encoding="utf-8")
+    challenge = parse_challenge((evaluated / "challenge.toml").read_bytes(), "challenge.toml")
+    rules = rules_for(challenge, "date", None)[0].model_copy(update={"resamples": 200, "randomisations": 99})
+    board = rank([read_card(tmp_path / "card.json")], rules)
+    (tmp_path / "board.json").write_text(board.model_dump_json(), encoding="utf-8")
+    if where is None:
+        assert verify(tmp_path / "board.json").not_recomputed == ("slices/note-type", "robustness")
+        return
+    with pytest.raises(ss.SandscoreError, match="its counts by patient make"):
+        verify(tmp_path / "board.json")
 
 
 @pytest.mark.parametrize("changed", ["notes.json", "date.json"])

@@ -10,6 +10,7 @@ import pytest
 from cli.running import sandscore
 
 import sandscore as ss
+from sandscore.ranking.slice_analysis import slices_again
 from sandscore.records.group_scores import SliceTable
 from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.slice_rules import script_of
@@ -68,6 +69,7 @@ def test_leaks_by_label_are_the_cards_own() -> None:
             score = card.slices["label"].slices[label].measures[measure]
             assert (score.n, score.of) == (row[measure]["n"], row[measure]["of"])
     assert "over_mask" not in card.slices["label"].whole
+    assert slices_again(card, "label") == card.slices["label"]
     leaks = {label: row["char_leak"]["n"] / row["char_leak"]["of"] for label, row in card.per_label.items()}
     assert card.slices["label"].worst["char_leak"] == max(leaks, key=lambda label: leaks[label])
 
@@ -85,6 +87,7 @@ def test_slices_of_notes_add_up_the_cards_rows(rule: str) -> None:
     group_of = by_rule[rule]
     groups = {note["identifier"]: group_of(note) for note in notes}
     table = card.slices[rule]
+    assert slices_again(card, rule) == table
     assert set(table.slices) == set(groups.values())
     for group, one in table.slices.items():
         assert one.notes == list(groups.values()).count(group)

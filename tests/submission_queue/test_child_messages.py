@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -133,3 +134,12 @@ def test_a_child_whose_parent_is_gone_ends_in_silence() -> None:
         child.stdout = None
         _, said = child.communicate(b"1\n2\n", timeout=60)
     assert (child.returncode, said) == (0, b"")
+
+
+@pytest.mark.parametrize("asked", [b"", b'{"type":"boa'], ids=["nothing", "half a request"])
+@pytest.mark.parametrize("module", ["publisher", "runner", "scorer"])
+def test_a_child_that_was_never_asked_to_the_end_ends_in_silence(module: str, asked: bytes, tmp_path: Path) -> None:
+    """Its parent was killed while it asked."""
+    command = [sys.executable, "-m", f"sandscore.queue.children.{module}_process", str(tmp_path)]
+    ran = subprocess.run(command, input=asked, capture_output=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")

@@ -38,15 +38,6 @@ def test_init_refuses_unknown_names_with_their_lines(tmp_path: Path, capsys: pyt
     assert not (tmp_path / "queue").exists()
 
 
-def test_what_a_queue_leaves_undone_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Slices and perturbed copies are for evaluate, score and rank."""
-    challenge = challenge_folder(tmp_path / "challenge", f'{CHALLENGE}\n[slices]\nby = ["label"]\n')
-    assert run(["queue", "init", str(tmp_path / "queue"), "--challenge", str(challenge)]) == 0
-    assert run(["queue", "work", str(tmp_path / "queue"), "--once"]) == 0
-    assert run(["queue", "work", str(tmp_path / "queue"), "--once"]) == 0
-    assert capsys.readouterr().err.count("[slices]: a queue does not do this yet") == 1
-
-
 def test_check_tells_every_fault_and_ends_with_78(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     workspace = queue(tmp_path)
     hand_in(workspace, RIGHT)

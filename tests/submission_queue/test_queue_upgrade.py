@@ -14,6 +14,7 @@ import pytest
 from older_queues import LATER, LaterVersion, first_board, first_release
 from queue_samples import HALF, RIGHT, hand_in, queue
 
+from sandscore import __version__
 from sandscore.cli.main import run
 from sandscore.queue.homes.sqlite.sqlite_database import FILE
 
@@ -63,21 +64,34 @@ def test_the_plan_says_what_would_be_written_and_writes_nothing(
     assert said(capsys, "list", str(root))[-1]["status"] == "RECEIVED"
 
 
-@pytest.mark.parametrize("order", [("upgrade", "--apply"), ("work", "--once")], ids=["upgrade", "work"])
+@pytest.mark.parametrize("worked", [False, True], ids=["at once", "after a worker"])
 def test_boards_of_the_first_release_stay_what_they_were(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], order: tuple[str, str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], worked: bool
 ) -> None:
+    """Scored anew, ranked anew, and equal to the last digit but for the version that signs. A worker that came before
+    the upgrade has left them alone, and said what to do."""
     root = first_release(tmp_path)
-    assert run(["queue", order[0], str(root), order[1]]) == 0
+    board, before = f"{root}/public/boards/date-final.json", first_board(tmp_path, "date-final")
+    if worked:
+        assert run(["queue", "work", str(root), "--once"]) == 0
+        assert f"brought up to date by sandscore queue upgrade {root} --apply" in capsys.readouterr().err
+        assert rows(shown(root, "date-final")) == rows(before)
+        assert shown(root, "address-final") == first_board(tmp_path, "address-final")
+        assert run(["verify", board]) == 0
+    done = said(capsys, "upgrade", str(root), "--apply")
+    assert (len(done["written"]), done["rules"]) == (6, {} if worked else OLD_RULES)
     assert 'tie_rule = "holm"\ninterval = "percentile"\nseed_rule = "names"\n' in (root / "challenge.toml").read_text()
-    board, before = shown(root, "date-final"), first_board(tmp_path, "date-final")
-    assert rows(board) == rows(before)
+    now = shown(root, "date-final")
+    resigned = [row | {"signature": row["signature"].replace("v0.1.0", f"v{__version__}")} for row in rows(before)]
+    assert (now["sandscore"], before["sandscore"]) == (__version__, "0.1.0")
+    assert rows(now) == resigned
+    assert len(shown(root, "address-final")["rows"]) == 2 + worked
     for key in ("seed", "gold", "units", "stability", "headline"):
-        assert board[key] == before[key]
-    assert [(pair["delta"], pair["p"], pair["p_holm"]) for pair in board["pairwise"]] == [
+        assert now[key] == before[key]
+    assert [(pair["delta"], pair["p"], pair["p_holm"]) for pair in now["pairwise"]] == [
         (pair["delta"], pair["p"], pair["p_holm"]) for pair in before["pairwise"]
     ]
-    assert run(["verify", str(root / "public/boards/date-final.json"), "--log", str(root / "public/log")]) == 0
+    assert run(["verify", board, "--log", str(root / "public/log")]) == 0
     with closing(sqlite3.connect(root / "private" / FILE)) as database:
         assert database.execute("PRAGMA user_version").fetchone() == (2,)
     again = said(capsys, "upgrade", str(root), "--apply")

@@ -1,7 +1,7 @@
 """A score card as others may have it: with a row for each note, its totals, or not at all."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 from sandscore.disclosure.released import Audience, Item, Released, passed
 from sandscore.records.disclosure_policy import DisclosurePolicy
@@ -67,10 +67,18 @@ def _bits_of_totals(card: TotalsCard) -> float:
 _DOUBLE = 64.0
 
 
+def _by_patient(card: Scorecard) -> Iterator[Mapping[str, Mapping[str, tuple[int, ...]]]]:
+    yield card.per_unit
+    for table in card.slices.values():
+        yield from (one.per_unit for one in table.slices.values())
+    yield from (one.per_unit for one in card.robustness.values())
+
+
 def _bits_of_notes(card: Scorecard) -> float:
     """Nothing else on the card is more than all of this, curve and errors aside: of these every number counts."""
-    tables = (*card.per_note.values(), *card.per_unit.values())
-    bits = sum(bits_of(row) for rows in tables for row in rows.values())
+    bits = sum(bits_of(row) for rows in card.per_note.values() for row in rows.values())
+    for units in _by_patient(card):
+        bits += sum(bits_of(row) for rows in units.values() for row in rows.values())
     curve = card.confidence.curve if card.confidence and card.confidence.curve else []
     errors = card.errors.model_dump().values() if card.errors else ()
     return bits + 3 * _DOUBLE * len(curve) + bits_of(errors) + _bits_of_totals(totals_of(card))

@@ -1,5 +1,6 @@
 """The measures of documents, counted note by note over a whole data set."""
 
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -10,6 +11,7 @@ from sandscore.measures.measure import Components, DocumentMeasure, Settings, ad
 from sandscore.measures.measure_registry import MEASURES, document_measure
 from sandscore.measures.measure_syntax import Named
 from sandscore.measures.note_documents import documents_of
+from sandscore.measures.note_spans import NoteSpans, SpanCounts, spans_of
 from sandscore.records.document import Document
 from sandscore.records.formula import COUNTS, parse_formula
 
@@ -30,28 +32,53 @@ class CountedGeneral(Struct, frozen=True):
 
 def count_general(measures: list[Named], loaded: Loaded) -> list[CountedGeneral]:
     """Every measure of documents that was asked for."""
-    documents = documents_of(loaded)
-    return [_plugged(measure, documents) or _counted(measure, documents) for measure in measures]
+    readable = _Readable(loaded)
+    return [_plugged(measure, readable) or _counted(measure, readable) for measure in measures]
 
 
-def _counted(measure: Named, documents: list[Document]) -> CountedGeneral:
+class _Readable(Struct, frozen=True, dict=True):
+    """The data set, as columns or as documents, made when somebody wants them."""
+
+    loaded: Loaded
+
+    @cached_property
+    def spans(self) -> NoteSpans:
+        return spans_of(self.loaded)
+
+    @cached_property
+    def documents(self) -> list[Document]:
+        return documents_of(self.loaded)
+
+
+def _counted(measure: Named, readable: _Readable) -> CountedGeneral:
     row = _row(measure)
     settings = row.settle(measure)
-    notes = [row.count(document, settings) for document in documents]
-    shown = row.score(add_up(notes), settings)
+    found = row.count_spans(readable.spans, settings) or _one_by_one(row, readable.documents, settings)
+    shown = row.score(add_up(found.notes), settings)
     if (written := _formula_of_its_own(row, settings)) is not None:
-        return _by_formula(measure, row, written, notes, row.warn(documents, settings))
-    whole = all(name in shown for name in COUNTS)
-    ranked = [tuple(row.score(note, settings)[name] for name in COUNTS) for note in notes] if whole else None
-    return CountedGeneral(measure, shown, ranked, row.warn(documents, settings))
+        return _by_formula(measure, row, written, found.notes, found.warnings)
+    if not all(name in shown for name in COUNTS):
+        return CountedGeneral(measure, shown, None, found.warnings)
+    known: dict[tuple[tuple[str, int], ...], tuple[int, ...]] = {}
+    ranked = []
+    for note in found.notes:
+        if (counts := known.get(key := tuple(note.items()))) is None:
+            scored = row.score(note, settings)
+            counts = known[key] = tuple(scored[name] for name in COUNTS)
+        ranked.append(counts)
+    return CountedGeneral(measure, shown, ranked, found.warnings)
 
 
-def _plugged(measure: Named, documents: list[Document]) -> CountedGeneral | None:
+def _one_by_one(row: type[DocumentMeasure], documents: list[Document], settings: Settings) -> SpanCounts:
+    return SpanCounts([row.count(document, settings) for document in documents], row.warn(documents, settings))
+
+
+def _plugged(measure: Named, readable: _Readable) -> CountedGeneral | None:
     """A stranger's measure; None for one of ours. Its exceptions may quote gold, so only their kind is told."""
     row, plugin = _row(measure), MEASURES.plugin(measure.name)
     if plugin is None:
         return None
-    settings = row.settle(measure)
+    settings, documents = row.settle(measure), readable.documents
     try:
         notes = [row.count(document, settings) for document in documents]
         total = add_up(notes)

@@ -140,7 +140,7 @@ def meeting(true: SpanSide, found: SpanSide) -> tuple[Column, Column]:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     if (true.length < 1).any() or (found.length < 1).any():
         return _ordered(list(_everybody(true, found)))
-    shifted = _on_one_line(true, found)
+    shifted = on_one_line(true, found)
     if object not in {column.dtype for column in shifted} and (near := _neighbours(*shifted)):
         return near
     gold, predictions = (
@@ -150,7 +150,7 @@ def meeting(true: SpanSide, found: SpanSide) -> tuple[Column, Column]:
     return _ordered(overlapping_pairs(list(gold), list(predictions)))
 
 
-def _on_one_line(true: SpanSide, found: SpanSide) -> tuple[Column, Column, Column, Column]:
+def on_one_line(true: SpanSide, found: SpanSide) -> tuple[Column, Column, Column, Column]:
     """Starts and ends with notes laid end to end, so that only those of one note can overlap."""
     least = min(int(true.start.min()), int(found.start.min()))
     width = max(int(true.end.max()), int(found.end.max())) - least
@@ -237,10 +237,10 @@ class PairingOutcome(Struct, frozen=True):
     taken: Column
 
 
-def find_pairs(columns: SpanColumns, least: float) -> Pairs:
+def find_pairs(columns: SpanColumns, least: float, met: tuple[Column, Column] | None = None) -> Pairs:
     """All that can meet: enough overlap, in percent of the true mention, or equal bounds."""
     true, found = columns.gold, columns.predictions
-    i, j = meeting(true, found)
+    i, j = met or meeting(true, found)
     starts, ends = (true.start[i], found.start[j]), (true.end[i], found.end[j])
     touching = (starts[1] < ends[0]) & (ends[1] > starts[0])
     length = true.length[i]

@@ -5,11 +5,14 @@ Extend ``DocumentMeasure`` for a measure of your own: name it, describe it, give
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sandscore.measures.measure_syntax import ParameterisedRow, Scalar
 from sandscore.records.document import Annotation, Document
 from sandscore.records.formula import F1, Direction, parse_formula
+
+if TYPE_CHECKING:
+    from sandscore.measures.note_spans import NoteSpans, SpanCounts
 
 Settings = Mapping[str, Scalar]
 Components = dict[str, int]
@@ -53,6 +56,11 @@ class DocumentMeasure(Measure):
     def count(document: Document, settings: Settings) -> Components:
         """A note's components, each a whole number from 0; what is not named is 0."""
         raise NotImplementedError
+
+    @classmethod
+    def count_spans(cls, spans: "NoteSpans", settings: Settings) -> "SpanCounts | None":
+        """The same of all notes at once, with what ``warn`` says; None where notes are to be counted one by one."""
+        return None
 
     @classmethod
     def score(cls, total: Mapping[str, int], settings: Settings) -> dict[str, Any]:

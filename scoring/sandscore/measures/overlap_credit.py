@@ -11,13 +11,21 @@ from itertools import accumulate
 from math import fsum
 from typing import Any
 
+import numpy as np
+from msgspec import Struct
+
+from sandscore.annotations.columns import Ints
+from sandscore.measures.greedy_pairing import Column, meeting, on_one_line
 from sandscore.measures.measure import Components, DocumentMeasure, Settings, add_up, extents, named
 from sandscore.measures.measure_syntax import Parameter
 from sandscore.measures.mention_partners import Mention, credit_sums
+from sandscore.measures.note_spans import NoteSpans, SpanCounts
 from sandscore.measures.overlap_matching import Extent, overlapping_pairs
 from sandscore.records.document import Annotation, Document
 
 _WAYS = ("max", "sum")
+Extents = tuple[Column, Column]
+"""Starts and ends."""
 
 
 class OverlapCredit(DocumentMeasure):
@@ -46,6 +54,34 @@ class OverlapCredit(DocumentMeasure):
         return dict(components)
 
     @classmethod
+    def count_spans(cls, spans: NoteSpans, settings: Settings) -> SpanCounts | None:
+        """The same of all notes together, as this measure is not ranked; None where places are beyond reckoning."""
+        total = {"gold": len(spans.gold.note), "predicted": len(spans.predictions.note)}
+        if not all(total.values()):
+            return SpanCounts([total])
+        extent = on_one_line(spans.gold, spans.predictions)
+        if object in {column.dtype for column in extent}:
+            return None
+        sides = extent[:2], extent[2:]
+        met = meeting(spans.gold, spans.predictions)
+        recall = _units(sides[0], sides[1], met, str(settings["recall"]))
+        precision = _units(sides[1], sides[0], met[::-1], str(settings["precision"]))
+        total |= _by_length("rtp", spans.gold.length, recall) | _by_length("ptp", spans.predictions.length, precision)
+        tangled = np.zeros(len(spans.ids), bool)
+        for side, (start, end) in zip((spans.gold, spans.predictions), sides, strict=True):
+            tangled[_tangled(side.note, start, end)] = True
+        ours = [
+            np.bincount(side.note, weights=units / side.length, minlength=len(spans.ids)).tolist()
+            for side, units in ((spans.predictions, precision), (spans.gold, recall))
+        ]
+        notes = [
+            document.id
+            for number, document in spans.documents(tangled)
+            if _other_credits((ours[0][number], ours[1][number]), document, settings)
+        ]
+        return SpanCounts([total], _warned(notes, settings))
+
+    @classmethod
     def score(cls, total: Mapping[str, int], settings: Settings) -> dict[str, Any]:
         """Sums of credits and their means; undefined without annotations, F 0 where no credit is given."""
         gold, predicted = total.get("gold", 0), total.get("predicted", 0)
@@ -65,29 +101,88 @@ class OverlapCredit(DocumentMeasure):
     @classmethod
     def warn(cls, documents: Sequence[Document], settings: Settings) -> tuple[str, ...]:
         """Where neleval's aggregator of the same name gives other credits, which needs overlap within a side."""
-        notes = [document.id for document in documents if _differs(document, settings)]
-        if not notes:
-            return ()
-        name = f"overlap-{settings['recall']}{settings['precision']}"
-        return (
-            f"overlap: neleval's {name} gives other credits in {named(notes)}: annotations of one side overlap "
-            "one another there, and its walk from the back drops some before their partners come up",
-        )
+        return _warned([document.id for document in documents if _differs(document, settings)], settings)
+
+
+def _warned(notes: Sequence[str], settings: Settings) -> tuple[str, ...]:
+    if not notes:
+        return ()
+    name = f"overlap-{settings['recall']}{settings['precision']}"
+    return (
+        f"overlap: neleval's {name} gives other credits in {named(notes)}: annotations of one side overlap "
+        "one another there, and its walk from the back drops some before their partners come up",
+    )
 
 
 def _differs(document: Document, settings: Settings) -> bool:
     ours = OverlapCredit.score(add_up([OverlapCredit.count(document, settings)]), settings)
+    return _other_credits((ours["ptp"], ours["rtp"]), document, settings)
+
+
+def _other_credits(ours: tuple[float, float], document: Document, settings: Settings) -> bool:
+    """Whether neleval's walk gives the note other sums than ours, of predictions and of gold."""
     gold, predictions = _mentions(document.gold), _mentions(document.predictions)
     theirs = credit_sums(predictions, gold, typed=False)
     pairs = (
-        (ours["ptp"], theirs["system", str(settings["precision"])]),
-        (ours["rtp"], theirs["gold", str(settings["recall"])]),
+        (ours[0], theirs["system", str(settings["precision"])]),
+        (ours[1], theirs["gold", str(settings["recall"])]),
     )
     return any(abs(mine - other) > 1e-9 * max(1.0, mine) for mine, other in pairs)
 
 
 def _mentions(annotations: tuple[Annotation, ...]) -> list[Mention]:
     return sorted((Mention("", a.start, a.end - 1, None) for a in annotations), key=Mention.order)
+
+
+def _units(side: Extents, other: Extents, met: tuple[Column, Column], way: str) -> Ints:
+    """How many units of each of one side's annotations the other side covers; notes lie end to end."""
+    if way == "sum":
+        covered = CoveredPlaces.of(*other)
+        return covered.below(side[1]) - covered.below(side[0])
+    mine, partner = met
+    best = np.zeros(len(side[0]), np.int64)
+    shared = np.minimum(side[1][mine], other[1][partner]) - np.maximum(side[0][mine], other[0][partner])
+    np.maximum.at(best, mine, shared)
+    return best
+
+
+class CoveredPlaces(Struct, frozen=True):
+    """What some stretches cover together: runs that do not meet, and how much lies before each."""
+
+    start: Ints
+    end: Ints
+    before: Ints
+
+    @classmethod
+    def of(cls, start: Column, end: Column) -> "CoveredPlaces":
+        """What any of these stretches, of which there is one at least, covers."""
+        order = np.argsort(start, kind="stable")
+        start, reach = start[order], np.maximum.accumulate(end[order])
+        first = np.flatnonzero(np.concatenate(([True], start[1:] > reach[:-1])))
+        start, reach = start[first], reach[np.concatenate((first[1:], [len(start)])) - 1]
+        return cls(start, reach, np.concatenate(([0], np.cumsum(reach - start)))[:-1])
+
+    def below(self, place: Column) -> Ints:
+        """How much is covered before these places."""
+        at = np.searchsorted(self.start, place, side="right") - 1
+        within = np.minimum(place, self.end[at]) - self.start[at]
+        return np.where(at >= 0, self.before[at] + within, 0)
+
+
+def _by_length(name: str, length: Column, units: Ints) -> Components:
+    """Sums by length, of those that are covered at all."""
+    some = np.flatnonzero(units)
+    some = some[np.argsort(length[some], kind="stable")]
+    firsts = np.flatnonzero(np.diff(length[some], prepend=-1))
+    sums = np.add.reduceat(units[some], firsts).tolist() if len(some) else ()
+    return {f"{name}/{size}": total for size, total in zip(length[some[firsts]].tolist(), sums, strict=True)}
+
+
+def _tangled(note: Column, start: Column, end: Column) -> Column:
+    """The notes where an annotation begins before one before it has ended."""
+    order = np.argsort(start, kind="stable")
+    reach = np.maximum.accumulate(end[order])
+    return note[order][1:][start[order][1:] < reach[:-1]]
 
 
 def _together(side: list[Extent], other: list[Extent]) -> list[int]:

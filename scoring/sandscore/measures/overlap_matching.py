@@ -2,13 +2,24 @@
 
 Both sides are sorted once and swept from left to right, so the work grows with the number of overlapping
 pairs and not with the product of the two sides.
+
+Of many pairs at once most are settled without a search: those whose members have no other partner, and stars, in which
+one member has several partners that have only this one.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+from msgspec import Struct
+
+from sandscore.annotations.columns import Ints, Mask
+
 Extent = tuple[int, int]
 Pair = tuple[int, int]
+Weights = Mapping[Pair, tuple[int, ...]]
+FEW = 8
+"""Pairs of which all choices are tried sooner than a graph of them is made."""
 
 
 def overlapping_pairs(gold: Sequence[Extent], predictions: Sequence[Extent]) -> list[Pair]:
@@ -39,8 +50,8 @@ def split_contested(pairs: Sequence[Pair]) -> tuple[list[Pair], list[Pair]]:
 def maximum_matching(pairs: Sequence[Pair]) -> int:
     """How many of these pairs can be taken at most when nobody is taken twice."""
     alone, contested = split_contested(pairs)
-    if not contested:
-        return len(alone)
+    if len(contested) <= FEW:
+        return len(alone) + len(heaviest_of_few(contested, dict.fromkeys(contested, (1,))))
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
@@ -51,7 +62,17 @@ def maximum_matching(pairs: Sequence[Pair]) -> int:
     return len(alone) + int((partners >= 0).sum())
 
 
-def heaviest_matching(weights: Mapping[Pair, tuple[int, ...]]) -> list[Pair]:
+def heaviest_of_few(pairs: Sequence[Pair], weights: Weights) -> list[Pair]:
+    """As ``heaviest_matching``, by trying all choices; of equal ones another may be taken."""
+    if not pairs:
+        return []
+    (i, j), rest = pairs[0], pairs[1:]
+    without = heaviest_of_few(rest, weights)
+    taken = [(i, j), *heaviest_of_few([pair for pair in rest if pair[0] != i and pair[1] != j], weights)]
+    return max(taken, without, key=lambda chosen: [sum(place) for place in zip(*map(weights.get, chosen), strict=True)])
+
+
+def heaviest_matching(weights: Weights) -> list[Pair]:
     """The one-to-one pairs whose weights, added up place by place, are first in lexicographic order.
 
     Weights are small tuples of 0 and 1, most important place first. Places are folded into one number in a
@@ -75,6 +96,49 @@ def heaviest_matching(weights: Mapping[Pair, tuple[int, ...]]) -> list[Pair]:
     row_of, column_of = list(rows), list(columns)
     pairs = zip(*(side.tolist() for side in matched), strict=True)
     return chosen + [(row_of[row], column_of[column]) for row, column in pairs if column < len(columns)]
+
+
+class SettledPairs(Struct, frozen=True):
+    """Pairs by what there is to choose: nothing; which of its pairs a star gives, its centre numbered; and the rest."""
+
+    alone: Mask
+    of_star: Mask
+    star: Ints
+    contested: Mask
+
+
+def settle(gold: Ints, predicted: Ints) -> SettledPairs:
+    """Which pairs of these two columns need a search, and which do not."""
+    golds, predictions = 1 + int(gold.max(initial=-1)), 1 + int(predicted.max(initial=-1))
+    many_gold = np.bincount(gold, minlength=golds)[gold] > 1
+    many_predicted = np.bincount(predicted, minlength=predictions)[predicted] > 1
+    alone = ~(many_gold | many_predicted)
+    tied_gold = np.bincount(gold[many_predicted], minlength=golds)[gold] > 0
+    tied_predicted = np.bincount(predicted[many_gold], minlength=predictions)[predicted] > 0
+    about_gold, about_predicted = many_gold & ~tied_gold, many_predicted & ~tied_predicted
+    of_star = about_gold | about_predicted
+    star = np.where(about_gold, gold, golds + predicted)
+    return SettledPairs(alone, of_star, star, ~(alone | of_star))
+
+
+def matched_at_most(gold: Ints, predicted: Ints, note: Ints, notes: int) -> Ints:
+    """Of each note how many of its pairs can be taken at most when nobody is taken twice."""
+    settled = settle(gold, predicted)
+    found = np.bincount(note[settled.alone], minlength=notes)
+    centres, first = np.unique(settled.star[settled.of_star], return_index=True)
+    found += np.bincount(note[settled.of_star][first], minlength=notes) if len(centres) else 0
+    for number, pairs in by_note(settled.contested, note, gold, predicted).items():
+        found[number] += maximum_matching(pairs)
+    return found
+
+
+def by_note(chosen: Mask, note: Ints, gold: Ints, predicted: Ints) -> dict[int, list[Pair]]:
+    """Some of the pairs, note by note."""
+    found: dict[int, list[Pair]] = {}
+    columns = (column[chosen].tolist() for column in (note, gold, predicted))
+    for number, i, j in zip(*columns, strict=True):
+        found.setdefault(number, []).append((i, j))
+    return found
 
 
 def _numbered(items: Iterable[int]) -> dict[int, int]:

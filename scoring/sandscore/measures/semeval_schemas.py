@@ -12,17 +12,42 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
-from sandscore.measures.greedy_pairing import CORRECT, OTHER, find_pairs, of_documents, resolve
+from sandscore.annotations.columns import Mask
+from sandscore.measures.greedy_pairing import (
+    CORRECT,
+    OTHER,
+    UNLABELLED,
+    Column,
+    SpanColumns,
+    SpanSide,
+    find_pairs,
+    meeting,
+    of_documents,
+    resolve,
+)
 from sandscore.measures.measure import Components, DocumentMeasure, Settings, named
 from sandscore.measures.measure_syntax import Parameter
-from sandscore.measures.overlap_matching import heaviest_matching, overlapping_pairs
+from sandscore.measures.note_spans import NoteSpans, SpanCounts, components
+from sandscore.measures.overlap_matching import (
+    FEW,
+    by_note,
+    heaviest_matching,
+    heaviest_of_few,
+    overlapping_pairs,
+    settle,
+)
+from sandscore.measures.packed_keys import packed, paired
 from sandscore.records.counts import Counts, ratio
 from sandscore.records.document import Annotation, Document
 
 KINDS = ("correct", "incorrect", "partial", "missed", "spurious")
 _LEAST = 1.0
 """The original's own threshold, in percent of the true annotation; ours is one character."""
+
+_WORTHS = ((0, 1, 0), (0, 1, 1), (1, 1, 0))
+"""What a pair is worth whose members only overlap, have the same label, or the same bounds."""
 
 _Key = tuple[int, int, str | None]
 
@@ -58,6 +83,25 @@ class SemevalSchemas(DocumentMeasure):
     plain = "SemEval’s schemas"
     source = "SemEval-2013 task 9.1, as in nervaluate, with maximum matching"
     parameters = (Parameter("schema", "strict", choices=("strict", "exact", "partial", "ent_type")),)
+
+    @classmethod
+    def count_spans(cls, spans: NoteSpans, settings: Settings) -> SpanCounts | None:
+        """The same of all notes."""
+        schema, (golds, predictions) = str(settings["schema"]), spans.sizes
+        met = meeting(spans.gold, spans.predictions)
+        identical, same_bounds, same_label, overlapping = _aligned(spans, met)
+        pairs = identical + same_bounds + same_label + overlapping
+        if schema == "ent_type":
+            correct = identical + same_label
+        else:
+            correct = identical + (same_bounds if schema != "strict" else 0)
+        other = pairs - correct
+        nothing = np.zeros(len(spans.ids), np.int64)
+        found = (correct, nothing, other) if schema == "partial" else (correct, other, nothing)
+        theirs = _greedy_counts(_as_nervaluate(spans), met, schema)
+        differing = (theirs[0] != correct) | (theirs[1] != other)
+        notes = components(KINDS, (*found, golds - pairs, predictions - pairs))
+        return SpanCounts(notes, _warned(spans.named(differing)))
 
     @staticmethod
     def count(document: Document, settings: Settings) -> Components:
@@ -102,22 +146,83 @@ class SemevalSchemas(DocumentMeasure):
             ours = cls.count(document, settings)
             if (ours["correct"], ours["incorrect"] + ours["partial"]) != (correct, other):
                 notes.append(document.id)
-        if not notes:
-            return ()
-        return (
-            f"semeval: nervaluate counts otherwise in {named(notes)}: it takes annotations greedily in file order "
-            "and ignores an overlap of less than 1 % of the gold annotation, this measure takes the best pairing",
-        )
+        return _warned(notes)
+
+
+def _warned(notes: Sequence[str]) -> tuple[str, ...]:
+    if not notes:
+        return ()
+    return (
+        f"semeval: nervaluate counts otherwise in {named(notes)}: it takes annotations greedily in file order "
+        "and ignores an overlap of less than 1 % of the gold annotation, this measure takes the best pairing",
+    )
 
 
 def _greedy(documents: Sequence[Document], schema: str) -> list[tuple[int, int]]:
     """The original's correct and other pairs, per document."""
     columns = of_documents(documents)
+    correct, other = _greedy_counts(columns, meeting(columns.gold, columns.predictions), schema)
+    return list(zip(correct.tolist(), other.tolist(), strict=True))
+
+
+def _greedy_counts(columns: SpanColumns, met: tuple[Column, Column], schema: str) -> tuple[Column, Column]:
     note = columns.predictions.note
-    pairs = find_pairs(columns, _LEAST)
+    pairs = find_pairs(columns, _LEAST, met)
     state = resolve(pairs, len(columns.gold.note), len(note), schema).state
-    correct, other = (np.bincount(note[state == kind], minlength=len(documents)).tolist() for kind in (CORRECT, OTHER))
-    return list(zip(correct, other, strict=True))
+    correct, other = (np.bincount(note[state == kind], minlength=len(columns.notes)) for kind in (CORRECT, OTHER))
+    return correct, other
+
+
+def _as_nervaluate(spans: NoteSpans) -> SpanColumns:
+    """To the original "no label" is a label, and no other than one that is written so."""
+    names = spans.labels if UNLABELLED in spans.labels else [*spans.labels, UNLABELLED]
+    none = names.index(UNLABELLED)
+    gold, predictions = (
+        replace(side, label=np.where(side.label < 0, none, side.label)) for side in (spans.gold, spans.predictions)
+    )
+    return SpanColumns(spans.ids, names, gold, predictions)
+
+
+def _aligned(spans: NoteSpans, met: tuple[Column, Column]) -> list[Column]:
+    """Of each note the pairs of its best alignment: identical ones, of equal bounds, of equal label, and others."""
+    gold, predictions, size = spans.gold, spans.predictions, len(spans.ids)
+    left = _not_identical(gold, predictions)
+    identical = np.bincount(predictions.note[~left[1]], minlength=size)
+    kept = left[0][met[0]] & left[1][met[1]]
+    i, j = met[0][kept], met[1][kept]
+    same_bounds = (gold.start[i] == predictions.start[j]) & (gold.length[i] == predictions.length[j])
+    worth = np.where(same_bounds, 3, np.where(gold.label[i] == predictions.label[j], 2, 1))
+    settled, note = settle(i, j), gold.note[i]
+    by_star = np.flatnonzero(settled.of_star)
+    order = by_star[np.lexsort((-worth[by_star], settled.star[by_star]))]
+    best = order[np.flatnonzero(np.diff(settled.star[order], prepend=-1))]
+    taken = np.concatenate((np.flatnonzero(settled.alone), best))
+    found = [np.bincount(note[taken][worth[taken] == kind], minlength=size) for kind in (3, 2, 1)]
+    rest = np.flatnonzero(settled.contested)
+    value = dict(zip(zip(i[rest].tolist(), j[rest].tolist(), strict=True), worth[rest].tolist(), strict=True))
+    for number, pairs in by_note(settled.contested, note, i, j).items():
+        weights = {pair: _WORTHS[value[pair] - 1] for pair in pairs}
+        chosen = heaviest_of_few(pairs, weights) if len(pairs) <= FEW else heaviest_matching(weights)
+        for pair in chosen:
+            found[3 - value[pair]][number] += 1
+    return [identical, *found]
+
+
+def _not_identical(gold: SpanSide, predictions: SpanSide) -> tuple[Mask, Mask]:
+    """Who of either side finds no annotation of its own that agrees in everything."""
+    columns = [
+        np.concatenate((getattr(gold, name), getattr(predictions, name))) for name in ("note", "start", "length")
+    ]
+    keys = packed([*columns, 1 + np.concatenate((gold.label, predictions.label))], len(gold.note))
+    sides = keys.keys[: keys.split], keys.keys[keys.split :]
+    orders = [np.argsort(side, kind="stable") for side in sides]
+    ordered = [side[order] for side, order in zip(sides, orders, strict=True)]
+    left = []
+    for order, own, other in zip(orders, ordered, reversed(ordered), strict=True):
+        alone = np.ones(len(own), bool)
+        alone[order[paired(other, own)]] = False
+        left.append(alone)
+    return left[0], left[1]
 
 
 def _keys(annotations: Iterable[Annotation]) -> Counter[_Key]:
@@ -134,5 +239,5 @@ def _extents(keys: Iterable[_Key]) -> list[tuple[int, int]]:
 
 def _weight(gold: _Key, prediction: _Key) -> tuple[int, int, int]:
     if gold[:2] == prediction[:2]:
-        return (1, 1, 0)
-    return (0, 1, int(gold[2] == prediction[2]))
+        return _WORTHS[2]
+    return _WORTHS[int(gold[2] == prediction[2])]

@@ -4,7 +4,7 @@ Gold and notes stay in memory from one submission to the next, for as long as th
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from hashlib import sha256
@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sandscore.annotations.gold_reference import ReadPredictions, Reference
 from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.problem_collector import ProblemCollector
-from sandscore.base.errors import InfrastructureFault
+from sandscore.base.errors import InfrastructureFault, ParticipantFault
 from sandscore.base.file_marks import Marks, marks_of, settled
 from sandscore.base.whole_files import Drafts, write_file, write_synced
 from sandscore.disclosure.gate import release
@@ -26,15 +27,18 @@ from sandscore.disclosure.problem_view import LISTED, ShownProblems, reason_of
 from sandscore.disclosure.released import pack
 from sandscore.measures.hipaa_map import HipaaMap, load_hipaa_map
 from sandscore.measures.identifier_classes import ClassMap, load_class_map
-from sandscore.queue.attempt_files import PREDICTIONS, PROBLEMS, RUN, card_name
+from sandscore.queue.attempt_files import COPIES, PREDICTIONS, PROBLEMS, RUN, card_name
 from sandscore.queue.cell.cell_need import require_cell
 from sandscore.queue.cell.reading_cell import ReadingCells
-from sandscore.queue.children.child_messages import Blame, FaultAnswer, ScoreAnswer, SubmissionScoreRequest
+from sandscore.queue.children.child_messages import TOO_COSTLY, Blame, FaultAnswer, ScoreAnswer, SubmissionScoreRequest
+from sandscore.queue.phase_groups import copies_in, slices_in, why_unscored
 from sandscore.queue.queue_layout import OWNER_FILE, OWNER_FOLDER
 from sandscore.queue.shared_data import content_sha256, policy_in
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.challenge_reading import extra_measures, rules_for
+from sandscore.ranking.robustness import CopyResult, with_robustness
+from sandscore.ranking.slice_analysis import with_slices
 from sandscore.records.record_reading import file_content
 from sandscore.records.released_view import Audience, PackedView
 from sandscore.scoring.card_building import Identity, Question, dumped
@@ -124,7 +128,8 @@ class Scorer:
         reference, read = self.read(task, job.phase, folder)
         extra = extra_measures(self._rules_for(task.id, job.phase), task)
         identity = _identity(job, folder, self._workspace.dataset(job.phase))
-        question = Question(task, extra, self._map() if task.hipaa else None, identity, self._class_map())
+        hipaa, slices = self._map() if task.hipaa else None, slices_in(self._workspace, reference.loaded)
+        question = Question(task, extra, hipaa, identity, self._class_map(), slices=slices)
         try:
             scored = score_beside(question, reference, read)
         except InvalidPredictions as fault:
@@ -133,7 +138,8 @@ class Scorer:
         if (found := scored.loaded.findings["predictions"]).counts:
             _keep(found, folder, drafts)
         self._keep_gold(gold, task.id, scored.loaded.sha256["gold"])
-        card = scored.card
+        card = with_slices(scored.card, scored.slices)
+        card = with_robustness(card, [*self._on_copies(job, folder, replace(question, slices=()))])
         notes_sha256 = content_sha256(self._workspace.notes(job.phase))
         self._keep_counts(job.submission, kept_content(question, scored.loaded, card, notes_sha256))
         drafts.write(folder / card_name(job.version), dumped(card))
@@ -145,6 +151,26 @@ class Scorer:
         require_cell(self._workspace.challenge, phase, filtered=self._cells.filtered)
         find = partial(self._references.find, task, self._workspace.gold(task.id, phase), self._workspace.notes(phase))
         return read_beside(find, self._cells, folder / PREDICTIONS, complete=self._workspace.settings.complete)
+
+    def _on_copies(self, job: SubmissionScoreRequest, folder: Path, question: Question) -> Iterator[CopyResult]:
+        """A copy on which the image failed, or of which its answers are not valid, leaves the score as it is."""
+        if not (folder / COPIES).is_dir():
+            return
+        task = question.task
+        for copy in copies_in(self._workspace, task.id, job.phase).there:
+            place = folder / COPIES / copy.name
+            if not (place / RUN).exists():  # it was named after the image had run
+                continue
+            if (reason := why_unscored(copy, place / RUN)) is None:
+                find = partial(self._references.find, task, copy.gold(task.id), copy.notes)
+                complete = self._workspace.settings.complete
+                try:
+                    scored = score_beside(
+                        question, *read_beside(find, self._cells, place / PREDICTIONS, complete=complete)
+                    )
+                except ParticipantFault as fault:
+                    reason = TOO_COSTLY if str(fault).startswith(TOO_COSTLY) else "invalid"
+            yield CopyResult(copy, None if reason else scored.card, reason)
 
     def question_of(self, task: Task, phase: str | None) -> tuple[Question, Loaded, str]:
         """What is asked of every submission, gold as it is now, and the SHA-256 of the notes."""

@@ -41,9 +41,10 @@ if TYPE_CHECKING:
     from sandscore.queue.homes.home_row import HomeRow
 
 MARK = "sandscore-backup.json"
-_DATA, _PRACTICE = "data", "practice"
+_DATA, _PRACTICE, _FILES = "data", "practice", "files"
+_KINDS = (_DATA, _PRACTICE, _FILES)
 _RESTORED = "restored"
-"""The folder in the private half where the notes and gold of an archive go."""
+"""The folder in the private half where the notes and gold of an archive go, and what else its challenge names."""
 _RIGHTS = 0o777
 _PASSING = (".scratch-", ".moving", ".publishing.lock", ".published")
 _BLOCK = 1 << 20
@@ -58,12 +59,13 @@ class BackedUp(Struct, frozen=True):
 
 
 class _Mark(Struct, frozen=True):
-    """The first entry: what made the archive, and which folder of data each phase has."""
+    """The first entry: what made the archive, which folder of data each phase has, and where named files are."""
 
     format: int
     sandscore: str
     data: dict[str, str]
     practice: dict[str, str]
+    files: dict[str, str] = {}
 
 
 def back_up_queue(workspace: Workspace, row: "HomeRow", target: Path) -> BackedUp:
@@ -126,7 +128,10 @@ class _Packing:
 def _pack(workspace: Workspace, row: "HomeRow", packed: _Packing) -> None:
     folders = {_DATA: workspace.settings.data, _PRACTICE: workspace.settings.practice}
     kept = {key: {phase: f"{key}/{at}" for at, phase in enumerate(found)} for key, found in folders.items()}
-    mark = _Mark(_FORMAT, __version__, kept[_DATA], kept[_PRACTICE])
+    named = {name: Path(place) for name, place in workspace.settings.files.items()}
+    there = {f"{_FILES}/{at}": name for at, name in enumerate(named)}
+    inside = {name: f"{place}/{named[name].name}" for place, name in there.items()}
+    mark = _Mark(_FORMAT, __version__, kept[_DATA], kept[_PRACTICE], inside)
     packed.content(MARK, encode(mark), OWNER_FILE)
     packed.folder(PRIVATE, OWNER_FOLDER)
     with tempfile.TemporaryDirectory(prefix="sandscore-") as scratch:
@@ -147,6 +152,12 @@ def _pack(workspace: Workspace, row: "HomeRow", packed: _Packing) -> None:
     for key, found in folders.items():
         for phase, folder in found.items():
             packed.tree(kept[key][phase], Path(folder))
+    for place, name in there.items():
+        packed.folder(place, OWNER_FOLDER)
+        if named[name].is_dir():
+            packed.tree(inside[name], named[name])
+        elif named[name].is_file():
+            packed.file(inside[name], named[name])
 
 
 def restore_queue(source: Path, root: Path) -> BackedUp:
@@ -222,9 +233,9 @@ def _inside(root: Path, entry: tarfile.TarInfo, source: Path) -> Path:
     """Where an entry goes: under the folder, a plain file or folder, nothing else."""
     parts = PurePosixPath(entry.name).parts
     plain = parts and not entry.name.startswith("/") and ".." not in parts and (entry.isreg() or entry.isdir())
-    if not plain or parts[0] not in (PRIVATE, PUBLIC, _DATA, _PRACTICE):
+    if not plain or parts[0] not in (PRIVATE, PUBLIC, *_KINDS):
         raise OrganiserFault(f"{source} holds what no queue has: {entry.name!r}")
-    own = root.joinpath(PRIVATE, _RESTORED, *parts) if parts[0] in (_DATA, _PRACTICE) else root.joinpath(*parts)
+    own = root.joinpath(PRIVATE, _RESTORED, *parts) if parts[0] in _KINDS else root.joinpath(*parts)
     own.parent.mkdir(parents=True, exist_ok=True)
     return own
 
@@ -234,7 +245,7 @@ def _settle(root: Path, mark: _Mark, source: Path) -> None:
     place = root / PRIVATE / SETTINGS
     settings = read_record(QueueSettings, place.read_bytes(), place, "the settings of a queue", OrganiserFault)
     where = (root / PRIVATE / _RESTORED).resolve()
-    folders = {_DATA: mark.data, _PRACTICE: mark.practice}
+    folders = {_DATA: mark.data, _PRACTICE: mark.practice, _FILES: mark.files}
     moved = {name: {phase: str(where / kept) for phase, kept in found.items()} for name, found in folders.items()}
     with told(root):
         names = settings.names or folder_names(settings.data)

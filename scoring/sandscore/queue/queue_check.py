@@ -12,6 +12,7 @@ from sandscore.containers.host_checks import Finding
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.queue.challenge_names import unknown_names
 from sandscore.queue.homes.home_row import HomeRow
+from sandscore.queue.phase_groups import check_copies
 from sandscore.queue.public_log import PublicLog
 from sandscore.queue.queue_setup import check_files, check_practice, check_tasks, phases
 from sandscore.queue.shared_data import policy_in, refuse_contradictions
@@ -45,6 +46,8 @@ def _data(workspace: Workspace) -> Iterator[Finding]:
             yield from _tried("data", _titled(task, phase), partial(check_files, workspace, task, phase))
             yield from _tried("policy", _titled(task, phase), partial(policy_in, workspace, task, phase))
         yield from _tried("practice", _titled("notes", phase), partial(check_practice, workspace, phase))
+    if copies := workspace.challenge.robustness.copies:
+        yield from _tried("copies", ", ".join(copies), partial(check_copies, workspace, phases(workspace.challenge)))
     yield from _tried("phases", "agree on the files they share", partial(refuse_contradictions, workspace))
 
 

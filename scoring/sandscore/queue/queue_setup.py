@@ -15,6 +15,7 @@ from sandscore.containers.sent_notes import read_notes
 from sandscore.disclosure.policy_choice import unsaid
 from sandscore.queue.challenge_names import refuse_unknown_names
 from sandscore.queue.layout_move import bring, close_others, make_folder
+from sandscore.queue.phase_groups import check_copies, slices_in
 from sandscore.queue.public_log import PublicLog
 from sandscore.queue.queue_layout import (
     ALL_FOLDER,
@@ -36,6 +37,8 @@ from sandscore.queue.shared_data import policy_in, refuse_contradictions
 from sandscore.queue.workspace import Workspace, make_salt
 from sandscore.ranking.challenge_reading import read_challenge
 from sandscore.records.challenge import Challenge
+from sandscore.records.group_scores import SLICE_RULES
+from sandscore.scoring.slice_rules import slicing
 
 _SAID = ".data-unsaid"
 
@@ -75,7 +78,8 @@ def found(
     if edited_path(root, SETTINGS).exists():
         raise UsageFault(f"{root} is the folder of a queue already")
     given = read_challenge(challenge)
-    settings = settings.model_copy(update={"practice": practice_folders(challenge, given)})
+    remembered = {"practice": practice_folders(challenge, given), "files": named_files(challenge, given)}
+    settings = settings.model_copy(update=remembered)
     workspace = Workspace(root.resolve(), given, settings)
     refuse_unknown_names(workspace, challenge)
     check_data(workspace)
@@ -102,20 +106,11 @@ def found(
 
 
 def say_once(workspace: Workspace) -> None:
-    """The first command about a challenge says what follows from what it leaves open, and what a queue does not do."""
-    sentences = [said for said in (unsaid(workspace.challenge), _left_to_others(workspace.challenge)) if said]
-    if sentences and not (mark := workspace.private / _SAID).exists():
-        for sentence in sentences:
-            warn(sentence)
+    """The first command about a challenge says what follows from what it leaves open."""
+    sentence = unsaid(workspace.challenge)
+    if sentence and not (mark := workspace.private / _SAID).exists():
+        warn(sentence)
         write_file(mark, b"")
-
-
-def _left_to_others(challenge: Challenge) -> str | None:
-    """What a challenge may ask of score, evaluate and rank and a queue leaves undone."""
-    given = {"slices": challenge.slices.by, "robustness": challenge.robustness.copies}
-    asked = [name for name, what in given.items() if what]
-    tables = " and ".join(f"[{name}]" for name in asked)
-    return f"{tables}: a queue does not do this yet; evaluate, score and rank do" if asked else None
 
 
 def _halves(root: Path) -> Path:
@@ -145,6 +140,12 @@ def practice_folders(place: Path, challenge: Challenge) -> dict[str, str]:
     return {phase: str((place.parent / path).resolve()) for phase, path in told.items() if path is not None}
 
 
+def named_files(place: Path, challenge: Challenge) -> dict[str, str]:
+    """Files and folders that ``challenge.toml`` names: told relative to it, remembered whole."""
+    named = [*(one for one in challenge.slices.by if one not in SLICE_RULES), *challenge.robustness.copies]
+    return {name: str((place.parent / name).absolute()) for name in named}
+
+
 def check_data(workspace: Workspace) -> None:
     """Notes and gold of every phase, and rules that hold together; the organiser hears of faults now, not later."""
     for phase in phases(workspace.challenge):
@@ -155,6 +156,7 @@ def check_data(workspace: Workspace) -> None:
     refuse_contradictions(workspace)
     for phase in phases(workspace.challenge):
         check_practice(workspace, phase)
+    check_copies(workspace, phases(workspace.challenge))
 
 
 def check_tasks(workspace: Workspace, phase: str | None) -> None:
@@ -186,3 +188,5 @@ def check_files(workspace: Workspace, task: str, phase: str | None) -> None:
         if findings.errors:
             counts = ", ".join(f"{code} {count}" for code, count in sorted(findings.counts.items()))
             raise OrganiserFault(f"{findings.name}: the {role} is not valid: {counts}; sandscore validate says where")
+    for asked in slices_in(workspace, loaded):
+        slicing(asked, loaded, inputs.notes)

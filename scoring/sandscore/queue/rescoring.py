@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from sandscore import __version__
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.base.whole_files import write_synced
-from sandscore.queue.attempt_files import PREDICTIONS, RUN, card_name
+from sandscore.queue.attempt_files import COPIES, PREDICTIONS, RUN, card_name
 from sandscore.queue.children.child_messages import (
     Blame,
     FaultAnswer,
@@ -36,7 +36,7 @@ from sandscore.ranking.challenge_reading import rules_for
 from sandscore.ranking.score_table import tabulate
 from sandscore.records.board import BoardRules
 from sandscore.records.counts import Counts
-from sandscore.records.scorecard import MeasureScore
+from sandscore.records.scorecard import MeasureScore, Scorecard
 from sandscore.records.submission import Status, Submission, Version
 
 
@@ -57,7 +57,11 @@ class Rescored(Struct, frozen=True):
 
     @property
     def _scores_differ(self) -> bool:
-        return self.after is not None and self.after.card.measures != self.before.card.measures
+        return self.after is not None and _scores_on(self.after.card) != _scores_on(self.before.card)
+
+
+def _scores_on(card: Scorecard) -> tuple[object, ...]:
+    return card.measures, card.slices, card.robustness
 
 
 class RescoredNote(Struct, frozen=True):
@@ -131,6 +135,8 @@ class Rescoring:
             raise ParticipantFault(f"not a scored submission: {', '.join(sorted(unknown))}")
         plan = RescoringPlan()
         chosen = [one for one in scored if not ids or one.id in ids]
+        challenge = self._workspace.challenge
+        counts = counts and not challenge.slices.by and not challenge.robustness.copies
         counted = await self._recounted(chosen) if counts else {}
         for one in chosen:
             plan.rescored.append(await self._counted_again(one, counted.get(one.id)) or await self._again(one))
@@ -187,6 +193,8 @@ class Rescoring:
         for name in (PREDICTIONS, RUN):
             if (kept / name).exists():
                 shutil.copyfile(kept / name, folder / name)
+        if (kept / COPIES).is_dir():
+            shutil.copytree(kept / COPIES, folder / COPIES)
         answer = await self._hands.score(score_request(one, folder))
         if isinstance(answer, GoldAnswer | RecountAnswer) or (
             isinstance(answer, FaultAnswer) and answer.blame is not Blame.PARTICIPANT

@@ -50,6 +50,11 @@ class QueueSettings(_Part):
         default_factory=dict,
         description="Folders of practice notes, by phase as data is; where there is none, the bundled example's.",
     )
+    files: dict[str, str] = Field(
+        default_factory=dict,
+        description="Files and folders that challenge.toml names, as it names them, and where they were at first; one "
+        "that was named since lies relative to the folder of the queue.",
+    )
     hipaa_map: str | None = None
     class_map: str | None = Field(default=None, description="Which labels identify a patient, for measures of leaks.")
     protocol: Literal["service", "batch"] = "service"

@@ -149,6 +149,10 @@ class Workspace(Struct, frozen=True):
         chosen = self.settings.practice.get(phase or "", self.settings.practice.get(""))
         return data_file(example_gold() if chosen is None else Path(chosen), "notes")
 
+    def named_file(self, name: str) -> Path:
+        """A file or folder that ``challenge.toml`` names, wherever that lay when the queue was made."""
+        return Path(self.settings.files.get(name) or private_path(self.root, name))
+
     def notes(self, phase: str | None) -> Path:
         return data_file(self.data(phase), "notes")
 

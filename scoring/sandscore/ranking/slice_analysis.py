@@ -1,15 +1,17 @@
 """Counted slices to what a card says of them: scores with simultaneous intervals, and which slice is the worst."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
+from msgspec import Struct
 
 from sandscore.annotations.columns import Ints
+from sandscore.ranking.patient_shares import rows_by_patient, shares_by_patient, table_by_patient
 from sandscore.ranking.resampling import seed_of
 from sandscore.ranking.simultaneous import LEVEL, RESAMPLES, GroupInterval, group_intervals, shares
 from sandscore.records.group_scores import Slice, SliceScore, SliceTable
 from sandscore.records.scorecard import Scorecard
-from sandscore.scoring.slice_counts import CountedSlices
+from sandscore.scoring.slice_counts import CountedSlices, Pairs
 
 FEW_PATIENTS = 10
 """A slice with gold of fewer patients is named, and no more is said of it."""
@@ -19,35 +21,73 @@ def with_slices(card: Scorecard, counted: Sequence[CountedSlices]) -> Scorecard:
     """The card with its slices."""
     if not counted:
         return card
-    gold = next((part for part in card.signature.split("|") if part.startswith("gold:")), "")
-    return card.model_copy(update={"slices": {one.slicing.name: slice_table(one, gold) for one in counted}})
+    return card.model_copy(update={"slices": {one.slicing.name: _slice_table(card, one) for one in counted}})
 
 
-def slice_table(counted: CountedSlices, gold: str) -> SliceTable:
+def slices_again(card: Scorecard, name: str) -> SliceTable | None:
+    """The slices of a card, made from its counts by patient; None where it has none of these."""
+    said = card.slices[name]
+    told = {group: one for group, one in said.slices.items() if not one.too_few}
+    if any(not one.per_unit for one in told.values()):
+        return None
+    found = {measure: shares_by_patient(card, measure, card, recall=measure in said.recalls) for measure in said.whole}
+    whole = {measure: table for measure, table in found.items() if table is not None}
+    tables = {
+        group: {measure: table_by_patient(card, one.per_unit, measure) for measure in whole}
+        for group, one in told.items()
+    }
+    lower = {measure for measure in whole if getattr(card.measures[measure], "direction", None) == "lower"}
+    made = _judged(whole, tables, lower, int(said.seed, 16))
+    slices = {
+        group: one if one.too_few else one.model_copy(update={"measures": made.slices[group]})
+        for group, one in said.slices.items()
+    }
+    return said.model_copy(update={"whole": made.whole, "slices": slices, "worst": made.worst})
+
+
+class _Judged(Struct, frozen=True):
+    """The scores of all notes and of each slice, and by measure the worst slice."""
+
+    whole: dict[str, SliceScore]
+    slices: dict[str, dict[str, SliceScore]]
+    worst: dict[str, str]
+
+
+def _judged(whole: Pairs, slices: Mapping[str, Pairs], lower: Collection[str], seed: int) -> _Judged:
+    """Slices that are told, in their order."""
+    found = _Judged({}, {group: {} for group in slices}, {})
+    for name, all_notes in whole.items():
+        rows = [tables[name] for tables in slices.values()]
+        intervals = _measured([*rows, all_notes], seed)
+        found.whole[name] = _score(all_notes, GroupInterval(_value(all_notes), None, None, None))
+        for group, row, interval in zip(slices, rows, intervals, strict=True):
+            found.slices[group][name] = _score(row, interval)
+        ranked = [(score, group) for group in slices if (score := found.slices[group][name].value) is not None]
+        if ranked:
+            side = max if name in lower else min
+            found.worst[name] = side(ranked, key=lambda one: one[0])[1]
+    return found
+
+
+def _slice_table(card: Scorecard, counted: CountedSlices) -> SliceTable:
     """Every measure in every slice; the seed follows from the gold and the name of the slices."""
     by = counted.slicing
+    gold = next((part for part in card.signature.split("|") if part.startswith("gold:")), "")
     seed = seed_of("slices", by.name, gold, by.sha256 or "")
     patients = [int(np.count_nonzero(row)) for row in counted.gold]
-    told = [number for number, people in enumerate(patients) if people >= FEW_PATIENTS]
-    scores: dict[int, dict[str, SliceScore]] = {number: {} for number in told}
-    whole: dict[str, SliceScore] = {}
-    worst: dict[str, str] = {}
-    for name, all_notes in counted.whole.items():
-        rows = [counted.slices[number][name] for number in told]
-        found = _measured([*rows, all_notes], seed)
-        whole[name] = _score(all_notes, GroupInterval(_value(all_notes), None, None, None))
-        for number, row, interval in zip(told, rows, found, strict=True):
-            scores[number][name] = _score(row, interval)
-        ranked = [(score, number) for number in told if (score := scores[number][name].value) is not None]
-        if ranked:
-            side = max if name in counted.lower else min
-            worst[name] = by.groups[side(ranked, key=lambda one: one[0])[1]]
+    tables = {
+        group: {name: counted.slices[number][name] for name in counted.whole}
+        for number, group in enumerate(by.groups)
+        if patients[number] >= FEW_PATIENTS
+    }
+    made = _judged(counted.whole, tables, counted.lower, seed)
     slices = {
         group: Slice(
             notes=counted.notes[number],
             patients=patients[number],
-            too_few=number not in scores,
-            measures=scores.get(number, {}),
+            too_few=group not in tables,
+            measures=made.slices.get(group, {}),
+            per_unit=rows_by_patient(card, tables.get(group, {})),
         )
         for number, group in enumerate(by.groups)
     }
@@ -58,10 +98,10 @@ def slice_table(counted: CountedSlices, gold: str) -> SliceTable:
         seed=f"0x{seed:016x}",
         resamples=RESAMPLES,
         level=LEVEL,
-        whole=whole,
+        whole=made.whole,
         recalls=counted.recalls,
         slices=slices,
-        worst=worst,
+        worst=made.worst,
     )
 
 

@@ -18,10 +18,13 @@ from sandscore.base.terminal_text import one_line
 from sandscore.ranking.board_building import UNEVEN, rank
 from sandscore.ranking.card_reading import RankedCard, card_entry, read_cards, totals_card
 from sandscore.ranking.pair_tests import Progress
+from sandscore.ranking.robustness import robustness_again
+from sandscore.ranking.slice_analysis import slices_again
 from sandscore.ranking.totals_verification import REFERENCES, made_of_totals, sides_of_card
 from sandscore.records.board import Board, BoardPolicy, BoardRules, CardReference, Root
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import file_content, read_json, refusing
+from sandscore.records.scorecard import Scorecard
 from sandscore.records.totals_card import TotalsCard, totals_of
 from sandscore.records.withheld_fields import CARD_FIELDS, covering, permitted_fields, policy_on
 
@@ -121,12 +124,44 @@ def verify(
         return _from_totals(said, totals, path)
     made = rank(entries, origin.config, origin.phase, progress, log_root=origin.log_root)
     made = made if found else as_shown(made, entries, policy)
-    copied = dict.fromkeys(name for row in made.rows for name in row.shown)
+    copied = dict.fromkeys([*(name for row in made.rows for name in row.shown), *_groups_believed(made, entries, path)])
     made = made.model_copy(update={"policy": origin.policy, "withheld": origin.withheld})
     skipped = covering({*origin.withheld, *_unsaid_fields(said), *(() if found else CARD_FIELDS)})
     compared = _compared(said, made, skipped, path, "its cards make")
     hashes = tuple(entry.sha256 for entry in entries)
     return Verified(compared, len(entries), tuple(copied), withheld=origin.withheld, hashes=hashes)
+
+
+def _groups_believed(board: Board, entries: Sequence[RankedCard], path: Path) -> Iterator[str]:
+    """The slices and copies that the board shows and of which a card has no counts by patient; where it has some they
+    are made again, and the first number that differs is a contradiction."""
+    shown = any(row.slices or row.robustness for row in board.rows)
+    for entry in entries if shown else ():
+        for where, said, made in _groups_again(entry.card, board.config):
+            if made is None:
+                yield where.removeprefix("/")
+                continue
+            for pointer, there, here in _walk(where, _plain(said), _plain(made)):
+                if not _same(there, here):
+                    card = f"{path}: the card of {one_line(entry.submission)}"
+                    sentence = f"{one_line(pointer)} is {_value(there)}; its counts by patient make {_value(here)}"
+                    raise ParticipantFault(f"{card}: {sentence}")
+
+
+def _groups_again(card: Scorecard, rules: BoardRules) -> Iterator[tuple[str, object, object]]:
+    """Where on the card, what stands there, and what its counts by patient make; None where it has none."""
+    for name in rules.slices:
+        if name in card.slices:
+            yield f"/slices{pointer_to((name,))}", card.slices[name], slices_again(card, name)
+    if any(name in card.robustness for name in rules.robustness):
+        yield "/robustness", card.robustness, robustness_again(card)
+
+
+def _plain(told: object) -> object:
+    """Records as a reader finds them."""
+    if isinstance(told, dict):
+        return {name: _plain(one) for name, one in told.items()}
+    return json.loads(told.model_dump_json()) if isinstance(told, BaseModel) else told
 
 
 def _in_hand(cards: Sequence[Path], origin: _Origin, path: Path) -> list[RankedCard]:

@@ -13,6 +13,8 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Gap = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
 GroupName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\n\r]*$")]
 SlicingName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$")]
+PatientRows = dict[str, dict[str, tuple[Natural, Natural]]]
+"""By patient and measure: n and of."""
 MOST_GROUPS = 100
 SLICE_RULES = ("label", "mention-length", "script", "note-type", "note-length", "site")
 """What data sets can be sliced by without a file."""
@@ -78,6 +80,11 @@ class Slice(StrictRecord):
     patients: Natural
     too_few: bool
     measures: dict[str, SliceScore] = Field(default_factory=dict)
+    per_unit: PatientRows = Field(
+        default_factory=dict,
+        exclude_if=lambda rows: not rows,
+        description="By patient: [n, of] of each measure, from which the scores can be recomputed.",
+    )
 
 
 class SliceTable(StrictRecord):
@@ -147,7 +154,12 @@ class PerturbedScores(StrictRecord):
     record: Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")] = Field(
         description="SHA-256 of changes.json, which names every file of the copy by its own."
     )
-    reason: str | None = Field(default=None, description="Why there is no score: how the run ended, or invalid.")
+    reason: str | None = Field(
+        default=None, description="Why there is no score: how the run ended, invalid, too_costly, or other_notes."
+    )
     drawn: Annotated[str, Field(pattern=r"^0x[0-9a-f]{16}$")] = Field(description="The seed of the intervals.")
     resamples: Natural
     measures: dict[str, PairedScore]
+    per_unit: PatientRows = Field(
+        default_factory=dict, exclude_if=lambda rows: not rows, description="By patient: [n, of] of each measure there."
+    )

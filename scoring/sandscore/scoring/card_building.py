@@ -6,9 +6,9 @@ Counts note by note, kept as tables: a note's own are made when somebody asks fo
 import hashlib
 import hmac
 import math
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -27,6 +27,7 @@ from sandscore.measures.identifier_classes import ClassMap, TaskClasses, classes
 from sandscore.measures.measure_registry import MEASURES, document_measure, measures_for
 from sandscore.measures.measure_syntax import Named
 from sandscore.records.counts import Counts, ratio
+from sandscore.records.group_scores import PerturbedScores, Slice
 from sandscore.records.scorecard import (
     AnyScore,
     ConfidenceCurve,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from sandscore.measures.leak_totals import LeakQuestion, LeakTable
 
 Row = tuple[int, ...]
+_Group = TypeVar("_Group", Slice, PerturbedScores)
 _TOGETHER = 4096
 
 
@@ -355,8 +357,23 @@ def published(card: Scorecard, salt: bytes) -> Scorecard:
             "per_note": {hidden(note): counts for note, counts in card.per_note.items()},
             "units": {hidden(note): hidden(unit) for note, unit in card.units.items()},
             **({"per_unit": {hidden(unit): rows for unit, rows in card.per_unit.items()}} if card.per_unit else {}),
+            **_published_groups(card, hidden),
         }
     )
+
+
+def _published_groups(card: Scorecard, hidden: Callable[[str], str]) -> dict[str, Any]:
+    """Slices and perturbed copies, their patients named so; nothing where there are none."""
+
+    def named(group: _Group) -> _Group:
+        return group.model_copy(update={"per_unit": {hidden(unit): rows for unit, rows in group.per_unit.items()}})
+
+    slices = {
+        name: table.model_copy(update={"slices": {group: named(one) for group, one in table.slices.items()}})
+        for name, table in card.slices.items()
+    }
+    copies = {name: named(one) for name, one in card.robustness.items()}
+    return {name: told for name, told in (("slices", slices), ("robustness", copies)) if told}
 
 
 def keyed_gold(digest: str, salt: bytes) -> str:

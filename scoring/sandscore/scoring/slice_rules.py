@@ -75,29 +75,49 @@ def _numbered(name: str, said: Sequence[str], *, of_mentions: bool, sha256: str 
     return Slicing(name, of_mentions, groups, codes, sha256)
 
 
+def concerns(asked: str, loaded: Loaded) -> bool:
+    """Whether a file of slices speaks of these notes and this gold at all; rules do of any gold."""
+    if asked in RULES:
+        return bool(len(loaded.columns["gold"]))
+    told, find = _told(Path(asked)), _finder(loaded)
+    if told.notes is not None:
+        return any(find(note) >= 0 for note in told.notes)
+    keys = {*_keys(loaded)}
+    return any((find(one.note), one.start, one.length) in keys for one in told.mentions or ())
+
+
 def _by_file(path: Path, loaded: Loaded) -> Slicing:
     with opened(path) as source:
         digest = source.sha256()[:_SHOWN_OF_HASH]
-    told = read_record(SliceFile, file_content(path), path, "a file of slices", OrganiserFault)
-    places = {name: number for number, name in enumerate(loaded.dataset.ids)}
-
-    def place(note: str) -> int:
-        found = places.get(note, places.get(note.rpartition("/")[2], -1))
-        if found < 0:
-            raise OrganiserFault(f"{path}: a note of it is not among the notes")
-        return found
-
+    told, find = _told(path), _finder(loaded)
+    if any(find(note) < 0 for note in told.notes or (one.note for one in told.mentions or ())):
+        raise OrganiserFault(f"{path}: a note of it is not among the notes")
     if told.notes is not None:
-        by_place = {place(note): group for note, group in told.notes.items()}
-        said = [by_place.get(number, "") for number in range(len(places))]
+        by_place = {find(note): group for note, group in told.notes.items()}
+        said = [by_place.get(number, "") for number in range(len(loaded.dataset.ids))]
         return _numbered(slicing_name(str(path)), said, of_mentions=False, sha256=digest)
-    wanted = {(place(one.note), one.start, one.length): one.group for one in told.mentions or ()}
-    gold = loaded.columns["gold"]
-    keys = list(zip(gold.note.tolist(), gold.start.tolist(), gold.length.tolist(), strict=True))
+    wanted = {(find(one.note), one.start, one.length): one.group for one in told.mentions or ()}
+    keys = _keys(loaded)
     if missing := len(wanted.keys() - {*keys}):
         raise OrganiserFault(f"{path}: {missing:,} of its {len(wanted):,} annotations are not in gold")
     said = [wanted.get(key, "") for key in keys]
     return _numbered(slicing_name(str(path)), said, of_mentions=True, sha256=digest)
+
+
+def _told(path: Path) -> SliceFile:
+    return read_record(SliceFile, file_content(path), path, "a file of slices", OrganiserFault)
+
+
+def _finder(loaded: Loaded) -> Callable[[str], int]:
+    """The number of a note by its name, whole or not; -1 where there is none."""
+    places = {name: number for number, name in enumerate(loaded.dataset.ids)}
+    return lambda note: places.get(note, places.get(note.rpartition("/")[2], -1))
+
+
+def _keys(loaded: Loaded) -> list[tuple[int, int, int]]:
+    """Note, start and length of each gold annotation."""
+    gold = loaded.columns["gold"]
+    return list(zip(gold.note.tolist(), gold.start.tolist(), gold.length.tolist(), strict=True))
 
 
 def _labels(loaded: Loaded, _notes: InputFile | None) -> list[str]:

@@ -20,7 +20,7 @@ _Answer = TypeVar("_Answer")
 def serve(work: Callable[[_Request], Answer], requests: Decoder[_Request]) -> None:
     """Answer every line until there are no more."""
     answers = _own_output()
-    for line in sys.stdin.buffer:
+    while line := _asked():
         _say(answers, answered(work, requests.decode(line)))
 
 
@@ -28,10 +28,17 @@ def answer_once(work: Callable[[_Request], Answer], requests: Decoder[_Request])
     """Answer the first line. If the parent goes away meanwhile, this ends as if asked to: it cleans up first."""
     answers = _own_output()
     signal.signal(signal.SIGTERM, _ended)
-    request = requests.decode(sys.stdin.buffer.readline())
-    threading.Thread(target=_watch_parent, daemon=True).start()
-    _say(answers, answered(work, request))
+    if line := _asked():
+        request = requests.decode(line)
+        threading.Thread(target=_watch_parent, daemon=True).start()
+        _say(answers, answered(work, request))
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _asked() -> bytes:
+    """The next line; none where the parent is gone, be it in the middle of one."""
+    line = sys.stdin.buffer.readline()
+    return line if line.endswith(b"\n") else b""
 
 
 def _say(answers: IO[bytes], answer: Answer) -> None:

@@ -17,7 +17,7 @@ from sandscore.base.whole_files import sync_folders, write_synced
 from sandscore.containers.registries.image_pull import REGISTRY_FAILED
 from sandscore.containers.registries.registry_list import for_team, require_allowed
 from sandscore.disclosure.released import CALLED_BACK
-from sandscore.queue.attempt_files import EARLY_LOG, LOG, PREDICTIONS, REFUSED, REHEARSAL, RUN
+from sandscore.queue.attempt_files import COPIES, EARLY_LOG, LOG, PREDICTIONS, REFUSED, REHEARSAL, RUN
 from sandscore.queue.challenge_limits import limits_of, protocol_of
 from sandscore.queue.children.child_messages import (
     TOO_COSTLY,
@@ -31,6 +31,7 @@ from sandscore.queue.children.child_messages import (
 )
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.homes.home_registry import home_of
+from sandscore.queue.phase_groups import copies_in
 from sandscore.queue.team_release import TeamRelease
 from sandscore.queue.worker import notice_text
 from sandscore.queue.worker.executor import Hands
@@ -194,8 +195,23 @@ class Attempts:
         job = replace(self._run_job(claim, folder), masked=False)
         async with self._turn():
             answer = await self._ran(claim, job)
+            await self._run_on_copies(claim, folder, answer)
         if answer.outcome is not Outcome.FINISHED:
             raise _RunFailed(answer)
+
+    async def _run_on_copies(self, claim: Claim, folder: Path, answer: RunAnswer) -> None:
+        """An image that did well also runs on the perturbed copies of its notes, of which none decides anything. What
+        an attempt that died has run is not run again."""
+        if answer.outcome is not Outcome.FINISHED:
+            return
+        one = claim.submission
+        for copy in (await asyncio.to_thread(copies_in, self._workspace, one.task, one.phase)).there:
+            place = folder / COPIES / copy.name
+            job = replace(self._run_job(claim, place), notes=str(copy.notes), masked=self._hidden(one))
+            if not await asyncio.to_thread(_usable, place, job):
+                shutil.rmtree(place, ignore_errors=True)
+                place.mkdir(parents=True)
+                await self._ran(claim, job)
 
     async def _run_hidden(self, claim: Claim, folder: Path) -> None:
         """What is said of it is one of so many words, none of which the image chooses freely."""
@@ -203,6 +219,7 @@ class Attempts:
         async with self._turn():
             record = await self._earlier(claim, job, folder)
             answer = await self._ran(claim, job) if record is None else _answer_of(record)
+            await self._run_on_copies(claim, folder, answer)
         if answer.outcome is not Outcome.FINISHED:
             raise _RunFailed(answer)
 
@@ -212,7 +229,7 @@ class Attempts:
         try:
             answer = await self._hands.run(job)
         finally:
-            self._seconds[claim.nonce] = uptime() - begun
+            self._seconds[claim.nonce] = self._seconds.get(claim.nonce, 0.0) + uptime() - begun
         if not isinstance(answer, RunAnswer):
             raise InfrastructureFault(unfinished(answer))
         if answer.outcome.ours:
@@ -325,11 +342,10 @@ def _answer_of(record: RunRecord) -> RunAnswer:
 def _taken_over(other: Path, folder: Path, job: SubmissionRunRequest) -> RunRecord | None:
     """The files of another attempt's run, if it asked for the same and was not our fault; its record last."""
     try:
-        record = RunRecord.model_validate_json((other / RUN).read_bytes())
-        with opened(job.notes) as notes:
-            same = (record.limits, record.notes_sha256) == (job.limits, notes.sha256())
-        if not same or record.outcome.ours:
+        if (record := _usable(other, job)) is None:
             return None
+        if (other / COPIES).is_dir():
+            (other / COPIES).rename(folder / COPIES)
         for name in (PREDICTIONS, REFUSED, EARLY_LOG, LOG, RUN):
             if (other / name).exists():
                 write_synced(folder / name, (other / name).read_bytes())
@@ -337,6 +353,17 @@ def _taken_over(other: Path, folder: Path, job: SubmissionRunRequest) -> RunReco
     except (OSError, ValueError):
         return None
     return record
+
+
+def _usable(place: Path, job: SubmissionRunRequest) -> RunRecord | None:
+    """The record of a run that asked for the same, if it is whole and its end was not our fault."""
+    try:
+        record = RunRecord.model_validate_json((place / RUN).read_bytes())
+    except (OSError, ValueError):
+        return None
+    with opened(job.notes) as notes:
+        same = (record.limits, record.notes_sha256) == (job.limits, notes.sha256())
+    return record if same and not record.outcome.ours else None
 
 
 def sweep(folder: Path) -> None:

@@ -1,10 +1,13 @@
 """Podman as runs know it: Docker's engine, but for what Podman does in its own way."""
 
 import json
+import os
+import subprocess
 from base64 import b64decode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from functools import partial
+from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sandscore.base.errors import OrganiserFault
@@ -31,7 +34,7 @@ from sandscore.containers.engines.podman.podman_sandbox import (
     resource_limits,
     sandbox,
 )
-from sandscore.containers.engines.podman.podman_service import remove_folders
+from sandscore.containers.engines.podman.podman_service import named_runtime, remove_folders
 from sandscore.containers.host_checks import Finding
 from sandscore.containers.kernel_limits import limits_in_force
 from sandscore.containers.log_watch import LogWatch
@@ -49,6 +52,13 @@ _HOLDER = "localhost/sandscore-holder:1"
 _HOLDER_PROCESSES = 32
 """Of which the program is one; the threads of runc, which starts it, count too: on a busy machine 4 were too few."""
 _NEEDED = ("cpu", "memory", "pids")
+_MANAGERS = ("cgroupfs", "systemd")
+_KERNEL = Path("/sys/fs/cgroup")
+_LIMIT_FILES = (
+    ("memory/memory.limit_in_bytes", "memory/memory.memsw.limit_in_bytes", "pids/cgroup.procs", "cpu/cpu.cfs_quota_us"),
+    ("*/memory.max", "*/memory.swap.max", "*/pids.max", "*/cpu.max"),
+)
+"""Of version 1, where each controller has a folder; of version 2, where they are in every group but the first."""
 
 
 class PodmanEngine(DockerEngine):
@@ -56,8 +66,18 @@ class PodmanEngine(DockerEngine):
 
     name = PodmanRow.name
 
+    _told: PodmanJson | None = None
+
     def about(self) -> PodmanJson:
-        """What Podman says of itself, in its own words."""
+        """What Podman says of itself, in its own words.
+
+        Asked once at most: it looks up the packages of all its programs, which takes longer than a container's start.
+        """
+        if self._told is None:
+            self._told = self._asked()
+        return self._told
+
+    def _asked(self) -> PodmanJson:
         with asking("telling about itself"):
             response = self.client.api.get(
                 f"{self.client.api.base_url}/v4.0.0/libpod/info", timeout=self.client.api.timeout
@@ -67,6 +87,27 @@ class PodmanEngine(DockerEngine):
         return told
 
     def facts(self) -> EngineFacts:
+        return self._started_facts or self.asked_facts()
+
+    @cached_property
+    def _started_facts(self) -> EngineFacts | None:
+        """What is known without asking of a service of root's, whose runtime we have named; None of any other."""
+        runtime = named_runtime()
+        if runtime is None or os.environ.get("_CONTAINERS_USERNS_CONFIGURED") or not may_enter_namespaces():
+            return None
+        with asking("telling its version"):
+            told = self.client.api.get(f"{self.client.api.base_url}/_ping", timeout=self.client.api.timeout)
+        said = subprocess.run([runtime, "--version"], capture_output=True, text=True, check=False).stdout
+        return EngineFacts(
+            name=self.name,
+            version=told.headers.get("Libpod-API-Version"),
+            runtime=said.partition("\n")[0] or None,
+            cgroups="1",
+            rootless=False,
+        )
+
+    def asked_facts(self) -> EngineFacts:
+        """The same of any service, in Podman's own words."""
         told = self.about()
         runtime = told["host"].get("ociRuntime", {})
         return EngineFacts(
@@ -78,11 +119,18 @@ class PodmanEngine(DockerEngine):
         )
 
     def require_limits(self) -> None:
-        if missing := not_limited(self.about(), told_facts(self.client)):
+        if missing := self.not_limited():
             raise OrganiserFault(
                 f"this Podman does not keep limits ({', '.join(missing)}); "
                 "without root it needs cgroup v2 with delegation, see docs/engines.md"
             )
+
+    def not_limited(self) -> list[str]:
+        """The limits that this Podman would not keep."""
+        if self._started_facts is not None and shown(_KERNEL):
+            return []
+        ours = not os.environ.get("CONTAINER_HOST")
+        return not_limited(self.about(), _KERNEL if ours else None, lambda: told_facts(self.client))
 
     def remove_leftovers(self) -> int:
         return super().remove_leftovers() + remove_folders()
@@ -92,7 +140,8 @@ class PodmanEngine(DockerEngine):
         return found.model_copy(update={"reference": reference})
 
     def image_id(self, name: str) -> str | None:
-        return self._id(self._here(name))
+        local = None if name.startswith("sha256:") else self._id(f"localhost/{name}")
+        return local or self._id(name)
 
     def _id(self, name: str) -> str | None:
         """None too for one that somebody removes just now, which Podman calls a fault of its own."""
@@ -220,14 +269,24 @@ def _archive(container: Any, path: str) -> tuple[ArchiveStream, PodmanJson]:
     return ArchiveStream(response), json.loads(b64decode(response.headers["X-Docker-Container-Path-Stat"]))
 
 
-def not_limited(about: Mapping[str, Any], info: Mapping[str, Any]) -> list[str]:
-    """The limits that Podman would not keep, by what it says in its own words and in Docker's."""
+def not_limited(about: Mapping[str, Any], kernel: Path | None, asked: Callable[[], Mapping[str, Any]]) -> list[str]:
+    """The limits that Podman would not keep, by what it says in its own words and what the kernel has.
+
+    Where the kernel, whose control groups are at ``kernel`` if they can be seen from here, does not show them all,
+    Podman is ``asked`` in Docker's words, which takes long.
+    """
     host = about["host"]
     if not host.get("security", {}).get("rootless"):
-        return unenforced(info)
+        seen = kernel is not None and host.get("cgroupManager") in _MANAGERS and shown(kernel)
+        return [] if seen else unenforced(asked())
     if host.get("cgroupVersion") != "v2":
         return ["cgroup v1 without root"]
     return [name for name in _NEEDED if name not in (host.get("cgroupControllers") or ())]
+
+
+def shown(kernel: Path) -> bool:
+    """Whether there are limits of memory, swap, processes and CPU, in either version of control groups."""
+    return any(all(any(kernel.glob(file)) for file in files) for files in _LIMIT_FILES)
 
 
 def examine_engine(engine: PodmanEngine) -> Iterator[Finding]:
@@ -235,7 +294,7 @@ def examine_engine(engine: PodmanEngine) -> Iterator[Finding]:
     found = engine.facts()
     way = "without root" if found.rootless else "as root"
     yield Finding("engine", "ok", f"Podman {found.version} {way}, {found.runtime}, cgroup v{found.cgroups}")
-    missing = not_limited(engine.about(), told_facts(engine.client))
+    missing = engine.not_limited()
     yield Finding(
         "limits known",
         "fault" if missing else "ok",

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from docker import DockerClient
 
 _START_SECONDS = 30.0
+_WORDS = "1.41"
+"""The version of Docker's interface that is spoken. Asked which it has, Podman would look up the packages of all the
+programs it uses, which takes longer than the start of a container."""
 _FOLDER, _OWNER = "sandscore-podman-", "owner"
 _DIES_WITH_PARENT = 1
 _INSTALL = "Debian: apt-get install podman runc catatonit"
@@ -48,7 +51,8 @@ def podman_client(seconds: float) -> Iterator["DockerClient"]:
     with _address() as address:
         _require_listening(address)
         try:
-            client = docker.DockerClient(base_url=address, timeout=seconds)
+            client = docker.DockerClient(base_url=address, version=_WORDS, timeout=seconds)
+            client.ping()
         except docker.errors.DockerException as fault:
             raise InfrastructureFault(f"Podman does not answer at {address}: {fault}") from None
         with client_closed(client):
@@ -118,13 +122,23 @@ def remove_folders() -> int:
 
 
 def _options() -> list[str]:
-    """Where there is no systemd, nobody else makes control groups and journals; crun refuses those of version 1."""
+    """Where there is no systemd, nobody else makes control groups and journals."""
     found = []
     if not Path("/run/systemd/system").is_dir():
         found += ["--cgroup-manager", "cgroupfs", "--events-backend", "file"]
-    if not Path("/sys/fs/cgroup/cgroup.controllers").exists() and shutil.which("runc") is not None:
-        found += ["--runtime", "runc"]
+    if (runtime := named_runtime()) is not None:
+        found += ["--runtime", runtime]
     return found
+
+
+def named_runtime() -> str | None:
+    """The program that a service of ours is told to start containers with: crun refuses control groups of version 1.
+
+    None where Podman chooses by itself.
+    """
+    if os.environ.get("CONTAINER_HOST") or Path("/sys/fs/cgroup/cgroup.controllers").exists():
+        return None
+    return shutil.which("runc")
 
 
 def _tied_to_parent() -> None:
