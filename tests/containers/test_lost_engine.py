@@ -77,7 +77,7 @@ def test_lost(client: "DockerClient", images: "HostileImages", tmp_path: Path, m
     notes = [SentNote("a", "a", "text")]
     annotator = Annotator("image", images.image("dripped-answer"))
     ours = {"label": f"{OWNER}={labels('x', 0)[OWNER]}"}
-    before = {box.id for box in client.containers.list(all=True, filters=ours)}
+    before = {box.id for box in client.containers.list(all=True, sparse=True, filters=ours)}
     with go_between(tmp_path / "engine.sock") as gone:
         monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/engine.sock")
         threading.Timer(2.0, gone.set).start()
@@ -86,7 +86,7 @@ def test_lost(client: "DockerClient", images: "HostileImages", tmp_path: Path, m
     assert done.record.outcome is Outcome.INFRASTRUCTURE
     assert "the engine failed while" in str(done.record.reason)
     assert time.monotonic() - begun < 30
-    left = [box for box in client.containers.list(all=True, filters=ours) if box.id not in before]
+    left = [box for box in client.containers.list(all=True, sparse=True, filters=ours) if box.id not in before]
     gc.collect()  # the engine's client leaves sockets that could not be connected to chance
     assert len(left) == 1, "nobody could be asked to remove it; its label says whose it was"
     left[0].remove(force=True)

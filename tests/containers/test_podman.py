@@ -110,11 +110,11 @@ def test_the_same_image_gives_the_same_bytes(examples: dict[str, str]) -> None:
 def left(podman: PodmanEngine, pid: int) -> tuple[list[str], list[str]]:
     """Containers and volumes that a process has made."""
     chosen: Any = {"filters": {"label": RUN}}
-    containers = podman.client.containers.list(all=True, ignore_removed=True, **chosen)
+    containers = podman.client.containers.list(all=True, sparse=True, **chosen)
     volumes = podman.client.volumes.list(**chosen)
     mine = f"/{pid}@"
     return (
-        [one.id for one in containers if mine in one.labels.get(OWNER, "")],
+        [one.id for one in containers if mine in one.attrs["Labels"].get(OWNER, "")],
         [one.name for one in volumes if mine in (one.attrs.get("Labels") or {}).get(OWNER, "")],
     )
 
@@ -177,8 +177,8 @@ def test_killed_at_any_moment_it_leaves_nothing(
 
 
 def _running(podman: PodmanEngine, container: str) -> bool:
-    found = podman.client.containers.list(filters={"id": container})
-    return any(one.status == "running" for one in found)
+    found = podman.client.containers.list(filters={"id": container}, sparse=True)
+    return any(one.attrs["State"] == "running" for one in found)
 
 
 def specified(**changed: Any) -> dict[str, Any]:
@@ -280,12 +280,19 @@ def test_without_root_it_is_refused_where_limits_are_not_kept(monkeypatch: pytes
     told = {"host": {"security": {"rootless": True}, "cgroupVersion": "v1"}, "version": {"Version": "4.3.1"}}
     monkeypatch.setattr(PodmanEngine, "about", lambda _: told)
     monkeypatch.setattr("sandscore.containers.engines.podman.podman_engine.told_facts", lambda _: KEEPS)
+    monkeypatch.setenv("CONTAINER_HOST", "unix:///of/somebody")  # whose service is asked
     assert engine.facts() == EngineFacts(name="podman", version="4.3.1", cgroups="1", rootless=True)
     with pytest.raises(OrganiserFault, match=r"does not keep limits \(cgroup v1 without root\)") as refused:
         engine.require_limits()
     assert refused.value.exit_code == 78
     with pytest.raises(OrganiserFault, match="runs batch programs only"):
         engine.own_network({})
+
+
+@pytest.mark.engine
+def test_what_is_known_without_asking_is_what_podman_says(podman: PodmanEngine) -> None:
+    assert podman.facts() == podman.asked_facts()
+    podman.require_limits()
 
 
 def test_podman_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

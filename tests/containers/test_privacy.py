@@ -110,7 +110,9 @@ def test_arguments_environments_and_logs(
     def inspect() -> None:
         deadline = time.monotonic() + 20
         while not inspected and time.monotonic() < deadline:
-            inspected.extend(str(c.attrs) for c in client.containers.list(filters={"ancestor": image}))
+            inspected.extend(
+                str(c.attrs) for c in client.containers.list(filters={"ancestor": image}, ignore_removed=True)
+            )
             time.sleep(0.05)
 
     looker = threading.Thread(target=inspect)

@@ -33,7 +33,13 @@ from sandscore.base.byte_sources import opened
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
 from sandscore.base.file_marks import Marks, marks_of, settled
 from sandscore.queue.cell.cell_report import CellReport, believed, read_report, report_of, write_report
-from sandscore.queue.cell.system_call_filter import confine, die_with_parent, filter_in_force, leave_namespaces
+from sandscore.queue.cell.system_call_filter import (
+    confine,
+    die_with_parent,
+    filter_in_force,
+    fork_bare,
+    leave_namespaces,
+)
 from sandscore.queue.children.child_messages import TOO_COSTLY
 from sandscore.task_table.task import Task
 
@@ -172,9 +178,10 @@ def _ended(
         dataset = _noted(request, kept)
     except (OSError, WholeNamesNeededError):
         return CellEnd.BROKEN
-    cell = os.fork()
+    limits = _limits(request.size)
+    cell = fork_bare()
     if not cell:
-        _read_and_leave(request, dataset, *descriptors, filtered=filtered)
+        _read_and_leave(request, dataset, limits, *descriptors, filtered=filtered)
     return os.waitstatus_to_exitcode(os.waitpid(cell, 0)[1])
 
 
@@ -232,13 +239,22 @@ def _find_all_that_is_imported_late(task: Task, dataset: DataSet) -> None:
         _read(task, dataset, bytearray(data), ProblemCollector("", task.array), complete=True)
 
 
-def _read_and_leave(request: CellRequest, dataset: DataSet, given: int, report: int, *, filtered: bool) -> NoReturn:
+def _read_and_leave(
+    request: CellRequest,
+    dataset: DataSet,
+    limits: dict[int, tuple[int, int]],
+    given: int,
+    report: int,
+    *,
+    filtered: bool,
+) -> NoReturn:
     end = CellEnd.BROKEN
     try:
         die_with_parent()
         data = mmap.mmap(given, request.size, access=mmap.ACCESS_COPY) if request.size else bytearray()
         _close_all_but(report)
-        _limit(request.size)
+        for which, limit in limits.items():
+            resource.setrlimit(which, limit)
         if confine() or not filtered:
             write_report(report, *_told(request, dataset, data))
             end = CellEnd.DONE
@@ -275,16 +291,17 @@ def _read(
     return report_of(columns, own.vocabulary.names, found)
 
 
-def _limit(size: int) -> None:
-    """Beyond what is in use: libraries and notes, which are there for every file."""
+def _limits(size: int) -> dict[int, tuple[int, int]]:
+    """Beyond what is in use here, as it will be in the cell: libraries and notes, which are there for every file."""
     with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 (nothing is imported for it)
         used = int(file.read().split()[0]) * mmap.PAGESIZE
-    memory = used + _LEAST_MEMORY + _MEMORY_A_BYTE * size
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (_seconds(size), _seconds(size) + 1))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    written = _LEAST_MEMORY + _REPORT_A_BYTE * size
-    resource.setrlimit(resource.RLIMIT_FSIZE, (written, written))
+    memory, written = used + _LEAST_MEMORY + (_MEMORY_A_BYTE + 1) * size, _LEAST_MEMORY + _REPORT_A_BYTE * size
+    return {
+        resource.RLIMIT_AS: (memory, memory),
+        resource.RLIMIT_CPU: (_seconds(size), _seconds(size) + 1),
+        resource.RLIMIT_CORE: (0, 0),
+        resource.RLIMIT_FSIZE: (written, written),
+    }
 
 
 def _seconds(size: int) -> int:

@@ -74,12 +74,33 @@ def program(machine: str) -> bytes:
 
 def confine() -> bool:
     """Put this process behind the filter, for good; False where the platform has none."""
+    told = _told_to_the_kernel()
+    return told is not None and _prctl(_SET_NO_NEW_PRIVILEGES, 1) and _prctl(_SET_SECCOMP, _FILTER_MODE, told)
+
+
+@cache
+def _told_to_the_kernel() -> int | None:
+    """Where the filter of this machine stands, written once; None where there is none."""
     machine = platform.machine()
     if os.uname().sysname != "Linux" or machine not in _ALLOWED or ctypes.sizeof(ctypes.c_void_p) != 8:
-        return False
+        return None
     written = program(machine)
-    told = _Program(len(written) // 8, written)
-    return _prctl(_SET_NO_NEW_PRIVILEGES, 1) and _prctl(_SET_SECCOMP, _FILTER_MODE, ctypes.addressof(told))
+    _held.append(_Program(len(written) // 8, written))
+    return ctypes.addressof(_held[-1])
+
+
+_held: list[_Program] = []
+
+
+def fork_bare() -> int:
+    """``os.fork`` without what libraries do after one (new random numbers, locks): for a process of one thread whose
+    child needs none of that. Each page that is touched there is a page copied.
+    """
+    _told_to_the_kernel()
+    child: int = _calls().fork()
+    if child < 0:
+        raise OSError(ctypes.get_errno(), "no process to read in")
+    return child
 
 
 def die_with_parent() -> None:
@@ -90,7 +111,7 @@ def die_with_parent() -> None:
 
 def leave_namespaces() -> bool:
     """No network and nobody's shared memory, where a process without privileges can have that."""
-    unshare = getattr(_c_library(), "unshare", None)
+    unshare = getattr(_calls(), "unshare", None)
     return unshare is not None and unshare(_NEW_USER | _NEW_NET | _NEW_IPC) == 0
 
 
@@ -115,12 +136,15 @@ def _opens(path: str) -> bool:
     return True
 
 
-def _prctl(option: int, *values: int) -> bool:
-    call = getattr(_c_library(), "prctl", None)
-    arguments = [ctypes.c_ulong(value) for value in (*values, *[0] * (4 - len(values)))]
-    return call is not None and call(ctypes.c_int(option), *arguments) == 0
+def _prctl(option: int, first: int, second: int = 0) -> bool:
+    call = getattr(_calls(), "prctl", None)
+    return call is not None and call(option, _long(first), _long(second), _long(0), _long(0)) == 0
+
+
+_long = ctypes.c_ulong
 
 
 @cache
-def _c_library() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
+def _calls() -> ctypes.CDLL:
+    """The C library, called without letting go of Python's lock: a fork must not lose it."""
+    return ctypes.PyDLL(None, use_errno=True)

@@ -51,8 +51,21 @@ class StabilityFigure(Struct, frozen=True):
         return ["First" if top == 1 else f"First {top}" for top in self.tops]
 
     @property
+    def said(self) -> str | None:
+        """What the circles say."""
+        if not self.tops:
+            return None
+        more = f", or among the first {' or '.join(map(str, self.tops[1:]))}" if self.tops[1:] else ""
+        return f"Circles show how often it comes first{more} in the resamples."
+
+    @property
     def left_out(self) -> int:
         return self.rows - len(self.podiums)
+
+    @property
+    def limits(self) -> str | None:
+        """Which rows are drawn, where it is not all of them."""
+        return f"The first {len(self.podiums)} of {self.rows} rows." if self.left_out > 0 else None
 
     @property
     def plot(self) -> Plot:
@@ -62,7 +75,7 @@ class StabilityFigure(Struct, frozen=True):
 
 def stability_of(board: Board) -> StabilityFigure | None:
     """None where the board says nothing of resamples or of places."""
-    if board.stability is None or len(board.rows) < 2:
+    if board.stability is None or len(board.rows) < 2 or all(row.rank_set is None for row in board.rows):
         return None
     shares, titles = board.stability.p_top, row_titles(board.rows)
     tops = sorted({int(top) for named in shares.values() for top in named})

@@ -49,13 +49,19 @@ def remove_abandoned_images(client: "DockerClient") -> None:
 
 def remaining(client: "DockerClient") -> list[str]:
     """Names of what this process has made on the engine and not yet removed."""
-    return [found.name for found in _labelled(client, f"{OWNER}={own_name()}")]
+    return [_name(found) for found in _labelled(client, f"{OWNER}={own_name()}")]
+
+
+def _name(found: Any) -> str:
+    names: list[str] = found.attrs.get("Names") or [found.attrs["Name"]]
+    return names[0].lstrip("/")
 
 
 def _labelled(client: "DockerClient", label: str = RUN) -> list[Any]:
+    """Containers as the list has them: one that another run removes just now cannot be asked about any more."""
     chosen = {"filters": {"label": label}}
     with asking("looking for leftovers"):
-        containers = client.containers.list(all=True, ignore_removed=True, **chosen)
+        containers = client.containers.list(all=True, sparse=True, **chosen)
         return [*containers, *client.networks.list(**chosen), *client.volumes.list(**chosen)]
 
 

@@ -2,10 +2,11 @@
 
 import json
 import os
+import subprocess
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ from sandscore.containers.engines.podman.podman_sandbox import (
     resource_limits,
     sandbox,
 )
-from sandscore.containers.engines.podman.podman_service import remove_folders
+from sandscore.containers.engines.podman.podman_service import named_runtime, remove_folders
 from sandscore.containers.host_checks import Finding
 from sandscore.containers.kernel_limits import limits_in_force
 from sandscore.containers.log_watch import LogWatch
@@ -68,7 +69,10 @@ class PodmanEngine(DockerEngine):
     _told: PodmanJson | None = None
 
     def about(self) -> PodmanJson:
-        """What Podman says of itself, in its own words; asked once, since it takes longer than a container's start."""
+        """What Podman says of itself, in its own words.
+
+        Asked once at most: it looks up the packages of all its programs, which takes longer than a container's start.
+        """
         if self._told is None:
             self._told = self._asked()
         return self._told
@@ -83,6 +87,27 @@ class PodmanEngine(DockerEngine):
         return told
 
     def facts(self) -> EngineFacts:
+        return self._started_facts or self.asked_facts()
+
+    @cached_property
+    def _started_facts(self) -> EngineFacts | None:
+        """What is known without asking of a service of root's, whose runtime we have named; None of any other."""
+        runtime = named_runtime()
+        if runtime is None or os.environ.get("_CONTAINERS_USERNS_CONFIGURED") or not may_enter_namespaces():
+            return None
+        with asking("telling its version"):
+            told = self.client.api.get(f"{self.client.api.base_url}/_ping", timeout=self.client.api.timeout)
+        said = subprocess.run([runtime, "--version"], capture_output=True, text=True, check=False).stdout
+        return EngineFacts(
+            name=self.name,
+            version=told.headers.get("Libpod-API-Version"),
+            runtime=said.partition("\n")[0] or None,
+            cgroups="1",
+            rootless=False,
+        )
+
+    def asked_facts(self) -> EngineFacts:
+        """The same of any service, in Podman's own words."""
         told = self.about()
         runtime = told["host"].get("ociRuntime", {})
         return EngineFacts(
@@ -102,6 +127,8 @@ class PodmanEngine(DockerEngine):
 
     def not_limited(self) -> list[str]:
         """The limits that this Podman would not keep."""
+        if self._started_facts is not None and shown(_KERNEL):
+            return []
         ours = not os.environ.get("CONTAINER_HOST")
         return not_limited(self.about(), _KERNEL if ours else None, lambda: told_facts(self.client))
 
@@ -113,7 +140,8 @@ class PodmanEngine(DockerEngine):
         return found.model_copy(update={"reference": reference})
 
     def image_id(self, name: str) -> str | None:
-        return self._id(self._here(name))
+        local = None if name.startswith("sha256:") else self._id(f"localhost/{name}")
+        return local or self._id(name)
 
     def _id(self, name: str) -> str | None:
         """None too for one that somebody removes just now, which Podman calls a fault of its own."""
@@ -249,14 +277,14 @@ def not_limited(about: Mapping[str, Any], kernel: Path | None, asked: Callable[[
     """
     host = about["host"]
     if not host.get("security", {}).get("rootless"):
-        seen = kernel is not None and host.get("cgroupManager") in _MANAGERS and _shown(kernel)
+        seen = kernel is not None and host.get("cgroupManager") in _MANAGERS and shown(kernel)
         return [] if seen else unenforced(asked())
     if host.get("cgroupVersion") != "v2":
         return ["cgroup v1 without root"]
     return [name for name in _NEEDED if name not in (host.get("cgroupControllers") or ())]
 
 
-def _shown(kernel: Path) -> bool:
+def shown(kernel: Path) -> bool:
     """Whether there are limits of memory, swap, processes and CPU, in either version of control groups."""
     return any(all(any(kernel.glob(file)) for file in files) for files in _LIMIT_FILES)
 

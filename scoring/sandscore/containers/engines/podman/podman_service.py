@@ -122,13 +122,23 @@ def remove_folders() -> int:
 
 
 def _options() -> list[str]:
-    """Where there is no systemd, nobody else makes control groups and journals; crun refuses those of version 1."""
+    """Where there is no systemd, nobody else makes control groups and journals."""
     found = []
     if not Path("/run/systemd/system").is_dir():
         found += ["--cgroup-manager", "cgroupfs", "--events-backend", "file"]
-    if not Path("/sys/fs/cgroup/cgroup.controllers").exists() and shutil.which("runc") is not None:
-        found += ["--runtime", "runc"]
+    if (runtime := named_runtime()) is not None:
+        found += ["--runtime", runtime]
     return found
+
+
+def named_runtime() -> str | None:
+    """The program that a service of ours is told to start containers with: crun refuses control groups of version 1.
+
+    None where Podman chooses by itself.
+    """
+    if os.environ.get("CONTAINER_HOST") or Path("/sys/fs/cgroup/cgroup.controllers").exists():
+        return None
+    return shutil.which("runc")
 
 
 def _tied_to_parent() -> None:

@@ -108,7 +108,7 @@ document.addEventListener("DOMContentLoaded", () => {
     if (pair.patients) {
       const [won, tied, lost] = turned ? pair.patients.slice().reverse() : pair.patients;
       result.append(made("p", who(a), ` is better on ${won} of the ${proof.units} ${proof.unit}, `, who(b), ` on ${lost}; on ${tied} they are equal.`));
-    } else result.append(made("p", `On how many ${proof.unit} either is better is withheld.`));
+    } else result.append(made("p", `On how many ${proof.unit} either is better is not told here.`));
     const table = labelTable(a, b);
     if (table) result.append(table);
   };

@@ -1,7 +1,7 @@
 /* Holds what the page says against what follows from what it embeds, row by row. */
 const sandscoreCheck = (() => {
   const { sha256 } = sandscoreDraws;
-  const { parse, standing, holm, text, quotient } = sandscoreStanding;
+  const { parse, standing, holm, text, quotient, exactScores, breakersOf } = sandscoreStanding;
   const CLOSE = 1e-9, DIGITS = 10000;
   const COLUMNS = ["Card", "Counts", "Ratios", "Rank", "Places", "Interval", "Tests", "As printed"];
 
@@ -27,10 +27,10 @@ const sandscoreCheck = (() => {
       agree("the card's task", proof.task, card.get("task"));
       agree("the card's version", proof.version, card.get("sandscore"));
       const gold = card.get("signature").split("|").find((part) => part.startsWith("gold:"));
-      agree("the card's gold", proof.gold[d][1], gold ? gold.slice(5) : null);
+      agree("the card's gold", proof.gold[row.sites[d]][1], gold ? gold.slice(5) : null);
       for (const [name, formula] of Object.entries(proof.formulas)) {
         const sums = totals[name] ??= formula.components.map(() => 0);
-        for (const counted of card.get("per_note").values()) {
+        for (const counted of [...card.get("per_note").values(), ...card.get("per_unit")?.values() ?? []]) {
           (counted.get(name) ?? []).forEach((count, i) => { sums[i] += count; });
         }
       }
@@ -120,14 +120,16 @@ const sandscoreCheck = (() => {
 
   /* Order, ranks and places from the row's counts, and from the tests that the page prints. */
   const stoodByTotals = (proof) => {
-    const { rules, rows } = proof, formula = proof.formulas[rules.headline];
+    const { rules, rows } = proof;
     const sorted = rows.map((row, at) => ({ row, at })).sort((x, y) => text(x.row.name, y.row.name));
     const names = sorted.map(({ row }) => row.name), place = new Map(sorted.map(({ at }, s) => [at, s]));
-    const scored = sorted.map(({ row }) => row.measures[rules.headline]?.score !== null && row.measures[rules.headline] !== undefined);
-    const quotients = sorted.map(({ row }, s) => {
-      const [over, under] = scored[s] ? quotient(formula, row.measures[rules.headline].counts) : [0, 0];
+    const cells = Object.fromEntries(Object.entries(proof.formulas).map(([name, formula]) => [name, [sorted.map(({ row }) => {
+      const measure = row.measures[name];
+      if (!measure?.counts || measure.reason) return null;
+      const [over, under] = quotient(formula, measure.counts);
       return [formula.lower ? -over : over, under];
-    });
+    })]]));
+    const keys = exactScores({ ...rules, sites: "pooled" }, cells);
     const tests = new Map(), wins = names.map(() => names.map(() => 0.5));
     for (let a = 0; a < rows.length; a += 1) {
       for (let b = a + 1; b < rows.length; b += 1) {
@@ -138,10 +140,10 @@ const sandscoreCheck = (() => {
       }
     }
     if (rules.adjustment === "holm") holm(tests, rules.draws + 1);
-    const stood = standing(rules, names, quotients, scored, tests, rules.draws + 1, wins);
+    const stood = standing(rules, names, keys, tests, rules.draws + 1, wins, breakersOf(rules, cells, sorted.map(({ row }) => [row.created ?? null])));
     return stood.order.map((s, at) => ({
       name: names[s], rank: stood.ranks[at], rank_set: stood.sets.get(s) ?? null, group: stood.groups.get(s),
-      score: sorted[s].row.measures[rules.headline]?.score ?? null,
+      score: sorted[s].row.score ?? sorted[s].row.measures[rules.headline]?.score ?? null,
     }));
   };
 
@@ -190,6 +192,8 @@ const sandscoreCheck = (() => {
       if (whole) {
         tried(at, "Interval", () => {
           for (const [name, measure] of Object.entries(row.measures)) agree(`${name}: the interval`, measure.ci, one.intervals[name]);
+          if ((row.score ?? null) !== null) agree("the score", row.score, one.score);
+          agree("the interval of the score", row.score_ci, one.score_ci);
           agree("the interval that allows for the choice", row.chosen_ci, one.chosen_ci);
           agree("the score to expect", row.expected, one.expected);
         });
