@@ -1,6 +1,6 @@
 """Boards whose truth is known: how often do the leader's interval and the places of all rows hold it?
 
-    python benchmarks/simulated_boards.py [--until SECONDS] [CELL ...]
+    python benchmarks/simulated_boards.py [--until SECONDS] [--times N] [CELL ...]
 
 Two kinds of patients: ordinary ones, with one to five notes of some four annotations; and uneven ones, of whom five
 in a hundred have half of all annotations. Four kinds of fields: equal systems, systems spread evenly over fifteen
@@ -44,7 +44,8 @@ PATIENTS = (118, 300, 60)
 SYSTEMS = {1: (600, 600), 2: (600, 600), 3: (600, 600), 10: (600, 600), 30: (300, 100), 100: (200, 20)}
 """How many systems, on how many boards of 118 patients at least, and on how many of these the places are looked at.
 
-Half as many of the others: places of a hundred systems take ten times as long as everything else.
+Half as many of the others: places of a hundred systems take ten times as long as everything else. ``--times`` looks
+at so many times as many boards of the cells that are named.
 """
 FIELDS = ("equal", "correlated", "clumped", "spread")
 KINDS = ("ordinary", "uneven")
@@ -218,6 +219,7 @@ def tables(kept: dict[str, dict[str, float]]) -> list[str]:
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("first", nargs="*", help='cells to begin with, such as "ordinary equal 10 118"')
+    options.add_argument("--times", type=int, default=1, help="so many times as many boards, of the named cells alone")
     options.add_argument("--until", type=float, default=float("inf"), help="begin no cell after so many seconds")
     options.add_argument("--table", action="store_true", help="only print what is kept, as docs/ranking.md does")
     given = options.parse_args()
@@ -226,10 +228,13 @@ def main() -> int:
     if given.table:
         print("\n".join(tables(kept)))
         return 0
-    for name in cells(given.first):
+    for name in cells(given.first) if given.times == 1 else given.first:
         kind, field, systems, patients = name.split()
-        boards, places = (many // (1 if int(patients) == PATIENTS[0] else 2) for many in SYSTEMS[int(systems)])
-        if kept.get(name, {}).get("boards_places", 0) >= places or time.monotonic() - started > given.until:
+        wanted = [given.times * many for many in SYSTEMS[int(systems)]]
+        boards, places = wanted if int(patients) == PATIENTS[0] else (many // 2 for many in wanted)
+        known = kept.get(name, {"boards": 0, "boards_places": 0})
+        enough = known["boards"] >= boards and known["boards_places"] >= places
+        if enough or time.monotonic() - started > given.until:
             continue
         kept[name] = cell(kind, field, int(systems), int(patients), boards, places)
         print(name, kept[name], flush=True)

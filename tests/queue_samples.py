@@ -14,7 +14,7 @@ from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
 from sandscore.queue.new_submission import NewSubmission
 from sandscore.queue.queue_setup import found
-from sandscore.queue.settings import QueueSettings
+from sandscore.queue.settings import chosen_settings
 from sandscore.queue.workspace import Workspace
 
 _Done = TypeVar("_Done")
@@ -59,7 +59,7 @@ def queue(root: Path, configuration: str = CHALLENGE, **settings: Any) -> Worksp
     """An empty queue in ``root/queue``; waits are short."""
     challenge = challenge_folder(root / "challenge", configuration)
     chosen = {"lease_seconds": 5.0, "first_wait_seconds": 0.05} | settings
-    return found(root / "queue", challenge, QueueSettings(data={"": str(challenge.parent)}, **chosen), create)
+    return found(root / "queue", challenge, chosen_settings({"": str(challenge.parent)}, chosen), create)
 
 
 def hand_in(workspace: Workspace, spans: Spans | bytes = RIGHT, team: str = "Team A", **entry: Any) -> str:

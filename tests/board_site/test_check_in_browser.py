@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from board_samples import PUBLIC
+from leak_corpora import MaskedNote, card_of, of_length
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Page
 from published_pages import opened
@@ -24,6 +25,7 @@ from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import read_card
 from sandscore.ranking.verification import verify
 from sandscore.records.board import BoardRules
+from sandscore.scoring.card_building import dumped
 from sandscore.site.publication import publish
 
 pytestmark = pytest.mark.browser
@@ -116,7 +118,45 @@ def unicode_names() -> list[dict[str, Any]]:
     return [card | {"submission": name} for card, name in zip(ordinary(), names, strict=True)]
 
 
-LEAK = RULES.model_copy(update={"headline": "leak"})
+def three_sites_with_holes() -> list[dict[str, Any]]:
+    """One system was not scored on the second of three sites, another has nothing there on the third."""
+    made = [card | {"dataset": site} for site in ("north", "south", "west") for card in ordinary()]
+    for card in made:
+        for at, counted in enumerate(card["per_note"].values()):
+            if (card["dataset"] == "south" and at % 3 == 0) or (card["dataset"] == "west" and at % 2 == 0):
+                counted |= {"instance_strict": [counted["instance_strict"][0], 0, counted["instance_strict"][2]]}
+        sums = [sum(of["instance_strict"][i] for of in card["per_note"].values()) for i in range(3)]
+        card["measures"]["instance_strict"] = card_content("x", [(sums[0], sums[1], sums[2])])["measures"][
+            "instance_strict"
+        ]
+    return [card for card in made if (card["submission"], card["dataset"]) != ("s4", "south")]
+
+
+def dated() -> list[dict[str, Any]]:
+    """The later ones score more; two are of one moment, one does not say when."""
+    days = ["2026-03-07", "2026-03-05", "2026-03-06", "2026-03-01", "2026-03-01", None, "2026-01-01"]
+    return [card | {"created": day and f"{day}T00:00:00+00:00"} for card, day in zip(ordinary(), days, strict=True)]
+
+
+def leaking() -> list[dict[str, Any]]:
+    """Shares of the safety lane: of the first row two patients leak, too few for an interval of resamples."""
+    made = []
+    for name, leaks in (("a", (3, 7)), ("b", range(8)), ("c", range(12)), ("d", range(4, 19))):
+        given = [
+            MaskedNote(f"n{p}", f"p{p}", of_length(20), [(2, 8, "NAME", f"e{p}")], [] if p in leaks else [(2, 8)])
+            for p in range(30)
+        ]
+        card = card_of(given, "patient_leak", "char_leak").model_copy(update={"submission": name})
+        made.append(json.loads(dumped(card)))
+    return made
+
+
+def ruled(**changes: Any) -> BoardRules:
+    return RULES.model_copy(update=changes)
+
+
+WEIGHED = {"instance_strict": 2.0, "token": 0.1}
+LEAK = ruled(headline="leak")
 BOARDS: Mapping[str, tuple[Callable[[], list[dict[str, Any]]], BoardRules]] = {
     "ordinary": (ordinary, RULES),
     "numbered notes": (numbered_notes, RULES),
@@ -125,7 +165,30 @@ BOARDS: Mapping[str, tuple[Callable[[], list[dict[str, Any]]], BoardRules]] = {
     "less is better": (less_is_better, LEAK),
     "two sites": (two_sites, RULES),
     "odd names": (unicode_names, RULES),
+    "by leaks": (leaking, ruled(headline="patient_leak")),
+    "Holm": (ordinary, ruled(tie_rule="holm")),
+    "K decides ties": (ordinary, ruled(tie_rule="dream_k3")),
+    "paired bootstrap": (ordinary, ruled(test="paired_bootstrap")),
+    "BCa": (one_without_anything, ruled(interval="bca")),
+    "ties by another measure": (ordinary, ruled(tie_break=("token",))),
+    "ties by date": (dated, ruled(tie_break=("created",), numbering="dense")),
+    "Borda": (one_without_anything, ruled(aggregation="borda", measures=WEIGHED)),
+    "mean rank": (ordinary, ruled(aggregation="mean_rank", measures=WEIGHED)),
+    "lexicographic": (ordinary, ruled(aggregation="lexicographic", measures=WEIGHED)),
+    "mean of sites": (three_sites_with_holes, ruled(sites="macro")),
+    "mean of sites that are there": (three_sites_with_holes, ruled(sites="macro", missing="exclude")),
+    "mean of sites by Holm": (two_sites, ruled(sites="macro", tie_rule="holm", interval="bca")),
+    "mean rank of sites": (three_sites_with_holes, ruled(sites="mean_rank")),
+    "Borda of mean ranks": (
+        three_sites_with_holes,
+        ruled(sites="mean_rank", missing="exclude", aggregation="borda", measures=WEIGHED, tie_break=("token",)),
+    ),
+    "pooled, with holes": (three_sites_with_holes, ruled(missing="exclude")),
 }
+
+
+RANKS = {"Borda", "mean rank", "mean rank of sites", "Borda of mean ranks"}
+"""Boards whose scores are made of ranks: tested by the paired bootstrap whatever else was asked for."""
 
 
 def test_draws_and_hashes_are_those_of_everybody(browser: Browser, site: Path) -> None:
@@ -149,7 +212,7 @@ def test_draws_and_hashes_are_those_of_everybody(browser: Browser, site: Path) -
 def flat(board: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Every number that the browser makes again, by its place."""
     for at, row in enumerate(board["rows"]):
-        for name in ("rank", "rank_set", "group", "chosen_ci", "expected", "k", "p_vs_leader", "p_first"):
+        for name in ("rank", "rank_set", "group", "chosen_ci", "expected", "k", "p_vs_leader", "p_first", "score_ci"):
             yield f"/rows/{at}/{name}", row[name]
     for at, pair in enumerate(board["pairwise"]):
         for name in ("a", "b", "delta", "delta_ci", "wins", "patients"):
@@ -166,7 +229,8 @@ def test_the_browser_makes_every_number_that_verify_accepts(browser: Browser, tm
         found = checked(page)
         assert found["faults"] == []
         assert found["level"] == "recomputed"
-        assert page.locator(".ticks td").all_inner_texts() == ["✓\nagrees"] * 8 * len(board["rows"])
+        ticks = page.locator(".ticks td").all_inner_texts()
+        assert ticks == ["✓\nagrees"] * 8 * len(board["rows"])
         assert "Everything agrees" in page.locator("[data-verify-status]").inner_text()
     numbers = found["numbers"]
     made = dict(flat({"rows": numbers["rows"], "pairwise": numbers["pairs"]}))
@@ -176,11 +240,12 @@ def test_the_browser_makes_every_number_that_verify_accepts(browser: Browser, tm
         )
     for row, again in zip(board["rows"], numbers["rows"], strict=True):
         for name, measure in row["measures"].items():
-            interval = measure.get("f1_ci", measure.get("score_ci"))
+            interval = next((measure[name] for name in ("f1_ci", "score_ci", "ci") if measure.get(name)), None)
             assert again["intervals"][name] == (interval and pytest.approx(interval, abs=1e-11))
+    draws = 701 if board["config"]["test"] == "paired_bootstrap" or kind in RANKS else 2000
     for pair, again in zip(board["pairwise"], numbers["pairs"], strict=True):
         for name in ("p", "p_adjusted"):
-            assert again[name] == (pair[name] and round(pair[name] * 2000))
+            assert again[name] == (pair[name] and pytest.approx(pair[name] * draws, abs=1e-6))
 
 
 @pytest.fixture(scope="module")

@@ -17,13 +17,15 @@ from sandscore.annotations import kernel as native
 from sandscore.annotations.kernel.block_readers import written_form
 from sandscore.annotations.kernel.buffers import NOTES, ROWS, Room
 from sandscore.annotations.kernel.kernel_library import NoteRows, Rows
+from sandscore.annotations.kernel.kernel_library import kernel as native_library
 from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.task_table.task import TASKS
 
 NATIVE, DRIVER = Path(native.__path__[0]), Path(__file__).with_name("kernel_driver.c")
-OPTIONS = ("-std=c11", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+OPTIONS = ("-std=c11", "-g", "-O1", "-fno-sanitize-recover=all")
+BOUNDS, UNSET = "-fsanitize=address,undefined", "-fsanitize=memory"
+"""What sanitizers look for: memory that is not the kernel's, and memory that nobody has written."""
 NUMBERS, LONGEST = 29, 600
-SCALAR = "-DSANDSCORE_SCALAR"
 _WORDS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[^\s"{}\[\]:,]+|\s+|[{}\[\]:,]|"', re.DOTALL)
 _SPACES = (b" ", b"\t", b"\n", b"\r", b"\r\n", b"\f", b"\v", b"\xc2\xa0")
 RIGHT = 50
@@ -55,12 +57,12 @@ class Case:
         return struct.pack(f"={NUMBERS}q", *numbers) + self.notes + self.block
 
 
-def compiled(folder: Path, *more: str) -> Path:
+def compiled(folder: Path, sanitizers: str = BOUNDS, compiler: str = "") -> Path:
     """The driver and the kernel, with sanitizers in both."""
-    compiler = shlex.split(os.environ.get("CC", "")) or ["cc"]
-    program = folder / "-".join(("kernel_driver", *more))
+    named = shlex.split(compiler or os.environ.get("CC", "")) or ["cc"]
+    program = folder / f"kernel_driver{sanitizers}"
     sources = [DRIVER, *sorted(NATIVE.glob("*.c"))]
-    subprocess.run([*compiler, *OPTIONS, *more, f"-I{NATIVE}", "-o", program, *sources], check=True)
+    subprocess.run([*named, *OPTIONS, sanitizers, f"-I{NATIVE}", "-o", program, *sources], check=True)
     return program
 
 
@@ -74,17 +76,24 @@ def forms() -> bytes:
     return b"".join(written)
 
 
-def told(program: Path, cases: Iterable[bytes]) -> list[tuple[int, int]]:
+def told(program: Path, cases: Iterable[bytes], *lanes: int) -> list[tuple[int, int]]:
     """How many notes and annotations the kernel read in each case, -1 where it refused them."""
-    return [(int(notes), int(rows)) for notes, rows, _ in map(str.split, outputs(program, cases))]
+    return [(int(notes), int(rows)) for notes, rows, _ in map(str.split, outputs(program, cases, *lanes))]
 
 
-def outputs(program: Path, cases: Iterable[bytes]) -> list[str]:
-    """The same, and a hash of all that it read."""
+def lanes() -> list[int]:
+    """At how many bytes at once the kernel can look here: every variant of it."""
+    library = native_library()
+    assert library is not None
+    return sorted({library.choose_lanes(most) for most in (0, 16, 32)})
+
+
+def outputs(program: Path, cases: Iterable[bytes], *lanes: int) -> list[str]:
+    """The same, and a hash of all that it read; ``lanes``: by a variant of the kernel."""
     given = [forms(), *cases]
     quiet = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}
     done = subprocess.run(
-        [program], input=b"".join(given), capture_output=True, env=quiet, check=False, timeout=LONGEST
+        [program, *map(str, lanes)], input=b"".join(given), capture_output=True, env=quiet, check=False, timeout=LONGEST
     )
     lines = done.stdout.decode().splitlines()
     if done.returncode or len(lines) < len(given) - 1:

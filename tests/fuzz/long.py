@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from fuzz.agreement import compare
 from fuzz.counting import compare as compare_counts
 from fuzz.counting import compared, sanitized
 from fuzz.hostile import attack
-from fuzz.kernel import SCALAR, any_cases, compiled, told
+from fuzz.kernel import UNSET, any_cases, compiled, lanes, told
 from fuzz.kernel_edges import cut_off, labelled, long, numbered, taken_apart, turning
 from tqdm import tqdm
 
@@ -30,7 +31,7 @@ LARGE = {"a string of one escape": 20 << 20, "arrays in annotations": 112 << 20,
 FIRST = 10_000
 GUIDED = 100_000
 ALL_RIGHT = f"""{SHARDS * ROUNDS:,} hostile inputs, each ended in an exit code of the contract
-{BOUNDS * IN_BOUNDS:,} blocks that the kernel read within its bounds
+{BOUNDS * IN_BOUNDS:,} blocks that each variant of the kernel read its share of within its bounds
 {AGREEMENTS * COMPARED:,} files that the kernel and the decoder read alike
 {COUNTS * DATA_SETS * NOTES:,} notes that the kernel and the columns count alike, some of them within bounds"""
 
@@ -40,8 +41,8 @@ def attacked(seed: int) -> None:
         attack(Path(folder), seed, ROUNDS)
 
 
-def bounded(program: Path, seed: int) -> None:
-    told(program, (case.written() for case in chain(any_cases(seed, IN_BOUNDS), labelled(seed))))
+def bounded(program: Path, some: int, seed: int) -> None:
+    told(program, (case.written() for case in chain(any_cases(seed, IN_BOUNDS), labelled(seed))), some)
 
 
 def agreed(seed: int) -> None:
@@ -87,11 +88,16 @@ def dear() -> list[str]:
 
 def main() -> int:
     with ProcessPoolExecutor(2) as pool, TemporaryDirectory() as folder:
-        program = compiled(Path(folder))
-        library, scalar = sanitized(Path(folder)), compiled(Path(folder), SCALAR)
-        parts = (
-            *((attacked, SHARDS), (partial(bounded, program), BOUNDS), (agreed, AGREEMENTS), (agreed_at_edges, 1)),
-            *((partial(counted, library), COUNTS), (partial(bounded, scalar), BOUNDS // 10)),
+        program, library, variants = compiled(Path(folder)), sanitized(Path(folder)), lanes()
+        looked: list[Callable[[int], None]] = [partial(bounded, program, some) for some in variants]
+        if shutil.which("clang"):
+            unset = compiled(Path(folder), UNSET, "clang")
+            looked += [partial(bounded, unset, some) for some in variants]
+        else:
+            print("no clang, so nobody looks for memory that was read before it was written")
+        parts: tuple[tuple[Callable[[int], None], int], ...] = (
+            *((attacked, SHARDS), (agreed, AGREEMENTS), (agreed_at_edges, 1), (partial(counted, library), COUNTS)),
+            *((work, -(-BOUNDS // len(looked))) for work in looked),
         )
         waiting = [pool.submit(judged, work, FIRST + seed) for work, seeds in parts for seed in range(seeds)]
         found = [bad for one in tqdm(waiting, unit="thousands") if (bad := one.result())]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from fuzz.agreement import compare
-from fuzz.kernel import SCALAR, any_cases, compiled, outputs, told
+from fuzz.kernel import any_cases, compiled, lanes, outputs, told
 from fuzz.kernel_edges import colliding, cut_off, labelled, long, numbered, one, taken_apart, turning
 
 SEEDS, COUNT, COMPARED = 4, 5000, 300
@@ -15,16 +15,10 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(tmp_path_factory.mktemp("driver"))
 
 
-@pytest.fixture(scope="session")
-def scalar_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As on machines where no sixteen bytes are looked at as one."""
-    return compiled(tmp_path_factory.mktemp("driver"), SCALAR)
-
-
 def test_too_little_room_is_noticed(program: Path) -> None:
     """Else nothing here could fail."""
     with pytest.raises(AssertionError, match="heap-buffer-overflow"):
-        told(program, [one(b"a" * 99).written(), one(b"a" * 99).written(part=4)])
+        told(program, [one(b"a" * 99).written(), one(b"a" * 99).written(part=4)], 0)
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
@@ -48,11 +42,12 @@ def test_odd_at_every_alignment(program: Path) -> None:
     assert {rows for _, rows in found} == {-1, 1}
 
 
-def test_sixteen_bytes_at_a_time_or_one_by_one(program: Path, scalar_program: Path) -> None:
-    """Both read the same, of what is right, damaged, and odd at every alignment."""
-    cases = [case.written() for case in (*any_cases(77, COUNT // 4), *turning(), *long())]
-    found = outputs(program, cases)
-    assert found == outputs(scalar_program, cases)
+def test_every_variant_reads_the_same(program: Path) -> None:
+    """Of what is right, damaged, cut off, and odd at every alignment: eight bytes at a time, sixteen, or 32."""
+    cases = [case.written() for case in (*any_cases(77, COUNT // 4), *turning(), *long(), *numbered(), *cut_off())]
+    found, *others = (outputs(program, cases, some) for some in lanes())
+    assert others
+    assert all(other == found for other in others)
     assert len(set(found)) > 3000
 
 

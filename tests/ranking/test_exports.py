@@ -51,7 +51,7 @@ def test_the_interval_that_allows_for_the_choice_comes_first() -> None:
     low, high = (f"{end:.3f}" for end in first.chosen_ci)
     said = (
         f"F1 {first.measures['instance_strict'].f1:.3f}; chosen as best of 3, so expect about {first.expected:.3f} "
-        f"on new patients (95 %: {low}–{high}, allowing for the choice)"
+        f"on new notes (95 %: {low}–{high}, allowing for the choice)"
     )
     assert said in as_text(made)
     assert said in as_markdown(made)
@@ -59,11 +59,19 @@ def test_the_interval_that_allows_for_the_choice_comes_first() -> None:
 
 
 def test_a_score_that_no_draw_moves_is_said_to_show_no_error() -> None:
-    """Each of twenty patients has three found, one invented and none missed: F1 is 6/7 whoever is drawn."""
+    """Each of twenty notes has three found, one invented and none missed: F1 is 6/7 whoever is drawn."""
     made = rank([entry("a", [(3, 1, 0)] * 20), entry("b", [(3, 2, 0)] * 20)])
     assert made.rows[0].chosen_ci is not None
     assert made.rows[0].chosen_ci[0] == made.rows[0].chosen_ci[1] == pytest.approx(6 / 7)
-    assert "F1 0.857; no error seen: all draws of patients give the same score" in as_text(made)
+    assert "F1 0.857; no error seen: all draws of notes give the same score" in as_text(made)
+
+
+def test_who_is_drawn_again_is_who_is_spoken_of() -> None:
+    """Notes where nobody says whose they are, patients where somebody does."""
+    rows = drawn_rows(0.8, 40, 1)
+    of_patients = rank([entry("a", rows, patients=[f"p{at // 2}" for at in range(40)])])
+    assert "; on new patients 95 %: " in as_text(of_patients)
+    assert "; on new notes 95 %: " in as_text(rank([entry("a", rows)]))
 
 
 def test_csv_holds_no_formula() -> None:

@@ -12,7 +12,7 @@ from cli.running import sandscore
 import sandscore as ss
 from sandscore.disclosure.board_view import recomputed_view
 from sandscore.ranking.board_building import rank
-from sandscore.ranking.board_exports import records
+from sandscore.ranking.board_exports import as_markdown, as_text, records
 from sandscore.ranking.card_reading import card_entry, read_card
 from sandscore.ranking.challenge_reading import parse_challenge, rules_for
 from sandscore.ranking.robustness import robustness_again
@@ -120,6 +120,15 @@ def test_boards_show_both_beside_the_score(evaluated: Path, tmp_path: Path) -> N
     assert columns["Worst note-type"].startswith(f"{page_text.ratio(row.slices['note-type'].value)} ({worst}")
     assert columns["On nigeria"] == "+0.000"
     assert records(board)[0]["worst_note-type"] == row.slices["note-type"].value
+    head, _, line = (text.split("|") for text in as_markdown(board).splitlines() if text.startswith("|"))
+    assert [cell.strip() for cell in head[-3:-1]] == ["worst note-type", "on nigeria"]
+    low, high = row.slices["note-type"].ci or (0.0, 0.0)
+    value = row.slices["note-type"].value or 0.0
+    told = f"{value:.4f} [{low:.4f}, {high:.4f}] {worst}" if row.slices["note-type"].ci else f"{value:.4f} {worst}"
+    assert [cell.strip().replace("\\", "") for cell in line[-3:-1]] == [told, "+0.0000"]
+    assert f"{told}  +0.0000" in as_text(board)
+    assert "worst note-type" not in as_text(board, 80)
+    assert "worst" not in as_markdown(plain) + as_text(plain)
     hidden = recomputed_view(board, [entry], DisclosurePolicy(notes="hidden", gold="hidden", feedback="rounded"))
     assert (hidden.rows[0].slices, hidden.rows[0].robustness) == ({}, {})
     shown = recomputed_view(board, [entry], DisclosurePolicy(notes="hidden", gold="hidden", ended=True))

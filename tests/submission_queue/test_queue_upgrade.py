@@ -115,6 +115,22 @@ def test_where_gold_is_hidden_places_stay_and_nothing_exact_is_shown(
     assert set(board["gold"].values()).isdisjoint(before["gold"].values())
 
 
+def test_a_data_set_keeps_the_name_that_its_first_boards_gave_it(tmp_path: Path) -> None:
+    """Its folder is moved before the upgrade, and once more afterwards."""
+    root = first_release(tmp_path)
+    lay = "data"
+    for lies in ("moved", "again"):
+        (tmp_path / lay).rename(tmp_path / lies)
+        settings = json.loads((root / "settings.json").read_bytes())
+        (root / "settings.json").write_text(json.dumps(settings | {"data": {"": str(tmp_path / lies)}}))
+        assert run(["queue", "upgrade", str(root), "--apply"]) == 0
+        assert run(["queue", "work", str(root), "--once"]) == 0
+        assert [*shown(root, "address-final")["gold"]] == [*first_board(tmp_path, "address-final")["gold"]] == ["data"]
+        assert json.loads((root / "settings.json").read_bytes())["names"] == {"": "data"}
+        lay = lies
+    assert len(shown(root, "address-final")["rows"]) == 3
+
+
 def test_rules_that_an_organiser_chose_are_not_written_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

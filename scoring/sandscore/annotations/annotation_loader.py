@@ -3,6 +3,7 @@
 Which notes a file's records are about: found in the data set, each only once, and which of them are missing.
 """
 
+import re
 from collections import Counter
 from itertools import accumulate, chain
 from typing import Any
@@ -45,6 +46,7 @@ class NoteJoin:
         self._dataset, self._findings, self._point = dataset, findings, point
         self._names = NoteNames(whole=dataset.whole_names)
         self._found: set[int] = set()
+        self._plain: dict[str, str] | None = None
         self.spoken_of: set[int] = set()
         """Once the file is read: the notes that it has an entry for."""
 
@@ -75,10 +77,21 @@ class NoteJoin:
             self._found.add(number)
             return number
         told = f"{shortened(key)} is not a note of the data set"
+        if key is not None and self._findings.counts["unknown-note"] < HINTED:
+            near = self._near(key)
+            told += f"; did you mean {shortened(near)}?" if near is not None else ""
         if key is None:
             told = f"the one-note form is for a data set of one note; this one has {len(self._dataset.ids)}"
         self._findings.add("unknown-note", (record, -1), self._point(record), key, told)
         return -1
+
+    def _near(self, key: str) -> str | None:
+        """The only note that is called so but for case, blanks, marks and an ending such as ``.txt``."""
+        if self._plain is None:
+            plain = [_plain(name) for name in self._dataset.ids]
+            often = Counter(plain)
+            self._plain = {one: name for one, name in zip(plain, self._dataset.ids, strict=True) if often[one] == 1}
+        return self._plain.get(_plain(key)) or self._plain.get(_plain(_ENDING.sub("", key)))
 
     def close(self, annotations: int, missing: Severity | None) -> None:
         """Notes the file says nothing about, and a file that says nothing at all; names are let go of."""
@@ -92,6 +105,13 @@ class NoteJoin:
             self._findings.add("empty", (-1, -1), "", None, "the file holds no annotation")
         self.spoken_of = self._found
         self._names, self._found = NoteNames(whole=self._dataset.whole_names), set()
+
+
+_ENDING = re.compile(r"\.[A-Za-z]{2,5}$")
+
+
+def _plain(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).casefold()
 
 
 class EntityNumbers:
@@ -156,6 +176,7 @@ class AnnotationLoader:
         self._entities = EntityNumbers(dataset.entities)
         self.shortest = shortest_record(task)
         self._counted = 0
+        self._plain = True
         library = kernel()
         self._quick = AnnotationReader(library, task, dataset, want_tokens=want_tokens) if library else None
 
@@ -180,6 +201,11 @@ class AnnotationLoader:
         """The notes that the file has an entry for, once it is read."""
         return frozenset(self._entries.spoken_of)
 
+    @property
+    def says_no_more(self) -> bool:
+        """Whether the columns, the notes and the names of labels are all that was written, and written as usual."""
+        return self._plain and self._quick is not None and self._quick.spelt_out
+
     def diagnose(self, data: memoryview, columns: Columns) -> None:
         """Find out why what the file says is not so; of one that is right hardly more than a confidence is seen."""
         about = any(self._findings.counts[code] for code in _ABOUT_ANNOTATIONS) and not self._findings.counts["json"]
@@ -203,6 +229,7 @@ class AnnotationLoader:
 
     def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
         """Records the quick decoder made; False where they hold a wrong label or a key twice."""
+        self._plain = False
         lists = [record.annotations for record in records]
         annotations = list(chain.from_iterable(lists))
         try:
@@ -227,6 +254,7 @@ class AnnotationLoader:
 
     def explain(self, item: JsonBlock, whole: WholeJson, number: int) -> None:
         """One record by the book: strict JSON first, then the schema, keeping the annotations that are right."""
+        self._plain = False
         try:
             value = loads(item.data)
         except JsonFault as fault:
@@ -240,6 +268,8 @@ class AnnotationLoader:
         judged = self._judge.record(value, named=not self._one_note, explained=self._findings.room("schema"))
         self._complain(judged, number)
         if judged.name is not None or self._one_note:
+            if self._one_note and self._task.array not in value:
+                return  # what that is about nobody can say
             confidence = floats_of([a.confidence for a in judged.annotations])
             codes = self._codes(judged.annotations)
             self._places.add(number, self._gathered.size, judged.places)
@@ -252,6 +282,7 @@ class AnnotationLoader:
 
     def count(self, refused: int) -> None:
         """Further records that cannot be read."""
+        self._plain = False
         self._counted += refused
         self._findings.add_counted(self._findings.crowded() or "schema", refused)
 

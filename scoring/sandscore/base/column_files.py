@@ -5,6 +5,7 @@ Memory as the system gives it quickest.
 
 import mmap
 import weakref
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,12 @@ _LARGE_FILE = 1 << 29
 """Bytes of a mapped file that memory holds."""
 
 
+@cache
 def keep_freed_memory() -> None:
     """Blocks need the same memory again and again, which the C library would give back to the system each time.
 
-    It does not where a larger piece has been freed before; this one is never touched.
+    It does not where a larger piece has been freed before; this one is never touched. Once: a second one would come out
+    of the memory that is kept, for which numpy would then ask for large pages, and each of those is emptied anew.
     """
     np.empty(_PIECE, np.uint8)
 

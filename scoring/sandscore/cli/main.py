@@ -76,6 +76,7 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: never a traceback for something a user can cause."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # two threads cost twice the CPU, and share it with neighbours
+    os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")  # large pages are emptied whole whenever they are used anew
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # looking for them reads about every package installed
     gc.set_threshold(20_000)  # what is imported stays; looking it through at every 700 objects is 2 % of a start
     code = run(arguments)

@@ -12,7 +12,7 @@ from sandscore.base.diagnostics import warn
 from sandscore.base.errors import OrganiserFault
 from sandscore.base.whole_files import sync_folders, told
 from sandscore.disclosure.policy_choice import open_to_all
-from sandscore.queue.first_rules import write_first_rules
+from sandscore.queue.first_rules import write_first_names, write_first_rules
 from sandscore.queue.queue_layout import (
     ALL_FILE,
     ALL_FOLDER,
@@ -80,6 +80,7 @@ def update_layout(root: Path, row: "HomeRow", passes: Passes | None = None) -> b
                     warn(f"{root} keeps the layout of an older version as long as somebody works with it")
                     return False
                 write_first_rules(root)
+                write_first_names(root)
                 passes = passes or _by_policy(root)
                 _move(root, row, passes)
         edited = (*EDITED, *row.edited_files)

@@ -14,7 +14,7 @@ from sandscore.base.errors import InfrastructureFault
 from sandscore.queue.attempt_files import card_name
 from sandscore.queue.board_making import WITHDRAWN, BoardGroup, exact_board, slug_of
 from sandscore.queue.children.child_messages import ScoredSubmission
-from sandscore.queue.first_rules import unwritten_rules, write_first_rules
+from sandscore.queue.first_rules import unwritten_rules, write_first_names, write_first_rules
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.homes.home_row import HomeRow
 from sandscore.queue.layout_move import update_layout
@@ -62,6 +62,7 @@ def prepare(root: Path, row: HomeRow) -> dict[str, str]:
         if not rests:
             raise InfrastructureFault(f"{root} is being worked with: stop its workers, then give the order again")
     rules = dict(write_first_rules(root))
+    write_first_names(root)
     update_layout(root, row)
     return rules
 

@@ -276,7 +276,7 @@ def board_of(
 def board_seed(
     gold: Mapping[str, str | None], rules: BoardRules, phase: str | None = None, log_root: str | None = None
 ) -> int:
-    """The seed of all the board's randomness: what is ranked says it, nobody picks it."""
+    """The seed of all the board's randomness: what is ranked says it, and a log's root where there is one."""
     hashes = ",".join(hash_ or "" for hash_ in gold.values())
     return seed_of(rules.challenge or "", phase or "", hashes, rules.headline, log_root)
 

@@ -19,8 +19,8 @@ def records(board: Board) -> list[dict[str, object]]:
     names = list(dict.fromkeys(name for row in board.rows for name in row.measures))
     own = any(row.score is not None for row in board.rows)
     flat = [_record(row, names, None if own else board.headline) for row in board.rows]
-    longest = max(flat, key=len, default={})
-    return [{key: one.get(key) for key in longest} for one in flat]
+    keys = dict.fromkeys(key for one in sorted(flat, key=len, reverse=True) for key in one)
+    return [{key: one.get(key) for key in keys} for one in flat]
 
 
 def frame(board: Board) -> "pd.DataFrame":
@@ -47,7 +47,7 @@ def as_csv(board: Board) -> str:
 
 
 def leading_sentence(board: Board) -> str | None:
-    """The first row's score, and what to expect of it on new patients; None where the board does not say."""
+    """The first row's score, and what to expect of it next time; None where the board does not say."""
     first = next((row for row in board.rows if row.expected is not None), None)
     if first is None or first is not board.rows[0] or first.expected is None or first.chosen_ci is None:
         return None
@@ -55,13 +55,18 @@ def leading_sentence(board: Board) -> str | None:
     measure = first.measures.get(board.headline)
     score = first.score if first.score is not None else measure.ranked if measure else None
     low, high = (f"{end:.3f}" for end in first.chosen_ci)
-    said = f"{score_name(board)} {_three(score)}"
+    said, new = f"{score_name(board)} {_three(score)}", f"on new {resampled_unit(board)}"
     if first.chosen_ci[0] == first.chosen_ci[1]:
-        return f"{said}; no error seen: all draws of patients give the same score"
+        return f"{said}; no error seen: all draws of {resampled_unit(board)} give the same score"
     if rivals == 1:
-        return f"{said}; on new patients 95 %: {low}–{high}"
-    expected = f"chosen as best of {rivals}, so expect about {_three(first.expected)} on new patients"
+        return f"{said}; {new} 95 %: {low}–{high}"
+    expected = f"chosen as best of {rivals}, so expect about {_three(first.expected)} {new}"
     return f"{said}; {expected} (95 %: {low}–{high}, allowing for the choice)"
+
+
+def resampled_unit(board: Board) -> str:
+    """What the board drew again: notes where nobody says whose they are."""
+    return "notes" if any("notes were resampled" in said for said in board.warnings) else "patients"
 
 
 def score_name(board: Board) -> str:
@@ -95,11 +100,15 @@ def as_markdown(board: Board) -> str:
     lines = [f"## {board.task}{f', {board.phase}' if board.phase else ''}: {markdown(board.headline)}", ""]
     if said := leading_sentence(board):
         lines += [f"{markdown(said)}.", ""]
-    lines += [f"| rank | rank set | group | team | submission | {_head(board)} | expected | precision | recall | K |"]
-    lines += ["|---:|---:|---:|---|---|---|---:|---:|---:|---:|"]
+    heads = "".join(f" {markdown(name)} |" for name in _group_names(board))
+    lines += [
+        f"| rank | rank set | group | team | submission | {_head(board)} | expected | precision | recall | K |{heads}"
+    ]
+    lines += [f"|---:|---:|---:|---|---|---|---:|---:|---:|---:|{'---|' * len(_group_names(board))}"]
     for row in board.rows:
         cells = [_rank(row), _set(row), str(row.group or UNDEFINED), markdown(row.team or ""), markdown(row.submission)]
-        lines.append("| " + " | ".join([*cells, *_scores(row, board), _k(row)]) + " |")
+        groups = map(markdown, _group_cells(row, board))
+        lines.append("| " + " | ".join([*cells, *_scores(row, board), _k(row), *groups]) + " |")
     lines += ["", *(f"- {markdown(warning)}" for warning in board.warnings), f"- {markdown(provenance(board))}"]
     return "\n".join(lines) + "\n"
 
@@ -109,10 +118,12 @@ _WIDE = 100
 
 
 def as_text(board: Board, limit: int | None = None) -> str:
-    """A table for a terminal of so many columns; a narrow one has no room for precision and recall."""
-    parts = slice(2) if limit is not None and limit < _WIDE else slice(None)
+    """A table for a terminal of so many columns; a narrow one has no room for precision, recall, slices and copies."""
+    narrow = limit is not None and limit < _WIDE
+    parts = slice(2) if narrow else slice(None)
     scores = (_head(board), "expected", "precision", "recall")
-    rows: list[tuple[str, ...]] = [("rank", "places", "group", "submission", "team", *scores[parts], "K")]
+    groups = [] if narrow else [plain_cell(name) for name in _group_names(board)]
+    rows: list[tuple[str, ...]] = [("rank", "places", "group", "submission", "team", *scores[parts], "K", *groups)]
     for row in board.rows:
         left = (
             _rank(row),
@@ -121,7 +132,8 @@ def as_text(board: Board, limit: int | None = None) -> str:
             plain_cell(row.submission),
             plain_cell(row.team or ""),
         )
-        rows.append((*left, *_scores(row, board)[parts], _k(row)))
+        more = map(plain_cell, _group_cells(row, board)[: len(groups)])
+        rows.append((*left, *_scores(row, board)[parts], _k(row), *more))
     said = leading_sentence(board)
     sentence = f"{plain_cell(board.rows[0].submission)}: {said}" if said else ""
     first = [*(wrap(sentence, limit) if limit else [sentence]), ""] if said else []
@@ -193,6 +205,28 @@ def _groups(row: Row) -> dict[str, object]:
         flat[f"on_{name}"] = copy.difference
         flat[f"on_{name}_low"], flat[f"on_{name}_high"] = copy.ci or (None, None)
     return flat
+
+
+def _group_names(board: Board) -> list[str]:
+    """Heads of the columns for slices and for perturbed copies, where any row has one."""
+    rules, rows = board.config, board.rows
+    return [
+        *(f"worst {name}" for name in rules.slices if any(name in row.slices for row in rows)),
+        *(f"on {name}" for name in rules.robustness if any(name in row.robustness for row in rows)),
+    ]
+
+
+def _group_cells(row: Row, board: Board) -> list[str]:
+    found: dict[str, str] = {}
+    for name, told in row.slices.items():
+        found[f"worst {name}"] = f"{_with_interval(told.value, told.ci)} {told.slice}"
+    for name, copy in row.robustness.items():
+        found[f"on {name}"] = UNDEFINED if copy.difference is None else _difference(copy.difference, copy.ci)
+    return [found.get(name, UNDEFINED) for name in _group_names(board)]
+
+
+def _difference(value: float, interval: tuple[float, float] | None) -> str:
+    return f"{value:+.4f}" if interval is None else f"{value:+.4f} [{interval[0]:+.4f}, {interval[1]:+.4f}]"
 
 
 def _share(name: str, measure: RatioMeasure) -> dict[str, object]:

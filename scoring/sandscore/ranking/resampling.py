@@ -3,7 +3,7 @@
 Counts add up over units, so a replicate's counts are the drawn weights times the units' counts. All systems share
 the weights: two systems are always compared on the same patients.
 
-Randomness that is the same on every machine: PCG64's raw stream, and a seed nobody picks.
+Randomness that is the same on every machine: PCG64's raw stream, and a seed that follows from what is ranked.
 
 numpy guarantees the stream of the bit generator, not what its Generator makes of it. Patient ``i`` of ``n`` is drawn
 as ``((x >> 32) * n) >> 32``. What is drawn does not depend on how many rows are drawn at a time.

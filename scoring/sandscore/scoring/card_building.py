@@ -15,7 +15,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from sandscore import __version__
-from sandscore.annotations.columns import Columns, Ints
+from sandscore.annotations.columns import Columns, Floats, Ints
 from sandscore.annotations.data_set import Readings
 from sandscore.annotations.input_files import Loaded
 from sandscore.base.errors import OrganiserFault
@@ -304,9 +304,26 @@ def macro(per_note: Tally) -> Macro:
     for name, (part, whole) in parts.items():
         defined = whole > 0
         values = part[defined] / whole[defined]
-        means[name] = math.fsum(values.tolist()) / len(values) if len(values) else None
+        means[name] = exact_sum(values) / len(values) if len(values) else None
         notes[name] = len(values)
     return Macro(**means, notes=MacroNotes(**notes))
+
+
+_HALF = 43
+"""Twice as many bits hold what a ratio of counts below 2^31 can be, from 1 to the last digit of the least."""
+_LEAST, _MOST_SUMMED = 2.0**-34, 1 << 19
+
+
+def exact_sum(ratios: Floats) -> float:
+    """As ``math.fsum`` has it, the double that is nearest to the sum: ratios from 0 to 1 as whole numbers."""
+    if len(ratios) > _MOST_SUMMED or float(ratios[ratios > 0].min(initial=1.0)) < _LEAST:
+        return math.fsum(ratios.tolist())
+    scaled = ratios * 2.0**_HALF
+    whole = np.floor(scaled)
+    scaled -= whole
+    scaled *= 2.0**_HALF
+    high, low = (int(half.astype(np.int64).sum()) for half in (whole, scaled))
+    return ((high << _HALF) + low) / (1 << 2 * _HALF)
 
 
 def _undefined() -> Macro:

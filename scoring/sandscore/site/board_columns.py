@@ -39,7 +39,7 @@ class Column(Struct, frozen=True):
 def columns_of(said: BoardSentences) -> list[Column]:
     """The columns right of the score, without those that no row has a value for."""
     board = said.board
-    wanted = [*_headline(board), *_safety(said), *_groups(board), *_others(board), *_certainty(said), *_cost()]
+    wanted = [*_headline(said), *_safety(said), *_groups(board), *_others(board), *_certainty(said), *_cost()]
     return [column for column in wanted if any(column.cell(row).text != UNDEFINED for row in board.rows)]
 
 
@@ -56,13 +56,13 @@ def _number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _headline(board: Board) -> list[Column]:
-    name = board.headline
+def _headline(said: BoardSentences) -> list[Column]:
+    name, unit = said.board.headline, said.unit
     return [
-        Column("Expected", "The score to expect on new patients, allowing for the choice", _expected),
+        Column("Expected", f"The score to expect on new {unit}, allowing for the choice", _expected),
         Column("Precision", f"{name}: share of what was predicted that is right", _ratio(name, "precision")),
         Column("Recall", f"{name}: share of what gold holds that was found", _ratio(name, "recall")),
-        Column("Bound", f"{name}: no more than this on new patients, one-sided, 95 %; exact", _bound(name)),
+        Column("Bound", f"{name}: no more than this on new {unit}, one-sided, 95 %; exact", _bound(name)),
     ]
 
 
@@ -102,11 +102,12 @@ def _safety(said: BoardSentences) -> list[Column]:
         share = leak.share if leak else None
         return Cell(page_text.percent(share), None if share is None else f"{share:.9g}")
 
-    hint = "Patients of whom something slips through, and the upper 95 % bound for patients like these; lower is better"
+    unit = said.unit
+    hint = f"{unit.title()} of which something slips through, and the upper 95 % bound for {unit} like these; "
     return [
-        Column("Patients leaking", hint, cell, falling=False),
+        Column(f"{unit.title()} leaking", f"{hint}lower is better", cell, falling=False),
         Column(
-            "Notes leaking",
+            "Share of notes leaking",
             "Notes with anything to find in which something slips through",
             notes,
             open=False,
@@ -159,7 +160,7 @@ def _certainty(said: BoardSentences) -> list[Column]:
         Column(
             "p", "p-value of the difference to the leader, adjusted for the number of pairs", p_value, falling=False
         ),
-        Column("P(first)", "How often this row leads when patients are drawn again", _first, open=False),
+        Column("P(first)", f"How often this row leads when the {said.unit} are drawn again", _first, open=False),
     ]
 
 

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from sandscore.base.terminal_text import on_page
-from sandscore.ranking.board_exports import lower_is_better, score_name
+from sandscore.ranking.board_exports import lower_is_better, resampled_unit, score_name
 from sandscore.ranking.pair_tests import ALPHA, chosen_test, draws_of
 from sandscore.records.board import Board, Pair, Row
 from sandscore.records.challenge import Challenge
@@ -27,6 +27,8 @@ NAMED = 3
 """Leaders who are named; more are counted."""
 _STRONG, _WEAK = 20.0, 3.0
 _MODES = {"rounded": "rounded scores", "ladder": "the Ladder", "blind": "no scores yet"}
+_TESTS = {"randomisation": "approximate randomisation", "paired_bootstrap": "paired bootstrap"}
+_INTERVALS = {"percentile_t": "studentised", "percentile": "percentile", "bca": "BCa"}
 _RULES = {"dream_k3": "DREAM’s K exceeds 3", "dream_k19": "DREAM’s K exceeds 19"}
 
 
@@ -61,7 +63,8 @@ class BoardSentences(Struct, frozen=True, dict=True):
 
     @property
     def unit(self) -> str:
-        return "notes" if any("notes were resampled" in said for said in self.board.warnings) else "patients"
+        """What was drawn again, and of which the board speaks."""
+        return resampled_unit(self.board)
 
     @property
     def heading(self) -> str:
@@ -184,9 +187,9 @@ class BoardSentences(Struct, frozen=True, dict=True):
     def patient_leaks(self) -> list[Markup]:
         """Of each who leads, the patients of whom something slips through, and the bound of patients to come."""
         rows = [row for row in self.contenders[:NAMED] if row.submission in self.leaks]
-        said = "{who}: {count} patients have something slip through; of patients like these, {bound} (95 %)."
+        said = "{who}: {count} {unit} have something slip through; of {unit} like these, {bound} (95 %)."
         return [
-            _said(said, who=self.name(row), count=leak.text, bound=leak.bound_text)
+            _said(said, who=self.name(row), count=leak.text, unit=self.unit, bound=leak.bound_text)
             for row in rows
             if (leak := self.leaks[row.submission].patients) is not None
         ]
@@ -218,8 +221,9 @@ class BoardSentences(Struct, frozen=True, dict=True):
         for row in rows:
             if row.expected is not None and row.chosen_ci is not None:
                 low, high = map(ratio, row.chosen_ci)
-                text = "Expected of {who} on new patients: {score} ({low}–{high})."
-                said.append(_said(text, who=self.name(row), score=ratio(row.expected), low=low, high=high))
+                text = "Expected of {who} on new {unit}: {score} ({low}–{high})."
+                known = {"unit": self.unit, "score": ratio(row.expected), "low": low, "high": high}
+                said.append(_said(text, who=self.name(row), **known))
         return said
 
     @property
@@ -262,6 +266,27 @@ class BoardSentences(Struct, frozen=True, dict=True):
         return f"Can be recomputed from {_number(self.cards, 'cards')}" if self.cards else "Cards are kept back"
 
     @property
+    def made(self) -> Sequence[tuple[str, str]]:
+        """How the numbers were made, by title."""
+        rules, seed = self.board.config, "challenge, phase, gold and measure"
+        if self.board.log_root:
+            seed += ", and from the root of the log when the phase opened: nobody picks it"
+        facts = [("Seed", f"{self.board.seed}, which follows from {seed}")]
+        if not self.policy.exact:
+            return facts
+        drawn = f"{rules.resamples:,} bootstrap resamples of {_number(self.board.units, self.unit)}"
+        test = _TESTS[chosen_test(rules)]
+        how = {"stepdown": "a stepdown over the same coins", "holm": "Holm’s method"}[self.board.adjustment]
+        tested = sum(pair.p is not None for pair in self.board.pairwise)
+        groups = _RULES.get(rules.tie_rule, "the test tells a row from the first of its group")
+        return [
+            ("Intervals", f"{drawn}, {_INTERVALS[rules.interval]}, 95 %"),
+            ("Test", f"{test} of {_number(tested, 'pairs')}, adjusted for their number by {how}"),
+            ("Tie groups", f"a new group begins where {groups}"),
+            *facts,
+        ]
+
+    @property
     def measured(self) -> Markup:
         """By what the rows are ranked."""
         name = self.board.headline
@@ -278,9 +303,21 @@ class BoardSentences(Struct, frozen=True, dict=True):
         if not self.has_intervals:
             return "The dot is the score that is shown."
         return (
-            "The dot is the score, the line the 95 % interval that allows for the choice, the pale band that of the "
-            "first row. Whether two rows differ is what the test of the two says, not whether their lines overlap."
+            f"The dot is the score, the line the {self.interval}, the pale band that of the first row. Whether two "
+            "rows differ is what the test of the two says, not whether their lines overlap."
         )
+
+    @property
+    def interval(self) -> str:
+        """What the interval beside a score is."""
+        chosen = any(row.chosen_ci for row in self.board.rows)
+        return f"95 % interval{' that allows for the choice' if chosen else ''}"
+
+    @property
+    def strip(self) -> str:
+        """What the strip of those who lead shows."""
+        line = f", the line its {self.interval}" if self.has_intervals else ""
+        return f"The dot is the score{line}."
 
     @property
     def repeated(self) -> str:

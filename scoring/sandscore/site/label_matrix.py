@@ -36,6 +36,24 @@ class LabelMatrix(Struct, frozen=True):
     cells: Mapping[str, Sequence[Counts | None]]
     left_out: int
 
+    @property
+    def said(self) -> str:
+        """What the numbers are, and which of them say little."""
+        said = (
+            f"F1 of each submission on each label, counted by {self.measure}. The label with the most trouble for all "
+            "of them comes first."
+        )
+        ring = f" A ring (°) marks a label that gold has fewer than {FEW} times: its numbers say little."
+        return said + (ring if any(column.few for column in self.columns) else "")
+
+    @property
+    def limits(self) -> str | None:
+        """How many labels are not shown."""
+        if not self.left_out:
+            return None
+        many = "1 easier label is" if self.left_out == 1 else f"{self.left_out} easier labels are"
+        return f"{many} left out; each submission’s page has its own."
+
     @staticmethod
     def shade(counts: Counts) -> int:
         """From 0 where little is right to 4 where nearly everything is."""

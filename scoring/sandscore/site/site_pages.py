@@ -67,7 +67,7 @@ class BoardPage(Struct, frozen=True):
 
     @property
     def plots(self) -> Sequence[PlotSection]:
-        return plot_sections(PlottedBoard(self.board, self.standings, self.earlier))
+        return plot_sections(PlottedBoard(self.board, self.standings, self.said, self.earlier))
 
     @property
     def policy(self) -> DisclosurePolicy:
@@ -84,6 +84,26 @@ class BoardPage(Struct, frozen=True):
     def proof(self) -> BoardProof:
         """What the page's script checks, and compares."""
         return board_proof(self.board, self.cards, self.policy, whole=self.recomputed)
+
+    @property
+    def recomputing(self) -> str:
+        """What the command line makes again in the site's folder."""
+        if self.recomputed:
+            return (
+                "This site holds the score cards. In its folder, this recomputes every number of the board from them, "
+                "and names the first that differs:"
+            )
+        if not self.policy.exact:
+            return (
+                "Exact scores are withheld while the phase runs. In its folder, this checks the order and the ranks of "
+                "what is shown, and says what it could not recompute:"
+            )
+        cards = "This site holds cards of totals" if self.cards else "The score cards are not part of this site"
+        return (
+            f"{cards}: what each note counted is withheld. In its folder, this makes ratios, order, ranks and tie "
+            "groups again from the counts and from the test results printed here, names the first that differs, and "
+            "says what it could not recompute:"
+        )
 
     @property
     def matrix(self) -> LabelMatrix | None:

@@ -13,6 +13,7 @@ from sandscore.records.counts import Counts
 from sandscore.site.board_columns import cost_of
 from sandscore.site.board_files import CardFacts, ShownCard
 from sandscore.site.board_sentences import BoardSentences
+from sandscore.site.page_text import percent
 from sandscore.site.plots.confidence_plot import Curve, curve_of
 from sandscore.site.plots.error_plot import ErrorProfile, error_profile
 from sandscore.site.safety_lane import NoteLeak
@@ -79,6 +80,27 @@ class Detail(Struct, frozen=True):
     errors: ErrorProfile | None
     curve: Curve | None
     leak: NoteLeak | None
+    unit: str
+
+    @property
+    def said(self) -> str:
+        """How much there was to find and what slips through."""
+        facts = self.facts
+        parts = [
+            f"{_many(facts.notes, 'note')}, {_many(facts.gold_annotations or 0, 'annotation')} in gold, "
+            f"{facts.predicted_annotations} predicted."
+        ]
+        if facts.note_leak is not None:
+            parts.append(
+                f"In {percent(facts.note_leak)} of the notes that hold anything to find, at least one character of it "
+                "stayed uncovered."
+            )
+            if self.leak and (leak := self.leak.patients):
+                parts.append(
+                    f"Of {leak.text} {self.unit} something slips through; of {self.unit} like these, {leak.bound_text} "
+                    "(95 %)."
+                )
+        return " ".join(parts)
 
 
 class SubmissionView(Struct, frozen=True):
@@ -101,7 +123,7 @@ def submission_view(
     row = lines[at].row
     near = [0, *range(max(1, at - NEIGHBOURS), min(len(lines), at + NEIGHBOURS + 1))]
     comparisons = [_comparison(said, row, lines[other], pairs) for other in near if other != at]
-    details = [_detail(name, card, said.board.headline) for name, card in cards.items()]
+    details = [_detail(name, card, said.board.headline, said.unit) for name, card in cards.items()]
     return SubmissionView(lines[at], [c for c in comparisons if c], details, cost_of(row))
 
 
@@ -119,10 +141,14 @@ def _comparison(
     return NeighbourComparison(other, delta, p, None if pair.wins is None else 1 - pair.wins)
 
 
-def _detail(name: str, card: ShownCard, headline: str) -> Detail:
+def _many(count: int, one: str) -> str:
+    return f"{count:,} {one}{'' if count == 1 else 's'}"
+
+
+def _detail(name: str, card: ShownCard, headline: str, unit: str) -> Detail:
     facts = card.facts
     strict = facts.measures.get("instance_strict")
     counts = strict.counts if strict else None
     errors = error_profile(counts.tp, facts.errors) if facts.errors and counts else None
     labels = label_table(facts.per_label, headline)
-    return Detail(name or facts.dataset or "", facts, labels, errors, curve_of(facts.confidence), card.leak)
+    return Detail(name or facts.dataset or "", facts, labels, errors, curve_of(facts.confidence), card.leak, unit)

@@ -57,21 +57,6 @@ static inline int take_key(Cursor *c, const uint8_t *name, int64_t size)
 
 #define TAKE_KEY(cursor, name) take_key(cursor, (const uint8_t *)name "\"", sizeof(name))
 
-/* The rest of a string whose opening mark was taken. */
-int32_t take_string(Cursor *c, Written *found);
-
-/* As UTF-8, never longer than it is written; how many bytes that takes, or -1 where it is no string of JSON. */
-int64_t decode_string(const Written *string, uint8_t *out, int64_t *chars);
-
-/* From 0 to 2^31 - 1, written as a whole number. */
-int32_t take_whole(Cursor *c, int32_t *number);
-
-/* A number that is not negative, as near as a double can be. */
-int32_t take_decimal(Cursor *c, double *number);
-
-/* How many bytes the character has that begins here; 0: none does. */
-int64_t character_size(const uint8_t *at, const uint8_t *end);
-
 static inline int continues(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
 /* Whether another item follows in a list that ends in ``closing``: 1, or 0 at its end, or -1. */

@@ -127,6 +127,9 @@ typedef struct {
     uint64_t state_high, state_low, step_high, step_low;
 } DrawStream;
 
+/* By how many bytes at once blocks are read, ``most`` of them if the machine can, and how many that are now; first of all
+   it is as many as it can. */
+EXPORTED int32_t choose_lanes(int32_t most);
 EXPORTED int32_t learn_spelling(Spellings *known, const uint8_t *label, int64_t size, int32_t code);
 EXPORTED int32_t read_annotations(const uint8_t *data, int64_t size, int32_t lines, const Form *form,
                                   const Spellings *labels, const Spellings *seconds, Rows *rows);

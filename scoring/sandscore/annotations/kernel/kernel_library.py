@@ -3,6 +3,7 @@
 ``kernel.h`` declares the structures; those here are compared with it, size by size and offset by offset, before a call.
 """
 
+import os
 from ctypes import (
     CDLL,
     POINTER,
@@ -160,6 +161,7 @@ _NUMBERS = (
     *(BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS),
 )
 _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "choose_lanes": (c_int32, (c_int32,)),
     "learn_spelling": (c_int32, (POINTER(Spellings), c_char_p, c_int64, c_int32)),
     "read_annotations": (
         c_int32,
@@ -173,6 +175,9 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "read_notes": (c_int32, (c_void_p, c_int64, c_int32, POINTER(NoteRows))),
     "mark_characters": (c_int64, (c_void_p, c_void_p, c_void_p, c_int64, c_void_p)),
 }
+LANES = "SANDSCORE_LANES"
+"""Names in the environment at how many bytes the kernel is to look at once: 0, 16 or 32; else as many as it can."""
+_MOST_LANES = 1 << 30
 LIBRARY = Path(__file__).with_name("kernel.so")
 
 
@@ -188,6 +193,8 @@ def kernel() -> CDLL | None:
     for name, (result, arguments) in _FUNCTIONS.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
+    if (wanted := os.environ.get(LANES, "")).isdecimal():
+        library.choose_lanes(min(int(wanted), _MOST_LANES))
     return library
 
 

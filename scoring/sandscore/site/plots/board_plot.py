@@ -13,19 +13,24 @@ from typing import ClassVar
 from msgspec import Struct
 
 from sandscore.records.board import Board
+from sandscore.site.board_sentences import BoardSentences
 from sandscore.site.standings import Standings
 
 
 class PlottedBoard(Struct, frozen=True):
-    """What a plot may be drawn of: the board, its standings, and the boards before it."""
+    """What a plot may be drawn of: the board, its standings, what is said of it, and the boards before it."""
 
     board: Board
     standings: Standings
+    said: BoardSentences
     earlier: Sequence[Board]
 
 
 class BoardPlot:
-    """One section of the page. Its template is given what ``figure`` returns under that name."""
+    """One section of the page. Its template is given what ``figure`` returns under that name.
+
+    A sentence of a section is made from what is drawn there; the template holds none that a board could make false.
+    """
 
     template: ClassVar[str]
     """In templates/plots/."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from sandscore.records.board import Board, Pair
-from sandscore.site.page_text import p_value, percent
+from sandscore.site.page_text import percent
 from sandscore.site.plots import palette
 from sandscore.site.plots.board_plot import BoardPlot, PlottedBoard
 from sandscore.site.plots.canvas import NARROW, SIZE, WIDE, Canvas, PlotForm
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SHOWN = 20
 ALPHA = 0.05
 _SHADES = (0.04, 0.12, 0.21, 0.3, 0.4, 0.5)
-_LARGEST, _LEGIBLE, _LOWEST, _TOP, _EDGE = 40.0, 24.0, 17.0, 26, 8
+_LARGEST, _LEGIBLE, _LOWEST, _TOP, _EDGE, _NUMBER = 40.0, 24.0, 17.0, 26, 8, 28
 
 
 class HeatCell(Struct, frozen=True):
@@ -44,6 +44,38 @@ class HeatMap(Struct, frozen=True):
     names: Sequence[str]
     cells: Sequence[Sequence[HeatCell | None]]
     left_out: int
+    unit: str = "patients"
+
+    @property
+    def said(self) -> str:
+        """What the cells say."""
+        return (
+            f"How often the row is ahead of the column, in per cent, when the {self.unit} are drawn again. Blue is "
+            f"ahead, orange is behind. {self.frames}"
+        )
+
+    @property
+    def frames(self) -> str:
+        if not any(cell and cell.apart for row in self.cells for cell in row):
+            return "The test tells no two of these rows apart, so no cell has a frame."
+        return f"A frame: the test tells the two apart (adjusted p at most {ALPHA})."
+
+    @property
+    def arrows(self) -> str | None:
+        """Of the narrow drawing, where numbers have no room."""
+        tells = any(cell and cell.apart for row in self.cells for cell in row)
+        return "An arrow in a frame says which way." if tells and self._side(NARROW) < _LEGIBLE else None
+
+    @property
+    def limits(self) -> str | None:
+        """Which rows are drawn, where it is not all of them."""
+        if self.left_out <= 0:
+            return None
+        return f"The first {len(self.names)} of {len(self.names) + self.left_out} rows; board.json has every pair."
+
+    def _side(self, form: PlotForm) -> float:
+        """Of a cell."""
+        return min(_LARGEST, (form.width - form.label - _NUMBER - _EDGE) / len(self.names))
 
     @property
     def plot(self) -> Plot:
@@ -53,7 +85,7 @@ class HeatMap(Struct, frozen=True):
         return plot(lambda form: _drawn(form, self), "pairs", label, WIDE, NARROW)
 
 
-def heat_map(board: Board) -> HeatMap | None:
+def heat_map(board: Board, unit: str = "patients") -> HeatMap | None:
     """None where the board does not say how often one row beats another."""
     titles = row_titles(board.rows)
     rows = [row.submission for row in board.rows[:SHOWN]]
@@ -62,7 +94,7 @@ def heat_map(board: Board) -> HeatMap | None:
     cells = [[_cell(known, a, b) for b in rows] for a in rows]
     if not any(cell for row in cells for cell in row):
         return None
-    return HeatMap(names, cells, len(board.rows) - len(names))
+    return HeatMap(names, cells, len(board.rows) - len(names), unit)
 
 
 class HeatSection(BoardPlot):
@@ -73,7 +105,7 @@ class HeatSection(BoardPlot):
 
     @staticmethod
     def figure(given: PlottedBoard) -> HeatMap | None:
-        return heat_map(given.board)
+        return heat_map(given.board, given.said.unit)
 
 
 def pairs_by_name(board: Board) -> Mapping[tuple[str, str], Pair]:
@@ -90,8 +122,8 @@ def _cell(known: Mapping[tuple[str, str], Pair], a: str, b: str) -> HeatCell | N
 def _drawn(form: PlotForm, heat: HeatMap) -> Canvas:
     """Where a cell has no room for its number, an arrow tells ahead from behind."""
     count = len(heat.names)
-    label = form.label + 28
-    cell = min(_LARGEST, (form.width - label - _EDGE) / count)
+    label = form.label + _NUMBER
+    cell = heat._side(form)
     row = max(_LOWEST, cell)
     canvas = Canvas(form.width, _TOP + row * count + 1)
     axes = canvas.axes(label, _TOP, cell * count, row * count)
@@ -137,5 +169,4 @@ def _colour(one: HeatCell) -> tuple[str, float]:
 
 
 def _said(row: int, column: int, one: HeatCell) -> str:
-    p = "" if one.p is None else f", p {p_value(one.p)}"
-    return f"{row + 1} ahead of {column + 1}: {percent(one.wins)}{p}"
+    return f"{row + 1} ahead of {column + 1}: {percent(one.wins)}{', told apart' if one.apart else ''}"

@@ -56,6 +56,19 @@ class History(Struct, frozen=True):
         return [point for point in self.points if point.best]
 
     @property
+    def said(self) -> str:
+        """What is drawn, and what is not."""
+        band = " and the band its 95 % interval" if any(point.interval for point in self.best) else ""
+        parts = [f"Every dot is a submission; the line is the best score so far{band}."]
+        if self.rescores:
+            changes = "; ".join(dict.fromkeys(mark.what for mark in self.rescores))
+            parts.append(f"A dashed mark ({changes}): what came before it was scored again.")
+        if self.undated:
+            are = "is" if self.undated == 1 else "are"
+            parts.append(f"{self.undated} without a date or a score {are} left out.")
+        return " ".join(parts)
+
+    @property
     def plot(self) -> Plot:
         first, last = self.points[0].score, self.best[-1].score
         moved = "fell" if last < first else "rose"

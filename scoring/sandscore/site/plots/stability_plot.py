@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHOWN = 25
-_LARGEST = 9.0
+_LARGEST, _STEPS = 9.0, 4
 _ROW, _TOP, _BOTTOM = 26, 24, 24
 _BLOB = {WIDE: 92, NARROW: 68}
 _TOPS = {WIDE: 4, NARROW: 2}
@@ -51,8 +51,21 @@ class StabilityFigure(Struct, frozen=True):
         return ["First" if top == 1 else f"First {top}" for top in self.tops]
 
     @property
+    def said(self) -> str | None:
+        """What the circles say."""
+        if not self.tops:
+            return None
+        more = f", or among the first {' or '.join(map(str, self.tops[1:]))}" if self.tops[1:] else ""
+        return f"Circles show how often it comes first{more} in the resamples."
+
+    @property
     def left_out(self) -> int:
         return self.rows - len(self.podiums)
+
+    @property
+    def limits(self) -> str | None:
+        """Which rows are drawn, where it is not all of them."""
+        return f"The first {len(self.podiums)} of {self.rows} rows." if self.left_out > 0 else None
 
     @property
     def plot(self) -> Plot:
@@ -62,7 +75,7 @@ class StabilityFigure(Struct, frozen=True):
 
 def stability_of(board: Board) -> StabilityFigure | None:
     """None where the board says nothing of resamples or of places."""
-    if board.stability is None or len(board.rows) < 2:
+    if board.stability is None or len(board.rows) < 2 or all(row.rank_set is None for row in board.rows):
         return None
     shares, titles = board.stability.p_top, row_titles(board.rows)
     tops = sorted({int(top) for named in shares.values() for top in named})
@@ -132,21 +145,26 @@ def _draw_places(axes: "Axes", canvas: Canvas, podiums: Sequence[Podium]) -> Non
 
 
 def _draw_blobs(canvas: Canvas, x: float, shares: Sequence[float | None]) -> None:
-    """Circles as large as the shares, in a column."""
+    """Circles as large as the shares, in a column, to a quarter of a pixel: a page has many, and few sizes."""
     axes = canvas.axes(x - _LARGEST, _TOP, 2 * _LARGEST, _ROW * len(shares))
     axes.set(xlim=(-1, 1), ylim=(len(shares) - 0.5, -0.5))
     axes.set_axis_off()
-    known = [(at, share) for at, share in enumerate(shares) if share]
-    axes.scatter(
-        [0] * len(known),
-        [at for at, _ in known],
-        s=[(2 * _LARGEST * math.sqrt(share)) ** 2 for _, share in known],
-        color=palette.SPAN,
-        linewidth=0,
-        clip_on=False,
-    )
+    for radius in sorted({found for share in shares if (found := _radius(share))}, reverse=True):
+        places = [at for at, share in enumerate(shares) if _radius(share) == radius]
+        axes.scatter(
+            [0] * len(places),
+            places,
+            s=(2 * radius) ** 2,
+            color=palette.SPAN,
+            linewidth=0,
+            clip_on=False,
+        )
     for at, share in enumerate(shares):
         canvas.write(x + _LARGEST + 5, _TOP + _ROW * (at + 0.5), percent(share))
+
+
+def _radius(share: float | None) -> float:
+    return round(_LARGEST * math.sqrt(share or 0.0) * _STEPS) / _STEPS
 
 
 def _ticks(last: int, most: int) -> list[int]:

@@ -86,7 +86,7 @@ document.addEventListener("DOMContentLoaded", () => {
       result.append(made("p", "Choose two different rows."));
       return;
     }
-    const turned = a > b, pair = sandscoreCheck.pairAt(proof, sandscoreCheck.pairNumber(rows.length, Math.min(a, b), Math.max(a, b)));
+    const turned = a > b, pair = sandscoreCheck.pairAt(proof, Math.min(a, b), Math.max(a, b));
     const sign = turned ? -1 : 1;
     if (pair.delta === null) {
       result.append(made("p", "One of the two has no score."));
@@ -108,7 +108,7 @@ document.addEventListener("DOMContentLoaded", () => {
     if (pair.patients) {
       const [won, tied, lost] = turned ? pair.patients.slice().reverse() : pair.patients;
       result.append(made("p", who(a), ` is better on ${won} of the ${proof.units} ${proof.unit}, `, who(b), ` on ${lost}; on ${tied} they are equal.`));
-    } else result.append(made("p", `On how many ${proof.unit} either is better is withheld.`));
+    } else result.append(made("p", `On how many ${proof.unit} either is better is not told here.`));
     const table = labelTable(a, b);
     if (table) result.append(table);
   };

@@ -1,7 +1,7 @@
 /* A board's numbers again, from the counts of its cards: order, places, tests and intervals, as docs/ranking.md has them. */
 const sandscoreNumbers = (() => {
   const { Stream, wordsOf } = sandscoreDraws;
-  const { parse, standing, text, quotient, bayesFactor } = sandscoreStanding;
+  const { parse, standing, holm, text, quotient, bayesFactor, exactScores, breakersOf, rankedBy, divided } = sandscoreStanding;
   const NOTHING = 1e-12, NORMAL = 1.95996, UNDEFINED_ALLOWED = 0.01;
 
   /* Work is done in slices, so that the page goes on answering. */
@@ -15,51 +15,66 @@ const sandscoreNumbers = (() => {
   /* Per measure and system, patient by patient, what is divided and by what; more is better here. */
   const tabulate = (proof, cards) => {
     const systems = proof.rows.map((row) => row.name).map((name, at) => ({ name, at })).sort((x, y) => text(x.name, y.name));
-    const sizes = [], units = new Map();
-    cards[0].forEach((card, d) => {
-      const known = new Map();
-      const of = Array.from(card.get("per_note").keys(), (note) => {
+    const sizes = [], units = [], patients = [], sites = proof.gold.map((_, d) => cards.map((of, at) => of[(proof.rows[at].sites ?? []).indexOf(d)] ?? null));
+    sites.forEach((of) => {
+      const card = of.find((one) => one !== null), known = new Map();
+      const numbers = Array.from(card.get("per_note").keys(), (note) => {
         const patient = card.get("units").get(note);
         if (!known.has(patient)) known.set(patient, known.size);
         return known.get(patient);
       });
-      units.set(d, of);
+      units.push(numbers);
+      patients.push(known);
       sizes.push(known.size);
     });
     const whole = sizes.reduce((a, b) => a + b, 0);
     const measures = {};
     for (const [name, formula] of Object.entries(proof.formulas)) {
-      const over = [], under = [], scored = [];
+      const over = [], under = [], there = [];
       for (const { at } of systems) {
         const up = new Float64Array(whole), down = new Float64Array(whole);
-        let first = 0, there = true;
-        cards[at].forEach((card, d) => {
-          const score = card.get("measures").get(name);
-          if (!score || score.get("reason")) there = false;
+        let first = 0;
+        there.push(sites.map((of, d) => {
+          const card = of[at], score = card?.get("measures").get(name);
+          const count = (unit, row) => {
+            if (!row) return;
+            const [a, b] = quotient(formula, row);
+            up[first + unit] += a;
+            down[first + unit] += b;
+          };
           let note = 0;
-          for (const counted of card.get("per_note").values()) {
-            const unit = first + units.get(d)[note];
-            const row = counted.get(name);
-            if (row) {
-              const [a, b] = quotient(formula, row);
-              up[unit] += a;
-              down[unit] += b;
-            }
+          for (const counted of card?.get("per_note").values() ?? []) {
+            count(units[d][note], counted.get(name));
             note += 1;
           }
+          for (const [patient, counted] of card?.get("per_unit") ?? []) count(patients[d].get(patient), counted.get(name));
           first += sizes[d];
-        });
+          return Boolean(score && !score.get("reason"));
+        }));
         if (!formula.below) down.fill(1);
         over.push(up);
         under.push(down);
-        scored.push(there);
       }
       const bounded = formula.below !== null && over.every((up, s) => up.every((a, u) => a <= under[s][u]));
       if (formula.lower) over.forEach((up, s) => up.forEach((a, u) => { up[u] = bounded ? under[s][u] - a : -a; }));
       const sum = (numbers) => numbers.map((line) => line.reduce((a, b) => a + b, 0));
-      measures[name] = { over, under, scored, bounded, lower: formula.lower, sums: [sum(over), sum(under)] };
+      const wrong = over.map((up, s) => up.reduce((n, a, u) => n + (formula.lower ? a < under[s][u] : a > 0), 0));
+      measures[name] = {
+        over, under, there, scored: there.map((of) => of.some(Boolean)), bounded, lower: formula.lower,
+        few: wrong.map((n) => Boolean(formula.least) && n < formula.least), sums: [sum(over), sum(under)],
+      };
     }
-    return { systems: systems.map(({ name }) => name), places: systems.map(({ at }) => at), sizes, units: whole, measures };
+    const times = systems.map(({ at }) => cards[at].map((card) => card.get("created") ?? null));
+    return { systems: systems.map(({ name }) => name), sizes, units: whole, measures, times };
+  };
+
+  /* By data set and system what is divided and by what; null where there is no card or no score. */
+  const cellsOf = (table, measure) => {
+    let first = 0;
+    return table.sizes.map((size, d) => {
+      const [from, to] = [first, first += size], add = (line) => line.subarray(from, to).reduce((a, b) => a + b, 0);
+      return table.systems.map((_, s) => (measure.there[s][d] ? [add(measure.over[s]), add(measure.under[s])] : null));
+    });
   };
 
   const shown = (measure, score) => (!measure.lower || score === null ? score : measure.bounded ? 1 - score : -score);
@@ -156,8 +171,8 @@ const sandscoreNumbers = (() => {
   };
 
   /* Scores of every measure and system on every resample; NaN where there is nothing to divide by. */
-  const resample = async (table, seed, draws, tell) => {
-    const measures = Object.values(table.measures), systems = table.systems.length, units = table.units;
+  const resample = async (table, rules, seed, tell) => {
+    const measures = Object.values(table.measures), systems = table.systems.length, units = table.units, draws = rules.resamples;
     const width = 2 * systems * measures.length;
     const counts = new Float64Array(units * width);
     measures.forEach((measure, m) => {
@@ -169,8 +184,9 @@ const sandscoreNumbers = (() => {
       }
     });
     const scores = Array.from({ length: width / 2 }, () => new Float64Array(draws));
+    const bySite = rules.sites === "pooled" ? [] : table.sizes.map(() => scores.map(() => new Float64Array(draws)));
     const stream = new Stream(wordsOf(seed));
-    const often = new Int32Array(units), sums = new Float64Array(width);
+    const often = new Int32Array(units), sums = new Float64Array(width), before = new Float64Array(width);
     for (let draw = 0; draw < draws; draw += 1) {
       often.fill(0);
       let first = 0;
@@ -179,11 +195,20 @@ const sandscoreNumbers = (() => {
         first += size;
       }
       sums.fill(0);
+      let site = 0, end = table.sizes[0];
       for (let u = 0; u < units; u += 1) {
+        if (u === end) { before.set(sums); site += 1; end += table.sizes[site]; }
         const weight = often[u];
-        if (!weight) continue;
-        const from = u * width;
-        for (let c = 0; c < width; c += 1) sums[c] += weight * counts[from + c];
+        if (weight) {
+          const from = u * width;
+          for (let c = 0; c < width; c += 1) sums[c] += weight * counts[from + c];
+        }
+        if (bySite.length && u === end - 1) {
+          for (let c = 0; c < width; c += 2) {
+            const [up, down] = site ? [sums[c] - before[c], sums[c + 1] - before[c + 1]] : [sums[c], sums[c + 1]];
+            bySite[site][c >> 1][draw] = up / down;
+          }
+        }
       }
       for (let c = 0; c < width; c += 2) scores[c >> 1][draw] = sums[c] / sums[c + 1];
       if (draw % 64 === 0) {
@@ -191,7 +216,106 @@ const sandscoreNumbers = (() => {
         await breathe();
       }
     }
-    return Object.fromEntries(Object.keys(table.measures).map((name, m) => [name, scores.slice(m * systems, (m + 1) * systems)]));
+    const named = (all) => Object.fromEntries(Object.keys(table.measures).map((name, m) => [name, all.slice(m * systems, (m + 1) * systems)]));
+    return [named(scores), bySite.map(named)];
+  };
+
+  /* Average ranks of these values, the largest first, what is not defined last; a value's own rank where it stands. */
+  const averageRanks = (values) => {
+    const order = values.map((_, i) => i).sort((a, b) => values[b] - values[a]), ranks = values.slice();
+    for (let from = 0, to = 0; from < order.length; from = to) {
+      while (to < order.length && values[order[to]] === values[order[from]]) to += 1;
+      for (let i = from; i < to; i += 1) ranks[order[i]] = (from + 1 + to) / 2;
+    }
+    return ranks;
+  };
+  /* Minus the weighted mean rank of every system, over some columns of one draw. */
+  const drawnMeanRank = (columns, weights, missing) => {
+    const ranks = columns.map((column) => averageRanks(column.map((value) => (Number.isNaN(value) ? -Infinity : value))));
+    return columns[0].map((_, s) => {
+      const nowhere = columns.every((column) => Number.isNaN(column[s]));
+      let sum = 0, whole = 0;
+      columns.forEach((column, c) => {
+        const lacking = Number.isNaN(column[s]);
+        if (missing === "strict" ? nowhere : lacking) return;
+        sum += (lacking ? column.length : ranks[c][s]) * weights[c];
+        whole += weights[c];
+      });
+      return -(sum / whole);
+    });
+  };
+  const digits = (value) => {
+    const scaled = value * 1e12, whole = Math.round(scaled);
+    return (Math.abs(scaled % 1) === 0.5 && whole % 2 ? whole - 1 : whole) / 1e12;
+  };
+  /* Minus the place among the systems, later columns deciding where earlier ones tie. */
+  const drawnPlaces = (columns) => {
+    const lines = columns.map((column) => column.map((value) => (Number.isNaN(value) ? -Infinity : value)));
+    const ahead = (a, b) => { for (const line of lines) if (line[a] !== line[b]) return line[b] - line[a]; return 0; };
+    const order = lines[0].map((_, s) => s).sort(ahead), places = lines[0].slice();
+    for (let from = 0, to = 0; from < order.length; from = to) {
+      while (to < order.length && ahead(order[from], order[to]) === 0) to += 1;
+      for (let i = from; i < to; i += 1) places[order[i]] = -(from + (to - from - 1) / 2) - 1;
+    }
+    return places.map((place, s) => (Number.isNaN(columns[0][s]) ? NaN : place));
+  };
+  /* What the board ranks by, again on every resample: by system and draw. */
+  const aggregate = async (table, rules, [reps, bySite]) => {
+    const names = rankedBy(rules), strict = rules.missing === "strict", draws = rules.resamples;
+    const enough = (of) => (strict ? of.every(Boolean) : of.some(Boolean));
+    const column = {
+      pooled: (name, i) => table.systems.map((_, s) => (enough(table.measures[name].there[s]) ? reps[name][s][i] : NaN)),
+      macro: (name, i) => table.systems.map((_, s) => {
+        const cells = bySite.map((of, d) => (table.measures[name].there[s][d] ? of[name][s][i] : NaN)), there = cells.filter((cell) => !Number.isNaN(cell));
+        return there.length === cells.length || (!strict && there.length) ? there.reduce((a, b) => a + b) / there.length : NaN;
+      }),
+      mean_rank: (name, i) => drawnMeanRank(bySite.map((of, d) => table.systems.map((_, s) => (table.measures[name].there[s][d] ? of[name][s][i] : NaN))), bySite.map(() => 1), rules.missing),
+    }[rules.sites];
+    const weights = Object.values(rules.measures), whole = weights.reduce((a, b) => a + b, 0);
+    const found = table.systems.map(() => new Float64Array(draws));
+    for (let i = 0; i < draws; i += 1) {
+      let columns = names.map((name) => column(name, i)), made = columns[0];
+      if (rules.aggregation !== "headline") {
+        columns = columns.map((line) => line.map(digits));
+        made = rules.aggregation === "lexicographic" ? drawnPlaces(columns) : drawnMeanRank(columns, weights, rules.missing);
+        if (rules.aggregation === "borda") made = made.map((rank) => whole * (table.systems.length + rank));
+      }
+      made.forEach((value, s) => { found[s][i] = value; });
+      if (i % 64 === 0) await breathe();
+    }
+    return found;
+  };
+
+  /* The normal distribution: its share below a value, by a series whose terms are all positive, and the other way round. */
+  const normalShare = (x) => {
+    const z = Math.abs(x) / Math.SQRT2;
+    if (z > 6) return x > 0 ? 1 : 0;
+    let term = z, sum = z;
+    for (let n = 1; term > sum * 1e-17; n += 1) { term *= (2 * z * z) / (2 * n + 1); sum += term; }
+    return 0.5 + Math.sign(x) * sum * Math.exp(-z * z) / Math.sqrt(Math.PI);
+  };
+  const normalQuantile = (share) => {
+    let low = -9, high = 9;
+    for (let i = 0; i < 80; i += 1) { const middle = (low + high) / 2; if (normalShare(middle) < share) low = middle; else high = middle; }
+    return (low + high) / 2;
+  };
+  /* Bias-corrected and accelerated, the acceleration from scores with one patient left out. */
+  const corrected = (drawn, estimate, leftOut) => {
+    const kept = drawn.filter((value) => !Number.isNaN(value)), whole = defined(drawn);
+    if (!kept.length || Number.isNaN(estimate)) return null;
+    let below = 0;
+    for (const value of kept) below += value < estimate ? 1 : value === estimate ? 0.5 : 0;
+    below /= kept.length;
+    if (!whole) return null;
+    if (!(below > 0 && below < 1)) return ends(whole);
+    const known = leftOut.filter((value) => !Number.isNaN(value)), middle = known.length ? mean(known) : 0;
+    let squares = 0, cubes = 0;
+    for (const value of known) { const pull = middle - value; squares += pull * pull; cubes += pull ** 3; }
+    const acceleration = squares ? cubes / (6 * squares ** 1.5) : 0, bias = normalQuantile(below), some = whole.slice();
+    return [0.025, 0.975].map((tail) => {
+      const shifted = bias + normalQuantile(tail);
+      return quantile(some, normalShare(bias + shifted / (1 - acceleration * shifted)));
+    });
   };
 
   const scale = (bounded, value) => (bounded ? Math.asin(Math.sqrt(value)) : value);
@@ -350,39 +474,83 @@ const sandscoreNumbers = (() => {
     return Array.from(drawn.keys()).filter((j) => drawn[j] === value).map((j) => e[j][draw]).sort((a, b) => a - b)[place - below];
   };
 
-  /* The stepdown over the coins: p and adjusted p, as numbers of draws that reach as far. */
-  const stepdown = async (measure, pairs, seed, draws, tell) => {
-    const k = measure.over.length, units = measure.over[0].length, words = Math.ceil(units / 64);
-    const stream = new Stream([...wordsOf(seed), 1]);
-    const columns = new Float64Array(units * 2 * k);
-    for (let s = 0; s < k; s += 1) {
-      for (let u = 0; u < units; u += 1) {
-        columns[u * 2 * k + 2 * s] = 2 * measure.over[s][u];
-        columns[u * 2 * k + 2 * s + 1] = 2 * measure.under[s][u];
+  /* Coins, one for each patient and draw: ``each`` is told the sums of those whose coin shows heads, block by block. */
+  const throwCoins = async (measure, sizes, seed, draws, tell, each) => {
+    const k = measure.over.length, units = measure.over[0].length, words = Math.ceil(units / 64), width = 2 * k;
+    const stream = new Stream([...wordsOf(seed), 1]), columns = new Float64Array(units * width), block = new Int32Array(units);
+    sizes.reduce((first, size, d) => { block.fill(d * width, first, first + size); return first + size; }, 0);
+    const sums = new Float64Array(width * sizes.length), totals = new Float64Array(width * sizes.length);
+    for (let u = 0; u < units; u += 1) {
+      for (let s = 0; s < k; s += 1) {
+        totals[block[u] + 2 * s] += columns[u * width + 2 * s] = 2 * measure.over[s][u];
+        totals[block[u] + 2 * s + 1] += columns[u * width + 2 * s + 1] = 2 * measure.under[s][u];
       }
     }
-    const signed = Array.from({ length: 2 * k }, () => new Float64Array(draws));
-    const sums = new Float64Array(2 * k), totals = new Float64Array(2 * k);
-    columns.forEach((value, i) => { totals[i % (2 * k)] += value; });
     for (let draw = 0; draw < draws; draw += 1) {
       sums.fill(0);
       for (let word = 0; word < words; word += 1) {
         stream.next();
         for (let bit = 0; bit < 64 && word * 64 + bit < units; bit += 1) {
-          const up = (bit < 32 ? stream.low >>> bit : stream.top >>> (bit - 32)) & 1, from = (word * 64 + bit) * 2 * k;
-          if (up) for (let c = 0; c < 2 * k; c += 1) sums[c] += columns[from + c];
+          const up = (bit < 32 ? stream.low >>> bit : stream.top >>> (bit - 32)) & 1, unit = word * 64 + bit;
+          if (up) for (let c = 0, from = unit * width, to = block[unit]; c < width; c += 1) sums[to + c] += columns[from + c];
         }
       }
-      for (let c = 0; c < 2 * k; c += 1) signed[c][draw] = 2 * sums[c] - totals[c];
+      each(draw, sums, totals);
       if (draw % 64 === 0) { tell(draw / draws); await breathe(); }
     }
-    const [up, down] = measure.sums.map((line) => line.map((value) => 2 * value));
-    const able = pairs.filter(([a, b]) => down[a] && down[b]);
+    return totals;
+  };
+
+  /* The difference of two scores with their answers swapped by coins, as often as it is as large: Holm's p. */
+  const randomised = async (measure, sizes, pairs, seed, draws, tell) => {
+    const width = 2 * measure.over.length, starts = sizes.map((_, d) => d * width);
+    let tried = null;
+    await throwCoins(measure, sizes, seed, draws, tell, (draw, sums, totals) => {
+      tried ??= pairs.map(([a, b]) => {
+        const score = (s) => starts.reduce((sum, d) => sum + totals[d + 2 * s] / totals[d + 2 * s + 1] / starts.length, 0);
+        return { a: 2 * a, b: 2 * b, seen: (Math.abs(score(a) - score(b)) || 0) - NOTHING, reached: 1 };
+      });
+      for (const one of tried) {
+        let whole = 0;
+        for (const d of starts) {
+          const i = d + one.a, j = d + one.b, up = (totals[i] + totals[j]) / 2, down = (totals[i + 1] + totals[j + 1]) / 2;
+          const x = sums[j] - totals[j] / 2 - sums[i] + totals[i] / 2, y = sums[j + 1] - totals[j + 1] / 2 - sums[i + 1] + totals[i + 1] / 2;
+          whole += 2 * (x * down - y * up) / (down * down - y * y) / starts.length;
+        }
+        if (!(Math.abs(whole) < one.seen)) one.reached += 1;
+      }
+    });
+    return new Map((tried ?? []).map(({ a, b, reached }) => [`${a / 2},${b / 2}`, [reached, null]]));
+  };
+
+  /* The resamples' differences, moved to where two equals would have them. */
+  const bootstrapped = (drawn, scores, pairs) => new Map(pairs.map(([a, b]) => {
+    const seen = scores[a] - scores[b];
+    let reached = 1;
+    for (let i = 0; i < drawn[a].length; i += 1) if (!(Math.abs(drawn[a][i] - drawn[b][i] - seen) < Math.abs(seen) - NOTHING)) reached += 1;
+    return [`${a},${b}`, [reached, null]];
+  }));
+
+  /* The stepdown over the coins: p and adjusted p, as numbers of draws that reach as far. */
+  const stepdown = async (measure, sizes, pairs, seed, draws, tell) => {
+    const width = 2 * measure.over.length, starts = sizes.map((_, d) => d * width);
+    const signed = Array.from({ length: width * sizes.length }, () => new Float64Array(draws));
+    const totals = await throwCoins(measure, sizes, seed, draws, tell, (draw, sums, whole) => {
+      for (let c = 0; c < signed.length; c += 1) signed[c][draw] = 2 * sums[c] - whole[c];
+    });
+    const able = pairs.filter((pair) => pair.every((s) => starts.every((d) => totals[d + 2 * s + 1])));
     const statistic = ([a, b]) => {
-      const share = (up[a] + up[b]) / (down[a] + down[b]), found = new Float64Array(draws);
-      const ua = signed[2 * a], ub = signed[2 * b], da = signed[2 * a + 1], db = signed[2 * b + 1];
-      for (let i = 0; i < draws; i += 1) found[i] = Math.abs(ua[i] - ub[i] - (da[i] - db[i]) * share);
-      return [Math.abs(up[a] - up[b] - share * (down[a] - down[b])), found];
+      const found = new Float64Array(draws);
+      let seen = 0;
+      for (const d of starts) {
+        const i = d + 2 * a, j = d + 2 * b, share = (totals[i] + totals[j]) / (totals[i + 1] + totals[j + 1]);
+        const weight = starts.length > 1 ? (totals[i + 1] + totals[j + 1]) / (2 * totals[i + 1] * totals[j + 1]) : 1;
+        const ua = signed[i], ub = signed[j], da = signed[i + 1], db = signed[j + 1];
+        for (let n = 0; n < draws; n += 1) found[n] += weight * (ua[n] - ub[n] - (da[n] - db[n]) * share);
+        seen += weight * (totals[i] - totals[j] - share * (totals[i + 1] - totals[j + 1]));
+      }
+      for (let n = 0; n < draws; n += 1) found[n] = Math.abs(found[n]);
+      return [Math.abs(seen), found];
     };
     const count = (values, least) => { let found = 0; for (const value of values) if (value >= least) found += 1; return found; };
     const alone = [];
@@ -446,68 +614,89 @@ const sandscoreNumbers = (() => {
     return found;
   };
 
+  /* Tests of all pairs by the board's rules, as numbers of draws. */
+  const tested = async (table, rules, proof, drawn, scores, tell) => {
+    const headline = table.measures[rules.headline], pairs = [];
+    const able = scores.map((score, s) => !Number.isNaN(score) && (rules.test === "paired_bootstrap" || headline.there[s].every(Boolean)));
+    able.forEach((one, a) => { for (let b = a + 1; b < able.length; b += 1) if (one && able[b]) pairs.push([a, b]); });
+    const measure = table.measures[rankedBy(rules)[0]], sizes = rules.sites === "macro" ? table.sizes : [table.units];
+    if (rules.adjustment === "stepdown") return stepdown(measure, sizes, pairs, proof.seed, rules.draws, tell);
+    const tests = rules.test === "paired_bootstrap" ? bootstrapped(drawn, scores, pairs) : await randomised(measure, sizes, pairs, proof.seed, rules.draws, tell);
+    holm(tests, rules.draws + 1);
+    return tests;
+  };
+
+  /* The interval of every system's every measure. */
+  const ownIntervals = async (table, rules, proof, reps) => {
+    const intervals = {};
+    for (const [name, measure] of Object.entries(table.measures)) {
+      const worth = effectivePatients(measure), factor = rules.interval === "percentile_t" && worth !== null ? widening(worth) : null;
+      intervals[name] = [];
+      for (let s = 0; s < table.systems.length; s += 1) {
+        const [up, down] = measure.sums.map((line) => line[s]), own = down ? up / down : NaN;
+        const out = () => measure.over[s].map((a, u) => (up - a) / (down - measure.under[s][u]));
+        const made = rules.interval === "bca" ? corrected(reps[name][s], own, out()) : ownInterval(own, reps[name][s], factor, measure.bounded);
+        const times = proof.formulas[name].below ? 1 : table.units;
+        const told = measure.scored[s] && !measure.few[s] ? made : null;
+        intervals[name].push(shownInterval(measure, told)?.map((end) => end * times) ?? null);
+        await breathe();
+      }
+    }
+    return intervals;
+  };
+
   /* Every number of the board that follows from these cards (one a row and data set, as JSON), by row and by pair. */
   const recompute = async (proof, texts, tell = () => {}) => {
     since = performance.now();
     const cards = texts.map((several) => several.map(parse)), { rules } = proof;
     const table = tabulate(proof, cards), { systems } = table, k = systems.length;
     const headline = table.measures[rules.headline], effective = effectivePatients(headline);
-    const estimates = (measure) => systems.map((_, s) => (measure.scored[s] && measure.sums[1][s] ? measure.sums[0][s] / measure.sums[1][s] : NaN));
-    const reps = await resample(table, proof.seed, rules.resamples, (share) => tell("resampling", share));
-    for (const measure of Object.values(table.measures)) measure.scored.forEach((there, s) => {
-      if (!there && measure === headline) reps[rules.headline][s].fill(NaN);
-    });
-    const scores = estimates(headline), drawn = reps[rules.headline];
-    const scored = scores.map((score) => !Number.isNaN(score));
-    const pairs = [];
-    for (let a = 0; a < k; a += 1) for (let b = a + 1; b < k; b += 1) if (scored[a] && scored[b]) pairs.push([a, b]);
-    const tests = await stepdown(headline, pairs, proof.seed, rules.draws, (share) => tell("testing", share));
+    const plain = rules.aggregation === "headline" && rules.sites === "pooled", oneMeasure = rules.aggregation === "headline" && rules.sites !== "mean_rank";
+    const ranks = rules.sites === "mean_rank" || ["borda", "mean_rank"].includes(rules.aggregation);
+    const scale = ranks ? { bounded: false, lower: false } : table.measures[rankedBy(rules)[0]];
+    const cells = Object.fromEntries(Object.entries(table.measures).map(([name, measure]) => [name, cellsOf(table, measure)]));
+    const keys = exactScores(rules, cells), scores = keys.map((key) => (key && key[0] ? divided(key[0]) : NaN)), scored = keys.map((key) => key !== null);
+    const all = await resample(table, rules, proof.seed, (share) => tell("resampling", share)), reps = all[0];
+    const drawn = await aggregate(table, rules, all);
+    const tests = await tested(table, rules, proof, drawn, scores, (share) => tell("testing", share));
     const { wins, first } = await agreement(drawn);
-    const quotients = systems.map((_, s) => [headline.sums[0][s], headline.sums[1][s]]);
-    const stood = standing(rules, systems, quotients, scored, tests, rules.draws + 1, wins);
+    const stood = standing(rules, systems, keys, tests, rules.draws + 1, wins, breakersOf(rules, cells, table.times));
     tell("intervals", 0);
-    const studentised = rules.interval === "percentile_t";
-    const intervals = {};
-    for (const [name, measure] of Object.entries(table.measures)) {
-      const worth = effectivePatients(measure), factor = studentised && worth !== null ? widening(worth) : null;
-      const own = systems.map((_, s) => (measure.sums[1][s] ? measure.sums[0][s] / measure.sums[1][s] : NaN));
-      intervals[name] = [];
-      for (let s = 0; s < k; s += 1) {
-        const found = measure.scored[s] ? ownInterval(own[s], reps[name][s], factor, measure.bounded) : null;
-        const times = proof.formulas[name].below ? 1 : table.units;
-        intervals[name].push(shownInterval(measure, found)?.map((end) => end * times) ?? null);
-        await breathe();
-      }
-    }
-    const chosen = effective === null ? systems.map(() => null) : await chosenIntervals(scores, drawn, effective, headline.bounded);
+    const intervals = await ownIntervals(table, rules, proof, reps);
+    const allowed = oneMeasure && effective !== null, none = systems.map(() => null);
+    const chosen = allowed ? await chosenIntervals(scores, drawn, effective, scale.bounded) : none;
     tell("expectations", 0);
-    const expected = effective === null ? systems.map(() => null) : await expectedScores(scores, drawn);
+    const expected = allowed ? await expectedScores(scores, drawn) : none;
+    const factor = rules.interval === "percentile_t" && allowed ? widening(effective) : null;
+    const scoreInterval = (s) => (factor === null ? drawn[s] && defined(drawn[s]) && ends(defined(drawn[s])) : ownInterval(scores[s], drawn[s], factor, scale.bounded));
     const leader = stood.order[0];
     const rows = stood.order.map((s, at) => ({
       name: systems[s],
       rank: stood.ranks[at],
       rank_set: stood.sets.get(s) ?? null,
       group: stood.groups.get(s),
-      score: scored[s] ? shown(headline, scores[s]) : null,
+      score: scored[s] ? shown(scale, scores[s]) : null,
+      score_ci: plain || headline.few[s] || rules.aggregation === "lexicographic" ? null : shownInterval(scale, scoreInterval(s)),
       intervals: Object.fromEntries(Object.keys(table.measures).map((name) => [name, intervals[name][s]])),
-      chosen_ci: shownInterval(headline, chosen[s]),
-      expected: shown(headline, expected[s]),
+      chosen_ci: headline.few[s] ? null : shownInterval(scale, chosen[s]),
+      expected: headline.few[s] ? null : shown(scale, expected[s]),
       k: s !== leader && scored[s] ? bayesFactor(wins[leader][s], rules.resamples) : null,
-      p_vs_leader: s !== leader && scored[s] ? stood.adjusted(leader, s) / (rules.draws + 1) : null,
+      p_vs_leader: s !== leader && scored[s] && stood.adjusted(leader, s) !== undefined ? stood.adjusted(leader, s) / (rules.draws + 1) : null,
       p_first: scored[s] ? first[s] : null,
     }));
     const found = [];
     for (let at = 0; at < k; at += 1) {
       for (let to = at + 1; to < k; to += 1) {
         const [a, b] = [stood.order[at], stood.order[to]], test = tests.get(`${Math.min(a, b)},${Math.max(a, b)}`) ?? [null, null];
-        const both = scored[a] && scored[b], sign = headline.lower ? -1 : 1;
-        const kept = both ? defined(drawn[a].map((value, i) => sign * (value - drawn[b][i]))) : null;
+        const both = scored[a] && scored[b], sign = scale.lower ? -1 : 1;
+        const kept = rules.aggregation === "lexicographic" ? null : defined(drawn[a].map((value, i) => sign * (value - drawn[b][i])));
+        const whole = [a, b].every((s) => headline.there[s].every(Boolean) && headline.under[s].some(Boolean));
         found.push({
           a: systems[a], b: systems[b],
-          delta: both ? shown(headline, scores[a]) - shown(headline, scores[b]) : null,
+          delta: both && !Number.isNaN(scores[a] - scores[b]) ? shown(scale, scores[a]) - shown(scale, scores[b]) : null,
           delta_ci: kept ? ends(kept) : null,
           p: test[0], p_adjusted: test[1], wins: wins[a][b],
-          patients: both ? patients(headline, a, b) : null,
+          patients: oneMeasure && whole ? patients(headline, a, b) : null,
         });
       }
       await breathe();

@@ -1,7 +1,7 @@
 /* Holds what the page says against what follows from what it embeds, row by row. */
 const sandscoreCheck = (() => {
   const { sha256 } = sandscoreDraws;
-  const { parse, standing, holm, text, quotient } = sandscoreStanding;
+  const { parse, standing, holm, text, quotient, exactScores, breakersOf } = sandscoreStanding;
   const CLOSE = 1e-9, DIGITS = 10000;
   const COLUMNS = ["Card", "Counts", "Ratios", "Rank", "Places", "Interval", "Tests", "As printed"];
 
@@ -27,10 +27,10 @@ const sandscoreCheck = (() => {
       agree("the card's task", proof.task, card.get("task"));
       agree("the card's version", proof.version, card.get("sandscore"));
       const gold = card.get("signature").split("|").find((part) => part.startsWith("gold:"));
-      agree("the card's gold", proof.gold[d][1], gold ? gold.slice(5) : null);
+      agree("the card's gold", proof.gold[row.sites[d]][1], gold ? gold.slice(5) : null);
       for (const [name, formula] of Object.entries(proof.formulas)) {
         const sums = totals[name] ??= formula.components.map(() => 0);
-        for (const counted of card.get("per_note").values()) {
+        for (const counted of [...card.get("per_note").values(), ...card.get("per_unit")?.values() ?? []]) {
           (counted.get(name) ?? []).forEach((count, i) => { sums[i] += count; });
         }
       }
@@ -61,9 +61,13 @@ const sandscoreCheck = (() => {
     return `0x${sha256(new TextEncoder().encode(told.join("\n"))).slice(0, 16)}`;
   };
 
-  /* The pairs as they are embedded: whole numbers of four digits, and p as numbers of draws; an interval by its distances from the difference. */
-  const pairAt = (proof, at) => {
-    const [delta, below, above, p, adjusted, wins, won, lost] = proof.pairs.map((column) => column[at]);
+  /* The pairs as they are embedded: whole numbers of four digits, and p as numbers of draws; an interval by its distances
+     from the difference, which is that of the scores where it is not told. */
+  const pairAt = (proof, a, b) => {
+    const at = pairNumber(proof.rows.length, a, b);
+    const [x, y] = [a, b].map((i) => proof.rows[i].score ?? proof.rows[i].measures[proof.rules.headline]?.score ?? null);
+    const [told, below, above, p, adjusted, wins, won, lost] = proof.pairs.map((column) => column[at]);
+    const delta = told ?? (x === null || y === null ? null : Math.round((x - y) * DIGITS));
     const digits = (value) => (value === null ? null : value / DIGITS);
     const [low, high] = below === null ? [null, null] : [delta - below, delta + above];
     return {
@@ -79,12 +83,12 @@ const sandscoreCheck = (() => {
   };
 
   const checkPairs = (proof, found) => {
-    const names = proof.rows.map((row) => row.name), at = new Map(names.map((name, i) => [name, i])), count = names.length;
+    const names = proof.rows.map((row) => row.name), at = new Map(names.map((name, i) => [name, i]));
     const faults = new Map();
     for (const one of found) {
       const turned = at.get(one.a) > at.get(one.b);
       const [a, b] = [at.get(one.a), at.get(one.b)].sort((x, y) => x - y);
-      const there = pairAt(proof, pairNumber(count, a, b)), flip = (value) => (turned && value !== null ? -value : value);
+      const there = pairAt(proof, a, b), flip = (value) => (turned && value !== null ? -value : value);
       const ci = one.delta_ci && turned ? [-one.delta_ci[1], -one.delta_ci[0]] : one.delta_ci;
       const patients = one.patients && turned ? one.patients.slice().reverse() : one.patients;
       const close = rounded(there.delta, flip(one.delta), DIGITS) && rounded(there.wins, turned ? 1 - one.wins : one.wins, DIGITS)
@@ -120,28 +124,30 @@ const sandscoreCheck = (() => {
 
   /* Order, ranks and places from the row's counts, and from the tests that the page prints. */
   const stoodByTotals = (proof) => {
-    const { rules, rows } = proof, formula = proof.formulas[rules.headline];
+    const { rules, rows } = proof;
     const sorted = rows.map((row, at) => ({ row, at })).sort((x, y) => text(x.row.name, y.row.name));
     const names = sorted.map(({ row }) => row.name), place = new Map(sorted.map(({ at }, s) => [at, s]));
-    const scored = sorted.map(({ row }) => row.measures[rules.headline]?.score !== null && row.measures[rules.headline] !== undefined);
-    const quotients = sorted.map(({ row }, s) => {
-      const [over, under] = scored[s] ? quotient(formula, row.measures[rules.headline].counts) : [0, 0];
+    const cells = Object.fromEntries(Object.entries(proof.formulas).map(([name, formula]) => [name, [sorted.map(({ row }) => {
+      const measure = row.measures[name];
+      if (!measure?.counts || measure.reason) return null;
+      const [over, under] = quotient(formula, measure.counts);
       return [formula.lower ? -over : over, under];
-    });
+    })]]));
+    const keys = exactScores({ ...rules, sites: "pooled" }, cells);
     const tests = new Map(), wins = names.map(() => names.map(() => 0.5));
     for (let a = 0; a < rows.length; a += 1) {
       for (let b = a + 1; b < rows.length; b += 1) {
-        const pair = pairAt(proof, pairNumber(rows.length, a, b)), [s, t] = [place.get(a), place.get(b)];
+        const pair = pairAt(proof, a, b), [s, t] = [place.get(a), place.get(b)];
         if (pair.p !== null) tests.set([s, t].sort((x, y) => x - y).join(), [pair.p, pair.p_adjusted]);
         wins[s][t] = pair.wins;
         wins[t][s] = pair.wins === null ? null : 1 - pair.wins;
       }
     }
     if (rules.adjustment === "holm") holm(tests, rules.draws + 1);
-    const stood = standing(rules, names, quotients, scored, tests, rules.draws + 1, wins);
+    const stood = standing(rules, names, keys, tests, rules.draws + 1, wins, breakersOf(rules, cells, sorted.map(({ row }) => [row.created ?? null])));
     return stood.order.map((s, at) => ({
       name: names[s], rank: stood.ranks[at], rank_set: stood.sets.get(s) ?? null, group: stood.groups.get(s),
-      score: sorted[s].row.measures[rules.headline]?.score ?? null,
+      score: sorted[s].row.score ?? sorted[s].row.measures[rules.headline]?.score ?? null,
     }));
   };
 
@@ -190,6 +196,8 @@ const sandscoreCheck = (() => {
       if (whole) {
         tried(at, "Interval", () => {
           for (const [name, measure] of Object.entries(row.measures)) agree(`${name}: the interval`, measure.ci, one.intervals[name]);
+          if ((row.score ?? null) !== null) agree("the score", row.score, one.score);
+          agree("the interval of the score", row.score_ci, one.score_ci);
           agree("the interval that allows for the choice", row.chosen_ci, one.chosen_ci);
           agree("the score to expect", row.expected, one.expected);
         });
@@ -214,7 +222,7 @@ const sandscoreCheck = (() => {
     return { checks, faults, numbers, level: faults.length ? "contradicted" : proof.level };
   };
 
-  return { COLUMNS, check, pairAt, pairNumber };
+  return { COLUMNS, check, pairAt };
 })();
 
 document.addEventListener("DOMContentLoaded", () => {

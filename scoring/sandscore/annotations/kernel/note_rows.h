@@ -1,5 +1,8 @@
 /* Notes into texts end to end, and where characters are in them. */
-#include "json.h"
+#ifndef SANDSCORE_NOTE_ROWS_H
+#define SANDSCORE_NOTE_ROWS_H
+
+#include "json_strings.h"
 #include "kernel.h"
 
 enum { IDENTIFIER, NOTE_TEXT, PATIENT, TYPE, OLD_TYPE, NOTE_PROPERTIES };
@@ -10,16 +13,8 @@ static const struct {
     int64_t size;
 } NAMES[NOTE_PROPERTIES] = {NAMED("identifier"), NAMED("text"), NAMED("patientId"), NAMED("type"), NAMED("noteType")};
 
-static int64_t characters(const uint8_t *text, int64_t size)
-{
-    int64_t count = 0;
-    for (int64_t i = 0; i < size; i++)
-        count += !continues(text[i]);
-    return count;
-}
-
-int64_t mark_characters(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count,
-                        uint32_t *marks)
+static int64_t characters_marked(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count,
+                                 uint32_t *marks)
 {
     uint32_t *next = marks;
     for (int64_t i = 0; i < count; texts += sizes[i++]) {
@@ -28,12 +23,12 @@ int64_t mark_characters(const uint8_t *texts, const int64_t *sizes, const int64_
         uint32_t passed = 0;
         *next++ = 0;
         for (int64_t at = 0; at + MARK_EVERY <= sizes[i]; at += MARK_EVERY)
-            *next++ = passed += (uint32_t)characters(texts + at, MARK_EVERY);
+            *next++ = passed += (uint32_t)(MARK_EVERY - continued_within(texts + at, MARK_EVERY));
     }
     return next - marks;
 }
 
-static int take_property(Cursor *c)
+static int take_note_property(Cursor *c)
 {
     if (!take(c, '"'))
         return NOTE_PROPERTIES;
@@ -54,25 +49,25 @@ static int32_t put_name(const Written *name, uint8_t *names, int64_t *used)
     return 1;
 }
 
-static int32_t put_value(NoteRows *rows, int property, const Written *value)
+/* What comes behind a value's opening mark. */
+static int32_t take_note_value(Cursor *c, NoteRows *rows, int property)
 {
-    int64_t record = rows->records;
+    int64_t record = rows->records, chars;
+    Written value;
     switch (property) {
     case IDENTIFIER:
-        return put_name(value, rows->names, &rows->named);
+        return take_string(c, &value) && put_name(&value, rows->names, &rows->named);
     case PATIENT:
         rows->has_patient[record] = 1;
-        return put_name(value, rows->patients, &rows->patients_used);
+        return take_string(c, &value) && put_name(&value, rows->patients, &rows->patients_used);
     case NOTE_TEXT:
-        rows->sizes[record] = decode_string(value, rows->texts + rows->used, rows->chars + record);
+        rows->sizes[record] = take_decoded(c, rows->texts + rows->used, rows->chars + record);
         if (rows->sizes[record] < 0)
             return 0;
         rows->used += rows->sizes[record];
         return 1;
-    default: { /* nobody asks for it, but it must be right: the room behind the texts is as good as any */
-        int64_t chars;
-        return decode_string(value, rows->texts + rows->used, &chars) >= 0;
-    }
+    default: /* nobody asks for it, but it must be right: the room behind the texts is as good as any */
+        return take_decoded(c, rows->texts + rows->used, &chars) >= 0;
     }
 }
 
@@ -85,11 +80,10 @@ static int32_t take_note(Cursor *c, NoteRows *rows)
         return 0;
     rows->has_patient[rows->records] = 0;
     do {
-        Written value;
-        int property = take_property(c);
+        int property = take_note_property(c);
         if (property == NOTE_PROPERTIES || seen >> property & 1 || !take(c, ':') || !take(c, '"'))
             return 0;
-        if (!take_string(c, &value) || !put_value(rows, property, &value))
+        if (!take_note_value(c, rows, property))
             return 0;
         seen |= 1u << property;
         more = another(c, '}');
@@ -100,7 +94,7 @@ static int32_t take_note(Cursor *c, NoteRows *rows)
     return 1;
 }
 
-int32_t read_notes(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows)
+static int32_t notes_read(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows)
 {
     Cursor c = {data, data + size, lines};
     int32_t more;
@@ -114,3 +108,5 @@ int32_t read_notes(const uint8_t *data, int64_t size, int32_t lines, NoteRows *r
     } while (more > 0);
     return more < 0 ? REFUSED : TAKEN;
 }
+
+#endif

@@ -1,14 +1,19 @@
 /* Records of annotations into columns. */
+#ifndef SANDSCORE_ANNOTATION_ROWS_H
+#define SANDSCORE_ANNOTATION_ROWS_H
+
 #include <math.h>
 
-#include "json.h"
+#include "json_strings.h"
 #include "kernel.h"
-#include "parts.h"
+#include "numbers.h"
+#include "spellings.h"
+#include "words.h"
 
 static int32_t take_text(Cursor *c, const uint8_t *data, int32_t want_tokens, Rows *rows)
 {
     Written text;
-    if (!take(c, '"') || !take_string(c, &text))
+    if (!take_string(c, &text))
         return 0;
     int64_t row = rows->rows, before = rows->tokens, chars;
     rows->text[row] = (int32_t)(text.begin - data);
@@ -27,7 +32,7 @@ static int32_t take_text(Cursor *c, const uint8_t *data, int32_t want_tokens, Ro
 static int32_t take_label(Cursor *c, const uint8_t *data, const Spellings *known, Rows *rows, int32_t *code)
 {
     Written label;
-    if (!take(c, '"') || !take_string(c, &label))
+    if (!take_string(c, &label))
         return REFUSED;
     if (find_spelling(known, label.begin, label.size, code))
         return TAKEN;
@@ -36,15 +41,27 @@ static int32_t take_label(Cursor *c, const uint8_t *data, const Spellings *known
     return UNKNOWN_LABEL;
 }
 
+/* What stood before each value of an annotation last time, byte for byte: whoever writes many writes it each time. */
+enum { LONGEST_STEP = 32, PATIENCE = 64 };
+typedef struct {
+    uint8_t written[PROPERTIES][LONGEST_STEP];
+    int32_t sizes[PROPERTIES], property[PROPERTIES];
+    int32_t steps, missed, patience; /* no steps: nothing is known; no patience left: it was otherwise too often */
+} Habit;
+
 typedef struct {
     const uint8_t *data;
     const Form *form;
     const Spellings *labels, *seconds;
     Rows *rows;
     int following[PROPERTIES + 1]; /* what came after each property last time; first of all at the end */
+    Habit habit;
 } Reader;
 
-static int32_t take_value(Reader *r, Cursor *c, int property)
+static inline int is_string(int property) { return property != START && property != LENGTH && property != CONFIDENCE; }
+
+/* What comes behind the colon, and behind the opening mark of a string. */
+static inline int32_t take_value(Reader *r, Cursor *c, int property)
 {
     Rows *rows = r->rows;
     int64_t row = rows->rows;
@@ -81,24 +98,97 @@ static int take_property(Reader *r, Cursor *c, int last)
     return PROPERTIES;
 }
 
+/* Whether the step stands here; as many bytes can be looked at as the longest has. */
+static inline int stands_here(const uint8_t *at, const uint8_t *step, int32_t size)
+{
+#if LANES == 32
+    return !(~equal_bits(at, step) & lowest_bits(size));
+#elif LANES == 16
+    uint32_t both = equal_bits(at, step) | (size > 16 ? equal_bits(at + 16, step + 16) << 16 : 0);
+    return !(~both & lowest_bits(size));
+#else
+    return same_bytes(at, step, size);
+#endif
+}
+
+/* An annotation that is written as the one before was; 0, with nothing taken: it is not, or not known to be right. */
+static inline int32_t take_habitual(Reader *r, Cursor *c)
+{
+    Rows *rows = r->rows;
+    const Habit *habit = &r->habit;
+    Cursor here = *c;
+    int64_t tokens = rows->tokens;
+    for (int32_t i = 0; i < habit->steps; i++) {
+        int32_t size = habit->sizes[i];
+        if (here.end - here.at < LONGEST_STEP || !stands_here(here.at, habit->written[i], size))
+            break;
+        here.at += size;
+        if (take_value(r, &here, habit->property[i]) != TAKEN)
+            break;
+        if (i + 1 == habit->steps && here.at < here.end && *here.at == '}') {
+            c->at = here.at + 1;
+            return 1;
+        }
+    }
+    rows->tokens = tokens;
+    return 0;
+}
+
+/* From where to where it is written what stands before a value. */
+static inline void learn_step(Habit *habit, int property, const uint8_t *from, const uint8_t *to)
+{
+    int64_t size = to - from;
+    if (habit->steps < 0 || size > LONGEST_STEP) {
+        habit->steps = -1;
+        return;
+    }
+    memcpy(habit->written[habit->steps], from, (size_t)size);
+    habit->sizes[habit->steps] = (int32_t)size;
+    habit->property[habit->steps++] = property;
+}
+
 static int32_t take_annotation(Reader *r, Cursor *c)
 {
     Rows *rows = r->rows;
-    if (rows->rows == rows->row_room || !take(c, '{'))
+    Habit *habit = &r->habit;
+    skip_space(c);
+    if (rows->rows == rows->row_room)
+        return REFUSED;
+    rows->label[rows->rows] = -1;
+    rows->confidence[rows->rows] = NAN;
+    if (habit->steps > 0 && habit->patience > 0) {
+        if (take_habitual(r, c)) {
+            habit->patience += habit->patience < PATIENCE;
+            habit->missed = 0;
+            rows->rows++;
+            return TAKEN;
+        }
+        habit->patience -= 2;
+        habit->missed++;
+        rows->label[rows->rows] = -1;
+        rows->confidence[rows->rows] = NAN;
+    }
+    const uint8_t *from = c->at;
+    if (!take(c, '{'))
         return REFUSED;
     uint32_t seen = 0;
     int last = PROPERTIES;
-    rows->label[rows->rows] = -1;
-    rows->confidence[rows->rows] = NAN;
-    int32_t more;
+    int32_t more, learning = habit->steps <= 0 || habit->missed > 1;
+    if (learning)
+        habit->steps = habit->missed = 0;
     do {
         int property = take_property(r, c, last);
         if (property == PROPERTIES || seen >> property & 1 || !take(c, ':'))
             return REFUSED;
         skip_space(c);
+        if (is_string(property) && !take(c, '"'))
+            return REFUSED;
+        if (learning)
+            learn_step(habit, property, from, c->at);
         int32_t found = take_value(r, c, property);
         if (found != TAKEN)
             return found;
+        from = c->at;
         seen |= 1u << property;
         last = property;
         more = another(c, '}');
@@ -172,11 +262,11 @@ static int32_t take_record(Reader *r, Cursor *c)
     return TAKEN;
 }
 
-int32_t read_annotations(const uint8_t *data, int64_t size, int32_t lines, const Form *form, const Spellings *labels,
-                         const Spellings *seconds, Rows *rows)
+static int32_t annotations_read(const uint8_t *data, int64_t size, int32_t lines, const Form *form,
+                                const Spellings *labels, const Spellings *seconds, Rows *rows)
 {
     Cursor c = {data, data + size, lines};
-    Reader r = {data, form, labels, seconds, rows, {LENGTH, TEXT, LABEL, START, CONFIDENCE, START, START}};
+    Reader r = {data, form, labels, seconds, rows, {LENGTH, TEXT, LABEL, START, CONFIDENCE, START, START}, {.patience = PATIENCE}};
     int32_t more;
     rows->rows = rows->tokens = rows->records = rows->named = 0;
     if (size > INT32_MAX || !begin_records(&c))
@@ -189,3 +279,5 @@ int32_t read_annotations(const uint8_t *data, int64_t size, int32_t lines, const
     } while (more > 0);
     return more < 0 ? REFUSED : TAKEN;
 }
+
+#endif

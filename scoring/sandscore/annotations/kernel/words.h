@@ -1,6 +1,9 @@
 /* Texts into words, which white space parts. */
-#include "json.h"
-#include "parts.h"
+#ifndef SANDSCORE_WORDS_H
+#define SANDSCORE_WORDS_H
+
+#include "json_strings.h"
+#include "kernel.h"
 
 /* White space as str.isspace knows it, beyond ASCII. */
 static int is_blank(uint32_t point)
@@ -32,17 +35,18 @@ static inline int32_t put_word(Rows *rows, int64_t begin, int64_t end)
     return 1;
 }
 
-/* A blank is its only white space; a short text is looked at as a whole. */
-int32_t plain_words(Rows *rows, const uint8_t *text, int64_t size, const uint8_t *end)
+/* Notes the words of a text that is ASCII and has no escapes, in a block that ends there; 0: there is no room. A blank
+   is its only white space; a short text is looked at as a whole. */
+static inline int32_t plain_words(Rows *rows, const uint8_t *text, int64_t size, const uint8_t *end)
 {
     int64_t at = 0;
-#ifdef SIXTEEN
-    if (size <= SIXTEEN && end - text >= SIXTEEN) {
-        uint32_t signs = ~blank_bits(text) & ((1u << size) - 1), edges = signs ^ signs << 1;
+#if LANES
+    if (size <= LANES && end - text >= LANES) {
+        uint64_t signs = ~blank_bits(text) & lowest_bits(size), edges = signs ^ signs << 1;
         for (; edges; edges &= edges - 1) {
-            int begin = __builtin_ctz(edges);
+            int begin = __builtin_ctzll(edges);
             edges &= edges - 1;
-            if (!put_word(rows, begin, __builtin_ctz(edges)))
+            if (!put_word(rows, begin, __builtin_ctzll(edges)))
                 return 0;
         }
         return 1;
@@ -62,7 +66,8 @@ int32_t plain_words(Rows *rows, const uint8_t *text, int64_t size, const uint8_t
     return 1;
 }
 
-int32_t decoded_words(Rows *rows, const uint8_t *text, int64_t size)
+/* The same of one that is UTF-8; 0 too where it is not. */
+static int32_t decoded_words(Rows *rows, const uint8_t *text, int64_t size)
 {
     const uint8_t *at = text, *end = text + size;
     int64_t place = 0, begin = -1;
@@ -77,3 +82,5 @@ int32_t decoded_words(Rows *rows, const uint8_t *text, int64_t size)
     }
     return begin < 0 || put_word(rows, begin, place);
 }
+
+#endif

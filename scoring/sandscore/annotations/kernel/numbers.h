@@ -1,16 +1,47 @@
 /* Numbers of JSON. */
+#ifndef SANDSCORE_NUMBERS_H
+#define SANDSCORE_NUMBERS_H
+
 #include <stdlib.h>
 
-#include "json.h"
+#include "json_strings.h"
 
 __extension__ typedef unsigned __int128 Wide;
 
 static inline int is_digit(uint8_t byte) { return byte >= '0' && byte <= '9'; }
 
-int32_t take_whole(Cursor *c, int32_t *number)
+#define DIGITS UINT64_C(0x3030303030303030)
+
+/* How many of eight signs are digits, from the first on; 8: all of them. */
+static inline int digits_of(uint64_t eight)
+{
+    uint64_t values = eight ^ DIGITS, others = ((values + UINT64_C(0x7676767676767676)) | values) & HIGH;
+    return others ? __builtin_ctzll(others) >> 3 : 8;
+}
+
+/* The number that so many digits, from 1 to 8, are. */
+static inline uint64_t number_of_digits(uint64_t eight, int count)
+{
+    uint64_t values = (eight ^ DIGITS) << (64 - 8 * count);
+    values = (values * 2561) >> 8 & UINT64_C(0x00FF00FF00FF00FF);
+    values = (values * 6553601) >> 16 & UINT64_C(0x0000FFFF0000FFFF);
+    return values * UINT64_C(42949672960001) >> 32;
+}
+
+/* From 0 to 2^31 - 1, written as a whole number. */
+static inline int32_t take_whole(Cursor *c, int32_t *number)
 {
     const uint8_t *at = c->at, *end = c->end;
     int64_t value = 0;
+    if (end - at >= 8) {
+        uint64_t eight = eight_at(at);
+        int digits = digits_of(eight);
+        if (digits > 0 && digits < 8 && (*at != '0' || digits == 1)) {
+            *number = (int32_t)number_of_digits(eight, digits);
+            c->at = at + digits;
+            return 1;
+        }
+    }
     if (at == end || !is_digit(*at))
         return 0;
     if (*at == '0') {
@@ -86,19 +117,35 @@ static int64_t significant(const uint8_t *begin, const uint8_t *end)
     return digits;
 }
 
-int32_t take_decimal(Cursor *c, double *number)
+/* Digits that follow one another, behind those that ``number`` is made of; too many of them make it meaningless. */
+static inline const uint8_t *take_digits(const uint8_t *at, const uint8_t *end, uint64_t *number)
+{
+    static const uint32_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    for (int count = 8; count == 8 && end - at >= 8; at += count) {
+        uint64_t eight = eight_at(at);
+        count = digits_of(eight);
+        if (count)
+            *number = *number * tens[count] + number_of_digits(eight, count);
+        if (count < 8)
+            return at + count;
+    }
+    for (; at < end && is_digit(*at); at++)
+        *number = *number * 10 + (uint64_t)(*at - '0');
+    return at;
+}
+
+/* A number that is not negative, as near as a double can be. */
+static inline int32_t take_decimal(Cursor *c, double *number)
 {
     const uint8_t *begin = c->at, *end = c->end, *at = begin;
     uint64_t digits = 0;
     int64_t places = 0;
-    for (; at < end && is_digit(*at); at++)
-        digits = digits * 10 + (uint64_t)(*at - '0');
+    at = take_digits(at, end, &digits);
     if (at == begin || (*begin == '0' && at - begin > 1))
         return 0;
     if (at < end && *at == '.') {
         const uint8_t *point = at++;
-        for (; at < end && is_digit(*at); at++)
-            digits = digits * 10 + (uint64_t)(*at - '0');
+        at = take_digits(at, end, &digits);
         places = at - point - 1;
         if (places == 0)
             return 0;
@@ -116,3 +163,5 @@ int32_t take_decimal(Cursor *c, double *number)
         return slowly(begin, c->at, number);
     return 1;
 }
+
+#endif

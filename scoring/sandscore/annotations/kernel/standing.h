@@ -1,6 +1,11 @@
 /* Whether texts stand in their notes where annotations say. */
-#include "json.h"
+#ifndef SANDSCORE_STANDING_H
+#define SANDSCORE_STANDING_H
+
+#include "json_strings.h"
 #include "kernel.h"
+
+#include <stdlib.h>
 
 typedef struct {
     const uint8_t *begin, *end;
@@ -17,19 +22,15 @@ static Note note_of(const Notes *notes, int32_t number)
     return note;
 }
 
-/* The note is about to be looked at in many places. */
-static void fetch(const Note *note)
+/* The note of a record is about to be looked at in many places. */
+static void fetch_note(const Notes *notes, const int32_t *numbers, int64_t records, int64_t record)
 {
-    const int64_t most = 1 << 14;
-    for (int64_t at = 0; at < note->end - note->begin && at < most; at += 64)
-        __builtin_prefetch(note->begin + at);
-}
-
-/* How many of eight bytes continue a character. */
-static inline int64_t continued_of(uint64_t eight)
-{
-    uint64_t high = eight & ~(eight << 1) & UINT64_C(0x8080808080808080);
-    return (int64_t)((high >> 7) * UINT64_C(0x0101010101010101) >> 56);
+    const int64_t most = 1 << 13;
+    if (record >= records || numbers[record] < 0)
+        return;
+    const int64_t *begin = notes->begin + numbers[record];
+    for (int64_t at = begin[0]; at < begin[1] && at < begin[0] + most; at += 64)
+        __builtin_prefetch(notes->texts + at);
 }
 
 /* Where a character of the note begins, or its end where there is none. */
@@ -37,7 +38,16 @@ static const uint8_t *place_of(const Note *note, int64_t character)
 {
     if (!note->marks)
         return note->begin + character;
-    int64_t low = 0, high = (note->end - note->begin) / MARK_EVERY;
+    int64_t high = (note->end - note->begin) / MARK_EVERY, low = character / MARK_EVERY;
+    low = low < high ? low : high; /* so far it is at the least, and mostly not farther */
+    for (int64_t step = 1; low < high; step *= 2) {
+        int64_t next = low + step < high ? low + step : high;
+        if (note->marks[next] > character) {
+            high = next - 1;
+            break;
+        }
+        low = next;
+    }
     while (low < high) {
         int64_t middle = (low + high + 1) / 2;
         if (note->marks[middle] <= character)
@@ -47,6 +57,14 @@ static const uint8_t *place_of(const Note *note, int64_t character)
     }
     const uint8_t *at = note->begin + low * MARK_EVERY;
     int64_t passed = note->marks[low];
+#if LANES == 32
+    for (; note->end - at >= LANES; at += LANES) {
+        int64_t begun = LANES - __builtin_popcount(continuing_bits(at));
+        if (passed + begun > character)
+            break;
+        passed += begun;
+    }
+#endif
     for (; note->end - at >= 8; at += 8) {
         int64_t begun = 8 - continued_of(eight_at(at));
         if (passed + begun > character)
@@ -59,7 +77,8 @@ static const uint8_t *place_of(const Note *note, int64_t character)
     return at;
 }
 
-static int stands(const uint8_t *data, const Rows *rows, int64_t row, const Note *note)
+/* ``end``: so far the block can be looked at. */
+static inline int stands(const uint8_t *data, const uint8_t *end, const Rows *rows, int64_t row, const Note *note)
 {
     int64_t start = rows->start[row], length = rows->length[row], written = rows->written[row], chars = written;
     const uint8_t *text = data + rows->text[row];
@@ -67,30 +86,39 @@ static int stands(const uint8_t *data, const Rows *rows, int64_t row, const Note
         return 0;
     if (written < 0) {
         Written string = {text, -written, 0};
-        text = rows->decoded;
+        text = end = rows->decoded;
         written = decode_string(&string, rows->decoded, &chars);
     }
     if (chars != length)
         return 0;
     const uint8_t *place = place_of(note, start);
+    (void)end;
+#if LANES
+    if (written <= LANES && note->end - place >= LANES && end - text >= LANES)
+        return !(~equal_bits(place, text) & lowest_bits(written));
+#endif
     return note->end - place >= written && same_bytes(place, text, written);
 }
 
-int64_t find_misplaced(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
-                       int32_t *found)
+static int64_t misplaced_found(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
+                               int32_t *found)
 {
-    int64_t row = 0, count = 0;
+    int64_t row = 0, count = 0, last_text = rows->rows - 1;
+    const uint8_t *end = rows->rows ? data + rows->text[last_text] + llabs(rows->written[last_text]) : data;
+    fetch_note(notes, numbers, rows->records, 0);
     for (int64_t record = 0; record < rows->records; record++) {
         int64_t last = row + rows->per_record[record];
+        fetch_note(notes, numbers, rows->records, record + 1);
         if (numbers[record] < 0) {
             row = last;
             continue;
         }
         Note note = note_of(notes, numbers[record]);
-        fetch(&note);
         for (; row < last; row++)
-            if (!stands(data, rows, row, &note))
+            if (!stands(data, end, rows, row, &note))
                 found[count++] = (int32_t)row;
     }
     return count;
 }
+
+#endif

@@ -1,9 +1,19 @@
 /* Strings of JSON: found, and decoded. */
+#ifndef SANDSCORE_JSON_STRINGS_H
+#define SANDSCORE_JSON_STRINGS_H
+
 #include "json.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "eight bytes are looked at as one number whose lowest byte comes first"
 #endif
+
+/* How many of eight bytes continue a character. */
+static inline int64_t continued_of(uint64_t eight)
+{
+    uint64_t high = eight & ~(eight << 1) & UINT64_C(0x8080808080808080);
+    return (int64_t)((high >> 7) * UINT64_C(0x0101010101010101) >> 56);
+}
 
 #define HIGH UINT64_C(0x8080808080808080)
 #define EVERY(byte) (UINT64_C(0x0101010101010101) * (byte))
@@ -19,8 +29,8 @@ static inline uint64_t special(uint64_t eight)
 /* Where the first byte is that is no ASCII, below a blank, a quotation mark or a backslash. */
 static inline const uint8_t *first_special(const uint8_t *at, const uint8_t *end)
 {
-#ifdef SIXTEEN
-    for (; end - at >= SIXTEEN; at += SIXTEEN) {
+#if LANES
+    for (; end - at >= LANES; at += LANES) {
         uint32_t bits = special_bits(at);
         if (bits)
             return at + __builtin_ctz(bits);
@@ -36,7 +46,8 @@ static inline const uint8_t *first_special(const uint8_t *at, const uint8_t *end
     return at;
 }
 
-int32_t take_string(Cursor *c, Written *found)
+/* The rest of a string whose opening mark was taken. */
+static inline int32_t take_string(Cursor *c, Written *found)
 {
     const uint8_t *at = c->at;
     *found = (Written){at, 0, 1};
@@ -54,7 +65,8 @@ int32_t take_string(Cursor *c, Written *found)
     return 1;
 }
 
-int64_t character_size(const uint8_t *at, const uint8_t *end)
+/* How many bytes the character has that begins here; 0: none does. */
+static inline int64_t character_size(const uint8_t *at, const uint8_t *end)
 {
     if (*at < 0x80)
         return 1;
@@ -69,6 +81,20 @@ int64_t character_size(const uint8_t *at, const uint8_t *end)
     int too_long = (at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xF0 && at[1] < 0x90);
     int no_character = (at[0] == 0xED && at[1] > 0x9F) || (at[0] == 0xF4 && at[1] > 0x8F);
     return too_long || no_character ? 0 : size;
+}
+
+/* How many of so many bytes, a multiple of 32, continue a character. */
+static inline int64_t continued_within(const uint8_t *at, int64_t size)
+{
+    int64_t count = 0;
+#if LANES == 32
+    for (const uint8_t *end = at + size; at < end; at += LANES)
+        count += __builtin_popcount(continuing_bits(at));
+#else
+    for (const uint8_t *end = at + size; at < end; at += 8)
+        count += continued_of(eight_at(at));
+#endif
+    return count;
 }
 
 static int32_t hexadecimal(const uint8_t *at, const uint8_t *end)
@@ -136,11 +162,11 @@ static int32_t escaped(const uint8_t **at, const uint8_t *end)
 static inline const uint8_t *copy_plain(const uint8_t *at, const uint8_t *end, uint8_t **out)
 {
     uint8_t *to = *out;
-#ifdef SIXTEEN
-    while (end - at >= SIXTEEN) {
+#if LANES
+    while (end - at >= LANES) {
         uint32_t bits = special_bits(at);
-        memmove(to, at, SIXTEEN);
-        int64_t size = bits ? __builtin_ctz(bits) : SIXTEEN;
+        copy_lanes(to, at);
+        int64_t size = bits ? __builtin_ctz(bits) : LANES;
         at += size;
         to += size;
         if (bits) {
@@ -158,34 +184,68 @@ static inline const uint8_t *copy_plain(const uint8_t *at, const uint8_t *end, u
         if (found)
             break;
     }
-    while (at < end && *at < 0x80 && *at != '\\')
+    while (at < end && *at >= ' ' && *at < 0x80 && *at != '"' && *at != '\\')
         *to++ = *at++;
     *out = to;
     return at;
 }
 
-int64_t decode_string(const Written *string, uint8_t *out, int64_t *chars)
+/* One character that is written otherwise than as itself, or in several bytes; 0: it is none. */
+static inline int32_t decode_odd(const uint8_t **from, const uint8_t *end, uint8_t **into)
+{
+    const uint8_t *at = *from;
+    uint8_t *to = *into;
+    if (*at == '\\') {
+        at++;
+        int32_t point = at < end ? escaped(&at, end) : -1;
+        if (point < 0)
+            return 0;
+        to = put_character(to, (uint32_t)point);
+    } else {
+        int64_t size = character_size(at, end);
+        if (size == 0)
+            return 0;
+        for (int64_t i = 0; i < size; i++)
+            *to++ = *at++;
+    }
+    *from = at;
+    *into = to;
+    return 1;
+}
+
+/* As UTF-8, never longer than it is written; how many bytes that takes, or -1 where it is no string of JSON. */
+static inline int64_t decode_string(const Written *string, uint8_t *out, int64_t *chars)
 {
     const uint8_t *at = string->begin, *end = at + string->size;
     uint8_t *to = out;
     int64_t continued = 0;
     while ((at = copy_plain(at, end, &to)) < end) {
         uint8_t *begun = to;
-        if (*at == '\\') {
-            at++;
-            int32_t point = at < end ? escaped(&at, end) : -1;
-            if (point < 0)
-                return -1;
-            to = put_character(to, (uint32_t)point);
-        } else {
-            int64_t size = character_size(at, end);
-            if (size == 0)
-                return -1;
-            for (int64_t i = 0; i < size; i++)
-                *to++ = *at++;
-        }
+        if (!decode_odd(&at, end, &to))
+            return -1;
         continued += to - begun - 1;
     }
     *chars = to - out - continued;
     return to - out;
 }
+
+/* The same of the rest of a string whose opening mark was taken, in one go. */
+static inline int64_t take_decoded(Cursor *c, uint8_t *out, int64_t *chars)
+{
+    const uint8_t *at = c->at, *end = c->end;
+    uint8_t *to = out;
+    int64_t continued = 0;
+    while ((at = copy_plain(at, end, &to)) < end && *at != '"') {
+        uint8_t *begun = to;
+        if (*at < ' ' || !decode_odd(&at, end, &to))
+            return -1;
+        continued += to - begun - 1;
+    }
+    if (at == end)
+        return -1;
+    c->at = at + 1;
+    *chars = to - out - continued;
+    return to - out;
+}
+
+#endif

@@ -1,0 +1,13 @@
+/* Reading, as one file: whoever includes it says by LANES at how many bytes it looks at once, and names its variant. */
+#ifndef SANDSCORE_READING_H
+#define SANDSCORE_READING_H
+
+#include "annotation_rows.h"
+#include "kernel.h"
+#include "note_rows.h"
+#include "standing.h"
+#include "variants.h"
+
+#define READING {annotations_read, misplaced_found, notes_read, characters_marked}
+
+#endif

@@ -1,0 +1,26 @@
+/* The same functions compiled for several kinds of machines: all of them give the same. */
+#ifndef SANDSCORE_VARIANTS_H
+#define SANDSCORE_VARIANTS_H
+
+#include "kernel.h"
+
+typedef struct {
+    int32_t (*annotations)(const uint8_t *data, int64_t size, int32_t lines, const Form *form, const Spellings *labels,
+                           const Spellings *seconds, Rows *rows);
+    int64_t (*misplaced)(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
+                         int32_t *found);
+    int32_t (*notes)(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows);
+    int64_t (*marks)(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count, uint32_t *marks);
+} Variant;
+
+extern const Variant scalar_variant;
+#if defined(__SSE2__) || (defined(__aarch64__) && defined(__ARM_NEON))
+#define HAS_SIXTEEN
+extern const Variant sixteen_variant;
+#endif
+#if defined(__x86_64__)
+#define HAS_THIRTY_TWO
+extern const Variant thirty_two_variant;
+#endif
+
+#endif
