@@ -20,6 +20,7 @@ from queue_samples import HIDDEN, TEXTS, queue, with_home
 
 from sandscore.base import clock
 from sandscore.containers.engines.docker.docker_engine import docker_client
+from sandscore.containers.registries.image_pull import pulled_name
 from sandscore.intake import web_server
 from sandscore.intake.team_registry import TeamRegistry
 from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
@@ -73,7 +74,10 @@ def pushed(registry: str) -> Iterator[str]:
                 time.sleep(0.5)  # until the registry listens
             image.reload()
             [digest] = [one for one in image.attrs["RepoDigests"] if one.startswith(f"{repository}@")]
-            yield digest
+            try:
+                yield digest
+            finally:
+                client.images.remove(pulled_name(digest), force=True)
         finally:
             client.images.remove(f"{repository}:1", force=True)
             for name in made.names:
