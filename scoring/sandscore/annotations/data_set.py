@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sandscore.annotations.columns import Ints, Small
 from sandscore.annotations.kernel.buffers import ROWS, Room
-from sandscore.annotations.kernel.kernel_library import NameTable, Rows, address, kernel
+from sandscore.annotations.kernel.kernel_library import NameTable, NoteRows, Rows, address, kernel
 from sandscore.annotations.label_codes import LabelCodes
 from sandscore.annotations.note_texts import NoteTexts
 
@@ -32,7 +32,7 @@ class KnownNames:
         self._told = NameTable(**told, count=len(names), slot_room=len(slots), whole=whole)
         self.usable = len(begin) == len(names) + 1 and bool(library.learn_names(byref(self._told)))
 
-    def join(self, rows: Rows, seen: NDArray[np.uint8]) -> Small | None:
+    def join(self, rows: Rows | NoteRows, seen: NDArray[np.uint8]) -> Small | None:
         """The notes of a block's records, none of which was seen before; else None, and nothing is done."""
         numbers = np.empty(rows.records, np.int32)
         joined = self._library.join_names(byref(self._told), byref(rows), address(seen), address(numbers))
