@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from sandscore.base.errors import OrganiserFault, UsageFault
-from sandscore.ranking.power_planning import DRAWS, PowerPlan, patients_needed, power_at, randomisation_p_of, simulated
+from sandscore.ranking.power_planning import (
+    DRAWS,
+    LEAKS,
+    PowerPlan,
+    patients_needed,
+    power_at,
+    randomisation_p_of,
+    simulated,
+)
 from sandscore.ranking.stepdown import stepdown
 
 SIZES = np.array([3, 5, 0, 8, 2, 6, 4])
@@ -67,3 +75,28 @@ def test_f_beta_of_simulated_systems(beta: float) -> None:
     assert not (better[0] % (misses + invented)).any()
     with pytest.raises(UsageFault, match="beta"):
         PowerPlan(0.1, beta=0.123456)
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_leaks_of_simulated_systems(leak: str) -> None:
+    """Shares as they were asked for; a patient leaks or does not, and one without gold cannot."""
+    plan = PowerPlan(gap=0.04, leak=leak, share=0.05)
+    gold = np.array([[5, 0, 3, 7] * 50_000])
+    better, worse = simulated(gold, plan, np.random.default_rng(2), 10 * gold)
+    assert [2 * side[0].sum() / side[1].sum() for side in (better, worse)] == pytest.approx([0.05, 0.09], abs=0.002)
+    per_patient = {"char_leak": 10 * gold, "mention_leak": gold, "patient_leak": np.minimum(gold, 1)}[leak]
+    assert (better[1] == 2 * per_patient).all()
+    assert (worse[0] <= per_patient).all()
+
+
+def test_patients_who_leak_are_planned_for_as_mcnemars_test_says() -> None:
+    """Connor (1987), b and c of the patients open in one system alone: n = (z(.975)·√(b+c) + z(.8)·√(b+c−(b−c)²))² /
+    (b−c)²; here b = .15 − .025 and c = .05 − .025, so 115.3 patients, and as all have gold every one counts."""
+    answer = patients_needed([4, 2, 9], PowerPlan(gap=0.1, leak="patient_leak", share=0.05), seed=5)
+    assert answer.patients == pytest.approx(115.3, rel=0.15)
+
+
+@pytest.mark.parametrize("wrong", [{"leak": "note_leak"}, {"leak": "char_leak", "share": 0.95}])
+def test_leaks_that_cannot_be_planned_for(wrong: dict[str, object]) -> None:
+    with pytest.raises(UsageFault):
+        PowerPlan(0.1, **wrong)  # type: ignore[arg-type]

@@ -167,6 +167,7 @@ def test_an_image_runs_on_the_copies_and_the_board_has_both_columns(tmp_path: Pa
     worked(workspace, hands)
     assert hands.ran == ["challenge", "upper", "lower"]
     assert only(workspace).scores["instance_strict"] == pytest.approx(72 / 84)
+    assert "per_unit" not in json.dumps(only(workspace).feedback), "a team is told of groups, not of patients"
     card = card_of(workspace)
     upper, lower = (card.robustness[name].measures["instance_strict"] for name in ("upper", "lower"))
     assert (upper.original, upper.value, lower.difference) == pytest.approx((72 / 84, 48 / 72, 0))

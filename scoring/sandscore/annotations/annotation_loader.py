@@ -3,6 +3,7 @@
 Which notes a file's records are about: found in the data set, each only once, and which of them are missing.
 """
 
+import re
 from collections import Counter
 from itertools import accumulate, chain
 from typing import Any
@@ -46,6 +47,7 @@ class NoteJoin:
         self._names = NoteNames(whole=dataset.whole_names)
         self._found: set[int] = set()
         self._seen, self._joined = np.zeros(0, np.uint8), list[bytes]()
+        self._plain: dict[str, str] | None = None
         self.spoken_of: set[int] = set()
         """Once the file is read: the notes that it has an entry for."""
 
@@ -103,10 +105,21 @@ class NoteJoin:
             self._note(number)
             return number
         told = f"{shortened(key)} is not a note of the data set"
+        if key is not None and self._findings.counts["unknown-note"] < HINTED:
+            near = self._near(key)
+            told += f"; did you mean {shortened(near)}?" if near is not None else ""
         if key is None:
             told = f"the one-note form is for a data set of one note; this one has {len(self._dataset.ids)}"
         self._findings.add("unknown-note", (record, -1), self._point(record), key, told)
         return -1
+
+    def _near(self, key: str) -> str | None:
+        """The only note that is called so but for case, blanks, marks and an ending such as ``.txt``."""
+        if self._plain is None:
+            plain = [_plain(name) for name in self._dataset.ids]
+            often = Counter(plain)
+            self._plain = {one: name for one, name in zip(plain, self._dataset.ids, strict=True) if often[one] == 1}
+        return self._plain.get(_plain(key)) or self._plain.get(_plain(_ENDING.sub("", key)))
 
     def close(self, annotations: int, missing: Severity | None) -> None:
         """Notes the file says nothing about, and a file that says nothing at all; names are let go of."""
@@ -122,6 +135,13 @@ class NoteJoin:
         self.spoken_of = self._found
         self._names, self._found = NoteNames(whole=self._dataset.whole_names), set()
         self._seen, self._joined = np.zeros(0, np.uint8), []
+
+
+_ENDING = re.compile(r"\.[A-Za-z]{2,5}$")
+
+
+def _plain(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).casefold()
 
 
 class EntityNumbers:
@@ -270,6 +290,8 @@ class AnnotationLoader:
         judged = self._judge.record(value, named=not self._one_note, explained=self._findings.room("schema"))
         self._complain(judged, number)
         if judged.name is not None or self._one_note:
+            if self._one_note and self._task.array not in value:
+                return  # what that is about nobody can say
             confidence = floats_of([a.confidence for a in judged.annotations])
             codes = self._codes(judged.annotations)
             self._places.add(number, self._gathered.size, judged.places)

@@ -41,7 +41,7 @@ def file_diagnosis(task: Task, dataset: DataSet, data: memoryview) -> tuple[tupl
     treated = treatment if causes and all(one.fixable for one in causes) else None
     stands = not found.wrong or treated is not None
     if marked:
-        causes = [Diagnosis("bom", "file", 1, 1, stands), *causes]
+        causes = [Diagnosis("bom", "file", 0, 0, stands), *causes]
     scaled = _is_scale(found)
     if scaled:
         causes.append(Diagnosis("confidence-scale", "file", found.confidences, found.confidences, stands))

@@ -17,6 +17,18 @@ from sandscore.task_table.task import TASKS, Task
 from sandscore.task_table.task_schema import ENTITY, schema_of
 
 _CLOSE = 0.75
+_SAID_AS = {
+    "start": ("begin", "offset", "start_offset", "start_char", "startOffset", "from"),
+    "length": ("end", "stop", "end_offset", "end_char", "endOffset", "to"),
+    "text": ("word", "span", "mention", "covered_text", "entity_value", "value"),
+    "annotationSource": ("note", "note_id", "id", "identifier", "doc_id"),
+}
+"""What others call our properties."""
+_MIND = {
+    "length": "; the length is the end less the start",
+    "annotationSource": '; the note is named as {"resourceSource": {"name": "…"}}',
+}
+"""What else differs where these are there instead."""
 _ALL = 1 << 62
 
 
@@ -60,7 +72,12 @@ class Judge:
             for place, annotation in enumerate(value[self._task.array]):
                 self._one(judged, annotation, place, explained)
         rule = "record" if named or (isinstance(value, dict) and "annotationSource" in value) else "oneNote"
-        judged.complaints += complaints(self._task, rule, shell)
+        shape = _shape(value, self._task.array)
+        for complaint in complaints(self._task, rule, shell):
+            away = complaint.message.startswith(f"'{self._task.array}' is missing")
+            judged.complaints.append(
+                Complaint((), f"'{self._task.array}' is missing{shape}") if away and shape else complaint
+            )
         if isinstance(value, dict):
             judged.unknown += [(key, ()) for key in value if key not in self._known_in_record]
             judged.name = self._source(judged, value.get("annotationSource"))
@@ -154,6 +171,29 @@ def _sentences(error: Any) -> Iterator[str]:
             yield f"{shown} breaks the rule '{error.validator}'"
 
 
+def _shape(value: Any, array: str) -> str:
+    """What a record without a list of annotations is instead, as the end of a sentence; nothing where nobody knows."""
+    if not isinstance(value, dict) or array in value:
+        return ""
+    if {"identifier", "text"} <= value.keys():
+        return ": this is a note itself, not what was found in it"
+    if "signature" in value and "measures" in value:
+        return ": this is a score card, not predictions"
+    if "$schema" in value or "$defs" in value:
+        return ": this is a JSON Schema, not predictions"
+    if "start" in value and "annotationSource" not in value:
+        return ": this is an annotation by itself; it belongs into the list of its note's entry"
+    lists = [name for name, held in value.items() if isinstance(held, list) and held]
+    wrapped = [name for name in lists if isinstance(value[name][0], dict) and "annotationSource" in value[name][0]]
+    if wrapped:
+        return (
+            f": the entries stand within {shortened(wrapped[0])}; write their array by itself, with no object around it"
+        )
+    if lists and "annotationSource" not in value and all(isinstance(held, list) for held in value.values()):
+        return ": this is an object of lists by note; write an array with one entry for each note"
+    return ""
+
+
 def _kind(name: str) -> str:
     return {"integer": "an integer", "array": "an array", "object": "an object"}.get(name, f"a {name}")
 
@@ -174,6 +214,9 @@ def did_you_mean(known: str, written: Any) -> str:
     if not isinstance(written, dict):
         return ""
     same = [key for key in written if key.lower() == known.lower()]
+    foreign = [key for key in _SAID_AS.get(known, ()) if key in written]
+    if foreign and not same:
+        return f" (there is {shortened(foreign[0])}{_MIND.get(known, '')})"
     close = same or _nearest(known, list(written)[:100])
     return f" (there is {shortened(close[0])})" if close else ""
 
@@ -182,6 +225,8 @@ def meant(written: str, task: Task) -> str:
     """A hint where an unknown property looks like a known one."""
     known = [name for name in (task.array, task.label, task.second_label) if name]
     known += ["start", "length", "text", "confidence", ENTITY, "annotationSource", "resourceSource", "name"]
+    if written in known:
+        return " at this place"
     same = [name for name in known if name.lower() == written.lower()]
     close = same or _nearest(written, known)
     return f"; did you mean '{close[0]}'?" if close else ""

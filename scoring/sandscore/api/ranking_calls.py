@@ -211,10 +211,11 @@ def patients_for(
     simulating: Callable[[], Steps] = _unfollowed,
 ) -> PowerAnswer:
     """How many patients, drawn from gold, separate two systems."""
-    from sandscore.ranking.power_planning import annotations_of_patients, patients_needed
+    from sandscore.ranking.power_planning import patients_needed, sizes_of_patients
 
     known = find_task(task)
-    annotations, digest = annotations_of_patients(known, gold, notes)
+    sizes = sizes_of_patients(known, gold, notes)
+    seed = seed_of("power", known.id, sizes.gold, "")
     with simulating() as advance:
-        answer = patients_needed(annotations, plan, seed_of("power", known.id, digest, ""), advance)
-    return PowerAnswer(plan, answer, len(annotations))
+        answer = patients_needed(sizes.annotations, plan, seed, advance, sizes.characters)
+    return PowerAnswer(plan, answer, len(sizes.annotations))

@@ -206,6 +206,8 @@ def _spooled(
             return _mapped(spool)
     except (EOFError, zlib.error, gzip.BadGzipFile) as fault:
         kind = (ending or Path(name).suffix)[1:]
+        if isinstance(fault, gzip.BadGzipFile) and "gzipped" in str(fault):
+            raise BadStream(f"{one_line(name, None)}: ends in .{kind}, but is not packed: rename it") from None
         raise BadStream(f"{one_line(name, None)}: is not a whole {kind} file ({fault})") from None
     except OSError as fault:
         if fault.errno == errno.ENOSPC:

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
 @click.command("power")
 @task_argument
-@click.option("--gap", type=float, required=True, help="How far apart the two systems are in F1.")
+@click.option("--gap", type=float, required=True, help="How far apart the two systems are in F1, or leak.")
 @click.option("--gold", required=True, type=click.Path(path_type=Path), help="Gold of the task, to draw patients from.")
 @click.option("--notes", type=click.Path(path_type=Path), help="The notes, which know the patients.")
 @click.option("--f1", type=float, default=0.9, show_default=True, help="F1 of the better system.")
+@click.option("--leak", metavar="MEASURE", help="char_leak, mention_leak or patient_leak in place of F1.")
+@click.option("--share", type=float, default=0.05, show_default=True, help="With --leak: that of the better system.")
 @click.option("--overlap", type=float, default=0.5, show_default=True, help="Share of errors both make.")
 @click.option("--power", "wanted", type=float, default=0.8, show_default=True, help="How often they must separate.")
 @click.option("--beta", type=float, default=1.0, show_default=True, help="How much misses weigh: F-beta instead of F1.")
@@ -26,7 +28,13 @@ if TYPE_CHECKING:
 @own_task_options
 @format_option
 def command(
-    task: "Task", gap: float, gold: Path, notes: Path | None, output_format: str, **assumed: float | int
+    task: "Task",
+    gap: float,
+    gold: Path,
+    notes: Path | None,
+    leak: str | None,
+    output_format: str,
+    **assumed: float | int,
 ) -> None:
     """Say how many patients separate two systems that are a given gap apart.
 
@@ -39,7 +47,14 @@ def command(
     from sandscore.cli.progress import bar
 
     plan = api.PowerPlan(
-        gap, assumed["f1"], assumed["overlap"], assumed["wanted"], int(assumed["simulations"]), assumed["beta"]
+        gap,
+        assumed["f1"],
+        assumed["overlap"],
+        assumed["wanted"],
+        int(assumed["simulations"]),
+        assumed["beta"],
+        leak,
+        assumed["share"],
     )
     found = api.patients_for(task, plan, gold, notes, lambda: bar("simulating"))
     click.echo(FORMATS[output_format](found))
@@ -51,7 +66,9 @@ def _as_text(found: "api.PowerAnswer") -> str:
     if answer.patients is None:
         verdict = f"more than {answer.tried[-1][0]} patients are needed"
     else:
-        verdict = f"{answer.patients} patients separate F{plan.beta:g} {plan.f1:g} from {plan.f1 - plan.gap:g}"
+        ours = (f"F{plan.beta:g}", plan.f1, plan.f1 - plan.gap)
+        name, better, worse = ours if plan.leak is None else (plan.leak, plan.share, plan.share + plan.gap)
+        verdict = f"{answer.patients} patients separate {name} {better:g} from {worse:g}"
     assumed = f"power {plan.power:.0%}, level 0.05, {plan.overlap:.0%} of errors shared; gold has {units} patients"
     return "\n".join([*lines, "", f"{verdict} ({assumed})"])
 
@@ -59,7 +76,7 @@ def _as_text(found: "api.PowerAnswer") -> str:
 def _as_json(found: "api.PowerAnswer") -> str:
     plan, answer, units = found.plan, found.answer, found.units
     tried = [{"patients": patients, "power": power} for patients, power in answer.tried]
-    assumed = {
+    assumed: dict[str, object] = {
         "gap": plan.gap,
         "f1": plan.f1,
         "overlap": plan.overlap,
@@ -67,6 +84,9 @@ def _as_json(found: "api.PowerAnswer") -> str:
         "alpha": 0.05,
         "beta": plan.beta,
     }
+    if plan.leak is not None:
+        assumed = {name: value for name, value in assumed.items() if name not in ("f1", "beta")}
+        assumed |= {"leak": plan.leak, "share": plan.share}
     return json.dumps({"patients": answer.patients, "assumed": assumed, "gold_patients": units, "tried": tried})
 
 

@@ -12,6 +12,7 @@ from sandscore.records.challenge import FeedbackMode, RankingRules
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.problem import CODES
 from sandscore.records.run_record import Outcome
+from sandscore.records.scorecard import Scorecard
 from sandscore.records.totals_card import totals_of
 
 Feedback = Mapping[str, object]
@@ -22,7 +23,7 @@ _REHEARSED_SECONDS = 600
 """Ends are shown at ticks this far apart."""
 _ROUNDED = 10_002
 """Of a rounded score: a multiple of a ten-thousandth at the finest, or none."""
-_BULKY = ("per_note", "units", "confidence")
+_BULKY = ("per_note", "per_unit", "units", "confidence")
 """Parts of a card that are left to the published card, which names notes by keyed hashes."""
 
 
@@ -96,7 +97,7 @@ def score_view(item: ScoreItem, _audience: Audience, policy: DisclosurePolicy) -
         card = item.card.card
         whole = policy.cards == "notes" or not policy.gold_hidden
         totals = totals_of(card).model_dump(mode="json", exclude={"withheld"}) if not whole else {}
-        dumped = totals or card.model_dump(mode="json", exclude={*_BULKY})
+        dumped = totals or _without_patients(card).model_dump(mode="json", exclude={*_BULKY})
         if policy.notes_hidden:
             dumped.pop("run", None)
         return passed(item, dumped, "score", byte_bits(dumped) if policy.gold_hidden else 0.0)
@@ -104,6 +105,19 @@ def score_view(item: ScoreItem, _audience: Audience, policy: DisclosurePolicy) -
     measures = SCORES[policy.feedback](item)
     feedback: Feedback = told | {"feedback": policy.feedback} | ({} if measures is None else {"measures": measures})
     return passed(item, feedback, "score", _score_bits(measures or {}, item) if policy.gold_hidden else 0.0)
+
+
+def _without_patients(card: Scorecard) -> Scorecard:
+    """Of slices and perturbed copies the scores alone."""
+    nobody: Mapping[str, Mapping[str, object]] = {"per_unit": {}}
+    slices = {
+        name: table.model_copy(
+            update={"slices": {group: one.model_copy(update=nobody) for group, one in table.slices.items()}}
+        )
+        for name, table in card.slices.items()
+    }
+    copies = {name: one.model_copy(update=nobody) for name, one in card.robustness.items()}
+    return card.model_copy(update={"slices": slices, "robustness": copies})
 
 
 def ladder_after(card: RankedCard, rules: RankingRules, before: LadderState | None) -> LadderState:

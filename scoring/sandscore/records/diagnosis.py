@@ -73,7 +73,7 @@ class Diagnosis(Struct, frozen=True, omit_defaults=True):
             return f"{counted} confidences lie between 0 and 1, but the scale ends at 100: yours seem to be fractions"
         if self.cause == "labels":
             return f"{counted} labels are not the task's: they are of another vocabulary"
-        if self.cause == "bom" and self.of == 0:
+        if self.cause == "bom" and self.explains == 0:
             return "a byte order mark stands before the JSON: the file was written as 'UTF-8 with BOM'"
         where = {"file": "", "tail": ", after the first lines of notes", "note": ", in some notes"}[self.scope]
         if self.cause == "shift":
