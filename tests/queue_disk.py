@@ -16,11 +16,14 @@ from typing import IO
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from intake import served
 from queue_samples import HALF, RIGHT, WRONG_PLACE, annotations, challenge_folder, hand_in, queue, with_home
 from submission_queue.synapse_homes import finals, state
 from submission_queue.synapse_standin import synapse
 
 from sandscore.base.bundled_content import submissions
+from sandscore.intake.submission_intake import PARTS
+from sandscore.intake.team_registry import TeamRegistry
 from sandscore.queue.homes.sqlite.sqlite_database import FILE
 from sandscore.queue.workspace import Workspace
 from sandscore.site.site_folder import MANIFEST
@@ -303,8 +306,46 @@ def on_synapse(disk: Disk) -> None:
         assert [(found.status(key), finals(found, key)) for key in keys] == [("SCORED", 1)] * 3
 
 
+def serving(disk: Disk) -> None:
+    """What was answered 201 is kept, all else was refused with 503 and has left nothing; what is only read goes on."""
+    workspace = queue(disk.place, spare_bytes=0)
+    registry = TeamRegistry(workspace)
+    registry.add("A", None, "test")
+    token = registry.issue("A", "Ada", "test")
+    promised, refused, bearer = [], 0, {"authorization": f"Bearer {token}"}
+    with served.serving(workspace.root) as server:
+        for number, leave in enumerate([0, 8_192, 24_576, 49_152, 131_072, 1 << 20]):
+            content = annotations(RIGHT) + b" " * 10_000 * number
+            disk.fill(leave)
+            status, told = server.hand_in(token, content, key=f"k{number}")
+            assert status in (201, 503), told
+            if status == 201:
+                promised.append(told["id"])
+            else:
+                refused += 1
+                assert (told["code"], told["exit_code"]) == ("unavailable", 75)
+                assert str(disk.place) not in json.dumps(told), "paths are the organiser's"
+            disk.fill(0)
+            listed = server.ask("GET", "/api/v1/submissions", headers=bearer)
+            assert (listed[0], {one["id"] for one in json.loads(listed[2])}) == (200, {*promised})
+            disk.clear()
+            assert not list((workspace.private / "intake" / PARTS).iterdir())
+            sound(workspace)
+        assert promised, "some went in"
+        assert refused, "some did not"
+        again = server.hand_in(token, annotations(RIGHT), key="k0")
+        assert again[0] == 201, "with room the same key goes in"
+        promised += [again[1]["id"]]
+    assert "Traceback" not in server.said.read_text(), server.said.read_text()
+    found = with_home(workspace, lambda home: home.submissions())
+    assert sorted(one.id for one in found) == sorted(promised)
+    assert Said("queue", "work", workspace.root, "--once").code == 0
+    found = with_home(workspace, lambda home: home.submissions())
+    assert {str(one.status) for one in found} == {"SCORED"}
+
+
 STORIES: dict[str, Callable[[Disk], None]] = {
-    story.__name__: story for story in (working, waiting, submitting, reading, publishing, on_synapse)
+    story.__name__: story for story in (working, waiting, submitting, serving, reading, publishing, on_synapse)
 }
 
 if __name__ == "__main__":

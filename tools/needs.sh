@@ -10,7 +10,7 @@ lacks() { lacking+=("$1"); }
 .venv/bin/python tools/base_image.py reach >/dev/null 2>&1 ||
     lacks "a container engine that this account may use ($(.venv/bin/python tools/base_image.py reach 2>&1 >/dev/null | tail -n 1))"
 [ "$(id -u)" = 0 ] || lacks "root, to enter the network of containers and to make a base image"
-for program in debootstrap:debootstrap busybox:busybox-static docker-registry:docker-registry podman:podman bwrap:bubblewrap slurmctld:slurm-wlm chromium:chromium; do
+for program in debootstrap:debootstrap busybox:busybox-static docker-registry:docker-registry podman:podman bwrap:bubblewrap slurmctld:slurm-wlm chromium:chromium systemd-analyze:systemd; do
     command -v "${program%%:*}" >/dev/null || lacks "${program%%:*} (Debian: ${program##*:})"
 done
 [ ${#lacking[@]} -gt 0 ] || exit 0

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 BOUNDARY = "sandscore-boundary"
 
@@ -79,7 +80,7 @@ class Server:
         finally:
             connection.close()
 
-    def hand_in(self, token: str, content: bytes, key: str | None = None) -> tuple[int, object]:
+    def hand_in(self, token: str, content: bytes, key: str | None = None) -> tuple[int, Any]:
         """The status, and the answer's JSON."""
         headers = {"authorization": f"Bearer {token}", "content-type": f"multipart/form-data; boundary={BOUNDARY}"}
         if key is not None:

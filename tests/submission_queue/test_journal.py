@@ -3,15 +3,19 @@
 import json
 from pathlib import Path
 
-from queue_samples import HIDDEN, RIGHT, WRONG_PLACE, hand_in, queue, with_home
+import pytest
+from msgspec.structs import replace
+from queue_samples import HIDDEN, RIGHT, WRONG_PLACE, hand_in, opened, queue, with_home
 from queue_siege import Siege
 
+from sandscore.base.errors import SandscoreError
 from sandscore.cli.main import run
-from sandscore.queue.homes.sqlite.sqlite_database import FILE, back_up
+from sandscore.queue.homes.sqlite.sqlite_database import FILE, Database, back_up
 from sandscore.queue.homes.sqlite.submission_journal import FILE as JOURNAL
+from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal, SubmittedRow
 from sandscore.queue.workspace import Workspace
 from sandscore.records.released_view import LedgerLine
-from sandscore.records.submission import Submission
+from sandscore.records.submission import Submission, SubmissionKind
 
 
 def submissions(workspace: Workspace) -> list[Submission]:
@@ -130,3 +134,27 @@ def test_a_database_of_two_times_is_refused(tmp_path: Path) -> None:
     content[page * 3 : page * 4] = content[page * 2 : page * 3]
     database.write_bytes(content)
     assert run(["queue", "list", str(workspace.root)]) == 78
+
+
+def test_what_failed_is_in_neither(tmp_path: Path) -> None:
+    """A transaction that fails after its line was written, as on a full disk; the next one's line is one of a chain."""
+    workspace = queue(tmp_path)
+    first, journal = hand_in(workspace), workspace.private / JOURNAL
+    kept, own = journal.read_bytes(), SubmissionJournal(workspace.root)
+    lost = SubmittedRow("f" * 12, "A", "date", None, SubmissionKind.PREDICTIONS, None, "0" * 64, None, "2026-01-01")
+
+    def fail(database: Database, fault: type[BaseException]) -> None:
+        with database.writing() as connection:
+            own.submitted(connection, lost)
+            assert len(journal.read_bytes()) > len(kept)
+            raise fault
+
+    with opened(workspace) as database:
+        for fault in (OSError, KeyboardInterrupt):
+            with pytest.raises((SandscoreError, fault)):
+                fail(database, fault)
+            assert journal.read_bytes() == kept
+        with database.writing() as connection:
+            own.submitted(connection, replace(lost, id="e" * 12))
+    assert [one.id for one in submissions(workspace)] == [first, "e" * 12]
+    assert run(["queue", "check", str(workspace.root)]) == 0

@@ -6,6 +6,7 @@ tp 24, fn 24, an F1 of 48/72.
 """
 
 import asyncio
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -269,3 +270,38 @@ def test_named_files_come_along_in_a_backup(tmp_path: Path, challenge: Path) -> 
     worked(restored, hands := Hands(restored))
     assert hands.ran[1:] == ["upper", "lower"]
     assert list(card_of(restored).slices) == ["clinics", "note-length"]
+
+
+def test_a_queue_ranks_by_weighed_leaks(tmp_path: Path, challenge: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """12 of 48 dates are open, whatever a date weighs; the headline names the weights by their hash, as cards do."""
+    weights = b'{"MM/DD/YYYY": 3, "": 3}'
+    shutil.copytree(challenge, tmp_path / "challenge")
+    (tmp_path / "challenge/weights.json").write_bytes(weights)
+    rules, root = tmp_path / "challenge/challenge.toml", str(tmp_path / "queue")
+
+    def begun(file: str, listed: str) -> int:
+        said = f'headline = "char_leak(weights={file})"\nresamples = 100\nrandomisations = 99\ndata = {DATA}\n'
+        rules.write_text(f'challenge = "c"\n{said}[measure_files]\n{listed}', encoding="utf-8")
+        return run(["queue", "init", root, "--challenge", str(rules)])
+
+    rules.write_text(f'challenge = "c"\ndata = {DATA}\n[tasks.all]\nheadline = "patient_leak"\n', encoding="utf-8")
+    assert run(["queue", "init", root, "--challenge", str(rules)]) == 78
+    assert "[tasks.all]: a queue scores one task a submission" in capsys.readouterr().err
+    digest = hashlib.sha256(weights).hexdigest()[:12]
+    for file, listed, why in (
+        ("weights.json", "", "line 2: headline: 'char_leak(weights=weights.json)' names its file by the first 12"),
+        (digest, "", "needs a file that [measure_files] does not list"),
+        (digest, f'{digest} = "clinics.json"', f"not {digest}"),
+    ):
+        assert begun(file, listed) == 78
+        assert why in capsys.readouterr().err
+    assert begun(digest, f'{digest} = "weights.json"') == 0
+    workspace = open_workspace(tmp_path / "queue")
+    predictions = tmp_path / "found.json"
+    predictions.write_bytes(annotations(FOUND))
+    hand_in(workspace, predictions=predictions)
+    worked(workspace, Hands(workspace))
+    board = board_of(workspace)
+    assert board["headline"] == f"char_leak(weights={digest})"
+    leak = board["rows"][0]["measures"][board["headline"]]
+    assert (leak["n"], leak["of"], leak["value"]) == (3 * 120, 3 * 480, 0.25)

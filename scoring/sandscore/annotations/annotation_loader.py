@@ -206,6 +206,7 @@ class AnnotationLoader:
         self._entities = EntityNumbers(dataset.entities)
         self.shortest = shortest_record(task)
         self._counted = 0
+        self._plain = True
         library = kernel()
         self._quick = AnnotationReader(library, task, dataset, want_tokens=want_tokens) if library else None
 
@@ -230,6 +231,11 @@ class AnnotationLoader:
         """The notes that the file has an entry for, once it is read."""
         return frozenset(self._entries.spoken_of)
 
+    @property
+    def says_no_more(self) -> bool:
+        """Whether the columns, the notes and the names of labels are all that was written, and written as usual."""
+        return self._plain and self._quick is not None and self._quick.spelt_out
+
     def diagnose(self, data: memoryview, columns: Columns) -> None:
         """Find out why what the file says is not so; of one that is right hardly more than a confidence is seen."""
         about = any(self._findings.counts[code] for code in _ABOUT_ANNOTATIONS) and not self._findings.counts["json"]
@@ -253,6 +259,7 @@ class AnnotationLoader:
 
     def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
         """Records the quick decoder made; False where they hold a wrong label or a key twice."""
+        self._plain = False
         lists = [record.annotations for record in records]
         annotations = list(chain.from_iterable(lists))
         try:
@@ -277,6 +284,7 @@ class AnnotationLoader:
 
     def explain(self, item: JsonBlock, whole: WholeJson, number: int) -> None:
         """One record by the book: strict JSON first, then the schema, keeping the annotations that are right."""
+        self._plain = False
         try:
             value = loads(item.data)
         except JsonFault as fault:
@@ -304,6 +312,7 @@ class AnnotationLoader:
 
     def count(self, refused: int) -> None:
         """Further records that cannot be read."""
+        self._plain = False
         self._counted += refused
         self._findings.add_counted(self._findings.crowded() or "schema", refused)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from sandscore.annotations.annotation_loader import AnnotationLoader
@@ -93,6 +93,8 @@ class Loaded(Struct, frozen=True):
     sha256: dict[str, str]
     readings: Readings | None = None
     spoken_of: frozenset[int] = frozenset()
+    entries: Mapping[str, frozenset[int]] = {}
+    """By role, for files whose columns say all that was written: the notes that the file has an entry for."""
 
     def faulty(self, *roles: str) -> bool:
         """Whether any of these files has errors."""
@@ -140,7 +142,7 @@ def load_files(
             if known is not None and known.columns is not None and known.gold is not None:
                 columns = {"gold": known.columns} | columns
                 sha256["gold"] = known.gold.sha256
-            return Loaded(dataset, columns, findings, sha256, spoken_of=reader.spoken_of or frozenset())
+            return Loaded(dataset, columns, findings, sha256, None, reader.spoken_of or frozenset(), reader.entries)
 
         try:
             return read(whole_names=whole_names, progress=progress)
@@ -203,6 +205,7 @@ class _Reader(Struct):
     dataset: DataSet
     findings: dict[str, ProblemCollector]
     spoken_of: frozenset[int] | None = None
+    entries: dict[str, frozenset[int]] = field(default_factory=dict)
 
     def read(self, progress: Progress) -> dict[str, Columns]:
         usable = {role: source for role, source in self.sources.items() if isinstance(source, Source)}
@@ -231,6 +234,8 @@ class _Reader(Struct):
         columns = loader.load(data, missing=self._missing(role), progress=progress)
         if role == "gold" and self.spoken_of is not None:
             self.spoken_of = loader.spoken_of
+        if loader.says_no_more and not findings.errors:
+            self.entries[role] = loader.spoken_of
         if role == "predictions":
             loader.diagnose(data, columns)
         return columns

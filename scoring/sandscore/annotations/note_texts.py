@@ -3,6 +3,7 @@
 import mmap
 import os
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
@@ -115,6 +116,23 @@ class NoteTexts(Sequence[str]):
             return written
         whole = str(written.data, "utf-8", "surrogatepass")
         return np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+    def parts(self, sides: Sequence[tuple[Ints, Ints, Ints]]) -> list[list[str]]:
+        """What stands where, of notes that are in order, starts and lengths: a list for each of several sides."""
+        found: list[list[str]] = [[] for _ in sides]
+        numbers = np.arange(len(self) + 1)
+        rows = [
+            (out, np.searchsorted(note, numbers).tolist(), start.tolist(), (start + length).tolist())
+            for out, (note, start, length) in zip(found, sides, strict=True)
+        ]
+        borders, written = self._begin.tolist(), self._texts.data
+        for number, (begin, end) in enumerate(pairwise(borders)):
+            whole = str(written[begin:end], "utf-8", "surrogatepass")
+            self._passed(end - begin)
+            for out, cuts, begins, ends in rows:
+                first, last = cuts[number], cuts[number + 1]
+                out += [whole[start:stop] for start, stop in zip(begins[first:last], ends[first:last], strict=True)]
+        return found
 
     def beyond_latin(self, first: int, last: int) -> Ints:
         """Of these texts those with a character from U+0300 on, or with a carriage return."""

@@ -53,13 +53,13 @@ def compare(
     task: str | Task | None = None,
     source: str | None = None,
 ) -> Comparison:
-    """How far ``a`` is ahead of ``b`` on the same notes: results, score cards, paths of cards, or predictions.
+    """How far ``b``, the new one, is ahead of ``a`` on the same notes: results, cards, paths of cards, or predictions.
 
     ``measure`` is ``instance_strict`` unless it is named. Cards that no board would put together are refused: another
     task, profile, version or gold, other notes or patients. Paths of predictions are scored first, against ``gold``;
     ``task`` is the one that gold holds, ``source`` the format of predictions where their content leaves a doubt.
 
-    >>> comparison = ss.compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json", "token")
+    >>> comparison = ss.compare("leaderboard/cards/date-weak.json", "leaderboard/cards/date-good.json", "token")
     >>> comparison.difference > 0, comparison.patients
     (True, 18)
     """

@@ -406,5 +406,5 @@ def _write_report(scored: Scored, files: ScoreFiles, place: str) -> None:
     from sandscore.site.submission_report import write_report
 
     allowed = bool(files.challenge) and read_challenge(Path(str(files.challenge))).publication.text
-    own = scored.given is None and not files.publish
+    own = scored.table is None and not files.publish
     write_report(scored.card, documents_of(scored.loaded) if own else None, Path(place), allow_text=allowed)

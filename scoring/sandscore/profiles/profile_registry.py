@@ -10,7 +10,7 @@ from sandscore.base.registry import Registry
 from sandscore.measures.measure_syntax import Named, ParameterisedRow, Scalar, parse
 
 if TYPE_CHECKING:
-    from sandscore.profiles.profile import Evaluate, OriginalScorer
+    from sandscore.profiles.profile import Evaluate, EvaluateColumns, OriginalScorer
 
 GROUP = "sandscore.profiles"
 CHALLENGE = "challenge"
@@ -34,6 +34,7 @@ class Profile(Struct, frozen=True):
     value: Named
     settings: dict[str, Scalar]
     evaluate: "Evaluate"
+    evaluate_columns: "EvaluateColumns"
     own_files: Callable[[Any], bool]
     file_names: dict[str, str]
     """The files that parameters name."""
@@ -50,7 +51,7 @@ def find_profile(written: str) -> Profile | None:
     row = PROFILES.find(value.name)
     settings = row.settle(value)
     named = {p.name: str(settings[p.name]) for p in row.parameters if p.file and settings[p.name]}
-    return Profile(value, settings, row.evaluate, row.own_files, named)
+    return Profile(value, settings, row.evaluate, row.evaluate_columns, row.own_files, named)
 
 
 def _row(name: str) -> type[ParameterisedRow]:

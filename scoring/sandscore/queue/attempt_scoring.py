@@ -126,7 +126,7 @@ class Scorer:
         task, folder = self._workspace.task(job.task), Path(job.folder)
         gold = self._workspace.gold(task.id, job.phase)
         reference, read = self.read(task, job.phase, folder)
-        extra = extra_measures(self._rules_for(task.id, job.phase), task)
+        extra = self._extra(task, job.phase)
         identity = _identity(job, folder, self._workspace.dataset(job.phase))
         hipaa, slices = self._map() if task.hipaa else None, slices_in(self._workspace, reference.loaded)
         question = Question(task, extra, hipaa, identity, self._class_map(), slices=slices)
@@ -175,7 +175,7 @@ class Scorer:
     def question_of(self, task: Task, phase: str | None) -> tuple[Question, Loaded, str]:
         """What is asked of every submission, gold as it is now, and the SHA-256 of the notes."""
         gold, notes = self._workspace.gold(task.id, phase), self._workspace.notes(phase)
-        extra = extra_measures(self._rules_for(task.id, phase), task)
+        extra = self._extra(task, phase)
         question = Question(task, extra, self._map() if task.hipaa else None, classes=self._class_map())
         return question, self._references.find(task, gold, notes).loaded, content_sha256(notes)
 
@@ -198,6 +198,12 @@ class Scorer:
         entry = RankedCard(card, name, "", name, name)
         item = ScoreItem(card=entry, rules=self._rules_for(*key), team=card.team, submission=name)
         return pack(release(item, Audience.TEAM, policy))
+
+    def _extra(self, task: Task, phase: str | None) -> tuple[str, ...]:
+        """Measures beside the task's own."""
+        files = self._workspace.challenge.measure_files
+        places = {digest: str(self._workspace.named_file(name)) for digest, name in files.items()}
+        return extra_measures(self._rules_for(task.id, phase), task, places)
 
     def _rules_for(self, task: str, phase: str | None) -> "BoardRules":
         if (task, phase) not in self._rules:

@@ -7,8 +7,9 @@ from msgspec import Struct
 
 from sandscore.base.errors import OrganiserFault, SandscoreError
 from sandscore.measures.measure_registry import measures_for
+from sandscore.queue.shared_data import content_sha256
 from sandscore.queue.workspace import Workspace
-from sandscore.ranking.challenge_reading import Step, line_of, named_measures
+from sandscore.ranking.challenge_reading import Step, files_of, line_of, named_measures
 from sandscore.records.challenge import Challenge, Publication, RuleChanges
 from sandscore.records.record_reading import file_content
 from sandscore.records.withheld_fields import CHOSEN_COLUMNS
@@ -36,6 +37,7 @@ def unknown_names(workspace: Workspace, path: Path | None = None) -> Iterator[st
     challenge, path = workspace.challenge, path or workspace.challenge_file
     text = file_content(path).decode("utf-8")
     found = {(line_of(text, one.where), said) for one in _named(workspace) if (said := _why_unknown(workspace, one))}
+    found |= {(line_of(text, ("measure_files", digest)), said) for digest, said in _odd_files(workspace)}
     odd = [name for name in challenge.publication.columns if name not in COLUMNS]
     if odd:
         line = line_of(text, ("publication", "columns"))
@@ -51,7 +53,22 @@ def _why_unknown(workspace: Workspace, one: _Named) -> str | None:
     return None if fault is None or shown_only else f"{one.where[-1]}: {fault}"
 
 
+def _odd_files(workspace: Workspace) -> Iterator[tuple[str, str]]:
+    """Files of measures that are not there, or are others than the challenge says."""
+    for digest, name in workspace.challenge.measure_files.items():
+        try:
+            held = content_sha256(workspace.named_file(name))[: len(digest)]
+        except SandscoreError as fault:
+            yield digest, str(fault)
+        else:
+            if held != digest:
+                yield digest, f"measure_files: {name} is {held}, not {digest}"
+
+
 def _refusal(workspace: Workspace, task: str, measure: str) -> str | None:
+    unlisted = {*files_of(measure).values()} - {*workspace.challenge.measure_files}
+    if unlisted:
+        return f"'{measure}' needs a file that [measure_files] does not list"
     try:
         measures_for(workspace.task(task), [measure])
     except SandscoreError as fault:

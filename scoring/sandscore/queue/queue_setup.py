@@ -39,6 +39,7 @@ from sandscore.ranking.challenge_reading import read_challenge
 from sandscore.records.challenge import Challenge
 from sandscore.records.group_scores import SLICE_RULES
 from sandscore.scoring.slice_rules import slicing
+from sandscore.task_table.task import ALL_TASKS
 
 _SAID = ".data-unsaid"
 
@@ -143,6 +144,7 @@ def practice_folders(place: Path, challenge: Challenge) -> dict[str, str]:
 def named_files(place: Path, challenge: Challenge) -> dict[str, str]:
     """Files and folders that ``challenge.toml`` names: told relative to it, remembered whole."""
     named = [*(one for one in challenge.slices.by if one not in SLICE_RULES), *challenge.robustness.copies]
+    named += challenge.measure_files.values()
     return {name: str((place.parent / name).absolute()) for name in named}
 
 
@@ -164,6 +166,10 @@ def check_tasks(workspace: Workspace, phase: str | None) -> None:
     tasks = workspace.tasks(phase)
     if not tasks:
         raise OrganiserFault(f"there is no gold in {workspace.data(phase)}: date.json for the task date, and so on")
+    if ALL_TASKS.id in workspace.challenge.tasks:
+        raise OrganiserFault(
+            f"[tasks.{ALL_TASKS.id}]: a queue scores one task a submission; score and rank do all at once"
+        )
     missing = sorted(workspace.challenge.tasks.keys() - set(tasks))
     if missing:
         raise OrganiserFault(f"there is no gold for the task {', '.join(missing)} in {workspace.data(phase)}")

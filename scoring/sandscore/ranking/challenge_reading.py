@@ -19,6 +19,7 @@ from sandscore.task_table.own_tasks import own_task, why_not_own
 from sandscore.task_table.task import ALL_TASKS, TASKS, Task
 
 Step = str | int
+_HASH = re.compile("[0-9a-f]{12}")
 _LONGEST, _DEEPEST = 1_000_000, 100
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
@@ -46,6 +47,7 @@ def parse_challenge(content: bytes, path: str) -> Challenge:
     _refuse(path, text, [(("tasks", name), said) for name, said in found] + list(overreaching(challenge)))
     _refuse(path, text, _unrankable(challenge))
     _refuse(path, text, _unsliceable(challenge))
+    _refuse(path, text, _named_by_path(challenge))
     return challenge
 
 
@@ -62,6 +64,44 @@ def _unrankable(challenge: Challenge) -> list[tuple[tuple[Step, ...], str]]:
             ((*where, key), f"{key}: {why}") for key, name in named if name is not None and (why := why_unranked(name))
         ]
     return found
+
+
+def _named_by_path(challenge: Challenge) -> list[tuple[tuple[Step, ...], str]]:
+    """Measures that name a file otherwise than cards do: by no hash, so that rules could change without a word."""
+    given: list[tuple[tuple[Step, ...], RankingRules | RuleChanges]] = [((), challenge)]
+    given += [(("tasks", name), table) for name, table in challenge.tasks.items()]
+    given += [(("phases", at), phase) for at, phase in enumerate(challenge.phases)]
+    named = [((*where, key), name) for where, rules in given for key, name in named_measures(rules)]
+    return [
+        (
+            where,
+            f"{where[-1]}: '{name}' names its file by the first 12 digits of its SHA-256; list it in [measure_files]",
+        )
+        for where, name in named
+        if any(not _HASH.fullmatch(file) for file in files_of(name).values())
+    ]
+
+
+def files_of(measure: str) -> dict[str, str]:
+    """What a measure says of the files it needs, by parameter; nothing of one that is not known here."""
+    if "=" not in measure:
+        return {}
+    from sandscore.measures.measure_registry import MEASURES
+    from sandscore.measures.measure_syntax import parse
+
+    try:
+        named = parse(measure, MEASURES.find)
+    except UsageFault:
+        return {}
+    files = {parameter.name for parameter in MEASURES.find(named.name).parameters if parameter.file}
+    return {name: str(value) for name, value in named.settings if name in files}
+
+
+def _with_files(measure: str, places: Mapping[str, str]) -> str:
+    """The measure, with the files' places in place of their hashes."""
+    for name, said in files_of(measure).items():
+        measure = measure.replace(f"{name}={said}", f"{name}={places.get(said, said)}")
+    return measure
 
 
 def _unsliceable(challenge: Challenge) -> list[tuple[tuple[Step, ...], str]]:
@@ -201,13 +241,14 @@ def named_measures(rules: RankingRules | RuleChanges) -> Iterator[tuple[str, str
         yield from ((key, name) for name in names if (key, name) != ("tie_break", "created"))
 
 
-def extra_measures(rules: BoardRules, task: Task) -> tuple[str, ...]:
-    """The measures a board of these rules needs on cards beside the task's own; none that nobody has."""
+def extra_measures(rules: BoardRules, task: Task, files: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The measures a board of these rules needs on cards beside the task's own; none that nobody has. ``files``: where
+    those lie that the rules name by their hashes."""
     from sandscore.measures.measure_registry import MEASURES
 
     named = dict.fromkeys(name for _, name in named_measures(rules))
     known = {*MEASURES.names} - {*task.measures, *MEASURES.label_measures}
-    return tuple(name for name in named if name.partition("(")[0].strip() in known)
+    return tuple(_with_files(name, files or {}) for name in named if name.partition("(")[0].strip() in known)
 
 
 def _changes(changes: RuleChanges | None) -> dict[str, object]:

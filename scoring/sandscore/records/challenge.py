@@ -22,6 +22,7 @@ LogRule = Literal["none", "rehearsal", "reviewed", "full"]
 ProblemRule = Literal["codes", "full"]
 CardRule = Literal["none", "totals", "notes"]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\n\r]*$")]
+ShownHash = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
 
@@ -243,6 +244,11 @@ class Challenge(RankingRules):
     seed_rule: SeedRule = Field(
         default="names+log",
         description="What the seed of a queue's boards follows from: names, or those and the root of the queue's log.",
+    )
+    measure_files: dict[ShownHash, Name] = Field(
+        default_factory=dict,
+        description="Files of measures, as weights=, by the first 12 digits of their SHA-256, by which measures name "
+        "them here as on cards; relative to challenge.toml.",
     )
     tasks: dict[Name, TaskTable] = Field(default_factory=dict)
     phases: tuple[Phase, ...] = ()

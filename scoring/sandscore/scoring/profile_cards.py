@@ -93,6 +93,15 @@ def score_as(
     return _card(_shown(profile, given), question, loaded, result), result
 
 
+def score_columns_as(profile: Profile, question: Question, loaded: Loaded) -> tuple[Scorecard, ProfileResult] | None:
+    """The same without another look at the files, where nothing stands in them that their columns do not say."""
+    if loaded.dataset.texts is None or loaded.dataset.whole_names or loaded.entries.keys() < {"gold", "predictions"}:
+        return None
+    with collector_paused():
+        result = profile.evaluate_columns(question.task, loaded, profile.settings)
+        return None if result is None else (_card(str(profile), question, loaded, result), result)
+
+
 def _shown(profile: Profile, given: ProfileInput) -> str:
     """The profile as cards name it: files by their hashes."""
     hashed = {name: file.sha256[:SHOWN_OF_HASH] for name, file in given.companions.items()}

@@ -44,7 +44,8 @@ class InvalidPredictions(ParticipantFault):
 
 
 class Scored(Struct, frozen=True):
-    """A card and the files it was made of; for another scorer's rules what that was given, and what it prints.
+    """A card and the files it was made of; for another scorer's rules what that prints, and what it was given beyond
+    the columns.
 
     ``totals`` is what of the card may be published, where that is no whole card; ``slices`` is counted, not yet judged.
     """
@@ -109,10 +110,12 @@ def _slices(question: Question, loaded: Loaded, notes: InputFile | None) -> "tup
 
 def _score_as_the_original(profile: "Profile", question: Question, inputs: Inputs, loaded: Loaded) -> Scored:
     """The original goes on where we would stop; without the notes nobody knows what there is to score."""
-    from sandscore.scoring.profile_cards import as_the_original_reads, score_as
+    from sandscore.scoring.profile_cards import as_the_original_reads, score_as, score_columns_as
 
     if loaded.faulty("notes"):
         raise OrganiserFault("the notes are not valid; nothing was scored")
+    if not profile.file_names and (found := score_columns_as(profile, question, loaded)) is not None:
+        return Scored(found[0], loaded, table=found[1].table.rstrip("\n"))
     given = as_the_original_reads(profile, question.task, inputs, loaded)
     card, result = score_as(profile, question, given, loaded)
     return Scored(card, loaded, given, result.table.rstrip("\n"))

@@ -97,6 +97,8 @@ class AnnotationReader:
         second = vocabulary(task, task.second_label)
         self._spellings = {UNKNOWN_LABEL: (dataset.vocabulary, Spellings()), UNKNOWN_SECOND: (second, Spellings())}
         self._tries = _TRIES
+        self.spelt_out = True
+        """Whether every label was written as it is called."""
 
     def read(self, data: memoryview, *, lines: bool) -> KernelBlock | None:
         """What the block holds, or None."""
@@ -135,6 +137,7 @@ class AnnotationReader:
         written = block.data[begin : begin + self._room.rows.label_size].tobytes()
         try:
             code = vocabulary[_STRING.decode(b'"%b"' % written)]
+            self.spelt_out &= code >= 0 and vocabulary.names[code].encode("utf-8", "surrogatepass") == written
         except (KeyError, msgspec.DecodeError, UnicodeDecodeError):
             return False
         return bool(self._library.learn_spelling(byref(spellings), written, len(written), code))

@@ -8,14 +8,16 @@ What the NLP Sandbox client counts, entry by entry.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from operator import eq, itemgetter, ne
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from operator import itemgetter, ne
 from types import NoneType
 from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
+from sandscore.annotations.input_files import Loaded
+from sandscore.measures.note_spans import NoteSpans
 from sandscore.profiles.nlpsandbox.nlpsandbox_sides import ClientSide, EntryColumns, Instance, Release
 from sandscore.profiles.nlpsandbox.nlpsandbox_words import Flags, Integers, TextWords
 from sandscore.records.counts import Counts
@@ -101,6 +103,7 @@ def _by_note(entries: Iterable[tuple[Any, ...]]) -> Counter[str]:
 
 
 _ROOM = 2**61
+_EMPTY, _NULL = 0, 1
 _TYPES = {str, NoneType, object}
 
 
@@ -111,15 +114,16 @@ class UnusualEntriesError(Exception):
 class ClientEntries(Struct, frozen=True):
     """One side: the notes of its records, and a row an annotation in file order.
 
-    An absent type is an object of the side's own, so that it equals none on the other.
+    Types are numbered, the empty one and null first; an absent one has a number of the side's own, so that it equals
+    none on the other. ``texts`` is None where equal places hold equal texts.
     """
 
     notes: list[str]
     note: Integers
     start: Integers
     length: Integers
-    texts: list[str]
-    kinds: list[Any]
+    texts: list[str] | None
+    kinds: Integers
     words: TextWords
 
 
@@ -141,15 +145,38 @@ def compare_columns(
 ) -> ClientComparison | None:
     """The client's counts, or None where the files are out of the ordinary."""
     ids: dict[str, int] = {}
+    numbers: dict[str | None, int] = {"": _EMPTY, None: _NULL}
     try:
-        sides = [_entries(records, ids, where, release) for records in (gold, predictions)]
+        sides = [_entries(records, (ids, numbers), where, release) for records in (gold, predictions)]
         gold_keys, predicted_keys = _packed(sides, len(ids))
     except (UnusualEntriesError, LookupError, TypeError, OverflowError):
         return None
     return _compared(sides, gold_keys, predicted_keys, list(ids))
 
 
-def _entries(records: Iterable[Any], ids: dict[str, int], where: EntryColumns, release: Release) -> ClientEntries:
+def compare_spans(spans: NoteSpans, loaded: Loaded, where: EntryColumns, release: Release) -> ClientComparison | None:
+    """The same of files that were read as columns, with their notes."""
+    typed, texts = where.stored_type == where.label, loaded.dataset.texts
+    if texts is None:
+        return None
+    sides, both = [], (spans.gold, spans.predictions)
+    said = texts.parts([(side.note, side.start, side.length) for side in both])
+    for absent, role, side, words in zip((-1, -2), ("gold", "predictions"), both, said, strict=True):
+        known = side.label if typed else np.full(len(side.label), -1)
+        notes = [spans.ids[number] for number in loaded.entries[role]]
+        kinds = np.where(known < 0, absent, known + _NULL + 1)
+        entries = notes, side.note, side.start, side.length, None, kinds, release.words(words, release.split)
+        sides.append(ClientEntries(*entries))
+    try:
+        gold, predicted = _packed(sides, len(spans.ids))
+    except UnusualEntriesError:
+        return None
+    return _compared(sides, gold, predicted, spans.ids)
+
+
+def _entries(
+    records: Iterable[Any], known: tuple[dict[str, int], dict[str | None, int]], where: EntryColumns, release: Release
+) -> ClientEntries:
     notes, sizes, items = [], [], list[Any]()
     for record in records:
         name, listed = record["annotationSource"]["resourceSource"]["name"], record[where.stored_list]
@@ -159,12 +186,16 @@ def _entries(records: Iterable[Any], ids: dict[str, int], where: EntryColumns, r
         sizes.append(len(listed))
         items += listed
     starts, lengths, texts = (list(map(itemgetter(name), items)) for name in ("start", "length", "text"))
+    ids, numbers_of = known
     kind, absent = where.stored_type, object()
     kinds = [item.get(kind, absent) for item in items]
     if not ({*map(type, starts), *map(type, lengths)} <= {int} and {*map(type, texts)} <= {str}):
         raise UnusualEntriesError
     if not {*map(type, kinds)} <= _TYPES:
         raise UnusualEntriesError
+    numbers_of[absent] = -1 - sum(type(one) is object for one in numbers_of)  # type: ignore[index]
+    for one in kinds:
+        numbers_of.setdefault(one, len(numbers_of))
     numbers = np.array([ids.setdefault(note, len(ids)) for note in notes], np.int64)
     return ClientEntries(
         notes,
@@ -172,7 +203,7 @@ def _entries(records: Iterable[Any], ids: dict[str, int], where: EntryColumns, r
         np.array(starts, np.int64),
         np.array(lengths, np.int64),
         texts,
-        kinds,
+        np.array(list(map(numbers_of.__getitem__, kinds)), np.int64),
         release.words(texts, release.split),
     )
 
@@ -210,8 +241,7 @@ def _compared(sides: Sequence[ClientEntries], gold: Keys, predicted: Keys, notes
     rows, gold_rows = predicted.rows[at], gold.rows[there]
     difference = np.abs(found.length[rows] - true.length[gold_rows])
     strict = difference == 0
-    pairs = rows[strict].tolist(), gold_rows[strict].tolist()
-    typed = list(map(eq, *_picked((found.kinds, true.kinds), pairs)))
+    typed = found.kinds[rows[strict]] == true.kinds[gold_rows[strict]]
     hit = predicted.instances[at] // predicted.width
     given, wanted = (keys.instances // keys.width for keys in (predicted, gold))
     token = predicted.tokens[_met(predicted.tokens, gold.tokens)[0]] // predicted.token_width
@@ -220,20 +250,23 @@ def _compared(sides: Sequence[ClientEntries], gold: Keys, predicted: Keys, notes
         tallies={
             "instance_relax": _tally_columns(notes, hit[difference <= 2], given, wanted),
             "instance_strict": _tally_columns(notes, hit[strict], given, wanted),
-            "type": _tally_columns(notes, hit[strict][np.array(typed, np.bool_)], given, wanted),
+            "type": _tally_columns(notes, hit[strict][typed], given, wanted),
             "token": _tally_columns(notes, token, given_tokens, wanted_tokens),
         },
         notes=(true.notes, found.notes),
         replaced=(len(true.note) - len(gold.rows), len(found.note) - len(predicted.rows)),
         misplacing=(true.words.misplacing, found.words.misplacing),
-        other_texts=sum(map(ne, *_picked((found.texts, true.texts), pairs))),
-        names_types=any(type(kind) is str and kind for kind in map(found.kinds.__getitem__, predicted.rows.tolist())),
+        other_texts=_other_texts((found.texts, true.texts), (rows[strict], gold_rows[strict])),
+        names_types=bool((found.kinds[predicted.rows] > _NULL).any()),
         nothing=not len(gold.rows) and not len(predicted.rows),
     )
 
 
-def _picked(columns: Iterable[list[Any]], rows: Iterable[list[int]]) -> Iterator[Iterator[Any]]:
-    return (map(column.__getitem__, own) for column, own in zip(columns, rows, strict=True))
+def _other_texts(texts: tuple[list[str] | None, list[str] | None], rows: tuple[Integers, Integers]) -> int:
+    if texts[0] is None or texts[1] is None:
+        return 0
+    own, other = (map(column.__getitem__, at.tolist()) for column, at in zip((texts[0], texts[1]), rows, strict=True))
+    return sum(map(ne, own, other))
 
 
 def _met(ours: Integers, theirs: Integers) -> tuple[Integers, Integers]:

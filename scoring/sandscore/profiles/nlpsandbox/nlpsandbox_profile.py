@@ -3,24 +3,28 @@
 What the NLP Sandbox client rounds and prints.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 from msgspec import Struct
 
+from sandscore.annotations.input_files import Loaded
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.measures.measure_syntax import Parameter, Scalar
+from sandscore.measures.note_spans import spans_of
 from sandscore.profiles.nlpsandbox.nlpsandbox_matching import (
     ClientComparison,
     ClientTally,
     Triple,
     compare_columns,
     compare_entries,
+    compare_spans,
 )
 from sandscore.profiles.nlpsandbox.nlpsandbox_sides import RELEASES, ClientSide, columns, read_files
 from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult, stopping
 from sandscore.records.counts import Counts
+from sandscore.task_table.task import Task
 
 Printed = int | float
 _ROW = "{:<25}{:<15}{:<15}{:<20}"
@@ -112,15 +116,27 @@ def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResu
     compared = compare_columns(given.gold, given.predictions, where, RELEASES[release])
     if compared is None:
         compared = _compared(*read_sides(given, release))
+    return _result(compared, where.name, [str(note["identifier"]) for note in given.notes or ()])
+
+
+def evaluate_columns(task: Task, loaded: Loaded, settings: Mapping[str, Scalar]) -> ProfileResult | None:
+    """The same of files that were read as columns."""
+    release = str(settings["release"])
+    where = columns(task, release)
+    compared = compare_spans(spans_of(loaded), loaded, where, RELEASES[release])
+    return None if compared is None else _result(compared, where.name, loaded.dataset.ids)
+
+
+def _result(compared: ClientComparison, name: str, known: Sequence[str]) -> ProfileResult:
     ratios = {measure: rounded(tally.total) for measure, tally in compared.tallies.items()}
-    if type_is_nan(where.name, compared.names_types):
+    if type_is_nan(name, compared.names_types):
         ratios["type"] = ClientRatios(None, None, None)
     return ProfileResult(
         measures={measure: _components(tally, ratios[measure]) for measure, tally in compared.tallies.items()},
-        per_note=_per_note(_notes(given, compared), compared.tallies),
-        details=output(where.name, ratios),
-        table=table(where.name, ratios),
-        warnings=tuple(_warnings(where.name, compared, ratios)),
+        per_note=_per_note(dict.fromkeys(chain(known, *compared.notes)), compared.tallies),
+        details=output(name, ratios),
+        table=table(name, ratios),
+        warnings=tuple(_warnings(name, compared, ratios)),
     )
 
 
@@ -134,11 +150,6 @@ def _components(tally: ClientTally, ratios: ClientRatios) -> dict[str, Any]:
     total = tally.total
     counts = {"tp": total.tp, "fp": total.fp, "fn": total.fn}
     return counts | {"precision": ratios.precision, "recall": ratios.recall, "f1": ratios.f1}
-
-
-def _notes(given: ProfileInput, compared: ClientComparison) -> Iterable[str]:
-    known = [str(note["identifier"]) for note in given.notes or ()]
-    return dict.fromkeys(chain(known, *compared.notes))
 
 
 def _per_note(notes: Iterable[str], counted: Mapping[str, ClientTally]) -> dict[str, dict[str, Triple]]:
@@ -183,3 +194,4 @@ class NlpsandboxClientScorer(OriginalScorer):
     source = "nlpsandbox-client 4.3.0 and 3.1.0"
     parameters = (Parameter("release", "4.3.0", choices=("4.3.0", "3.1.0")),)
     evaluate = staticmethod(evaluate)
+    evaluate_columns = staticmethod(evaluate_columns)

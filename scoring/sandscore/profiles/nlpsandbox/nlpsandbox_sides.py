@@ -29,6 +29,7 @@ class EntryColumns(Struct, frozen=True):
     list_name: str
     stored_list: str
     stored_type: str
+    label: str | None = None
 
 
 Instance = tuple[str, Any, Any, Any]
@@ -64,7 +65,9 @@ class Release(Struct, frozen=True):
 def columns(task: Task, release: str) -> EntryColumns:
     """Release 3.1.0 knows addresses, 4.3.0 locations; each reads the other's files under its own names."""
     known = TASKS.get(dict(task.client.releases).get(release, task.id), task)
-    return EntryColumns(known.client.name or known.id, known.array, task.array, task.type_field or task.label or "")
+    return EntryColumns(
+        known.client.name or known.id, known.array, task.array, task.type_field or task.label or "", task.label
+    )
 
 
 def read_files(

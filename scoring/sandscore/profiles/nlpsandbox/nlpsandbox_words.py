@@ -11,11 +11,11 @@ from sandscore.profiles.nlpsandbox.penn_treebank import DOUBLE_WORDS, MARKS, WOR
 Split = Callable[[str], list[tuple[int, str]]]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Codes = NDArray[np.uint8]
 
-_CODES = [chr(code) for code in range(0x3002)]
-_WHITE_SPACE = np.array([character.isspace() for character in _CODES])
-_MARKED = np.array([character in MARKS for character in _CODES])
-"""By code point; the last entry stands for all that lie above, of which none is white space or marked."""
+_WHITE_SPACE = bytes(chr(code).isspace() for code in range(256))
+_MARKED = bytes(chr(code) in MARKS for code in range(256))
+"""By code point, of which only those of ASCII are looked up."""
 
 
 class TextWords(Struct, frozen=True):
@@ -42,12 +42,13 @@ def words_by_rules(texts: Sequence[str], split: Split) -> TextWords:
 
 
 def treebank_words(texts: Sequence[str], split: Split) -> TextWords:
-    """The same for Treebank tokens."""
-    joined = "\n".join(texts)
-    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
+    """The same for Treebank tokens; of texts that are all ASCII those that no rule looks at are cut together."""
+    ruled = ~np.fromiter(map(str.isascii, texts), np.bool_, len(texts))
+    joined = "\n".join(texts if not ruled.any() else [text if text.isascii() else "" for text in texts])
+    codes = np.frombuffer(joined.encode(), np.uint8)
     sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    sizes[ruled] = 0
     begins = np.cumsum(sizes + 1) - sizes - 1
-    ruled = np.zeros(len(texts), np.bool_)
     ruled[_text_at(begins, _marks(codes))] = True
     lower = joined.lower()
     if any(word in lower for word in DOUBLE_WORDS):
@@ -76,16 +77,21 @@ def _text_at(begins: Integers, places: Integers) -> Integers:
     return np.searchsorted(begins, places, "right") - 1
 
 
-def _marks(codes: NDArray[np.uint32]) -> Integers:
+def _among(codes: Codes, table: bytes) -> Flags:
+    """What a table says of each of these characters."""
+    return np.frombuffer(bytearray(codes.tobytes().translate(table)), np.bool_)
+
+
+def _marks(codes: Codes) -> Integers:
     """Where a character stands that some rule may look at."""
-    marked = np.take(_MARKED, codes, mode="clip")
+    marked = _among(codes, _MARKED)
     hyphen = codes == ord("-")
     marked[1:] |= hyphen[1:] & hyphen[:-1]
     return np.flatnonzero(marked)
 
 
-def _runs(codes: NDArray[np.uint32]) -> tuple[Integers, Integers]:
+def _runs(codes: Codes) -> tuple[Integers, Integers]:
     """Where runs of other than white space begin and end."""
-    solid = np.concatenate(([False], ~np.take(_WHITE_SPACE, codes, mode="clip"), [False]))
+    solid = np.concatenate(([False], ~_among(codes, _WHITE_SPACE), [False]))
     edges = np.flatnonzero(solid[1:] != solid[:-1])
     return edges[::2], edges[1::2]

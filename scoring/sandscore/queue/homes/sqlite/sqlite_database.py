@@ -6,14 +6,14 @@ Rows of the database as submissions.
 import datetime
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import overload
 
 import msgspec
 
 from sandscore.base.clock import read, uptime, utc_now, written
-from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
+from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault, SandscoreError
 from sandscore.base.process_identity import boot, gone
 from sandscore.base.whole_files import part_of, told
 from sandscore.queue.disk_space import full
@@ -149,12 +149,19 @@ class Database:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """All of it or nothing; on disk when this ends. First comes what the journal alone knows, and what the ledger
         is given goes into the journal too."""
-        with self._transaction() as connection:
-            self._journal.catch_up(connection)
-            before = last_line(connection)
-            yield connection
-            if told := lines_in(connection, before):
-                self._journal.disclosed(connection, told)
+        size: int | None = None
+        try:
+            with self._transaction() as connection:
+                self._journal.catch_up(connection)
+                size, before = self._journal.size(), last_line(connection)
+                yield connection
+                if told := lines_in(connection, before):
+                    self._journal.disclosed(connection, told)
+        except BaseException:
+            if size is not None and self._journal.size() > size:
+                with suppress(SandscoreError, OSError), self._transaction() as connection:
+                    self._journal.take_back(connection, size)
+            raise
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

@@ -98,7 +98,6 @@ class SubmissionJournal:
     def __init__(self, root: Path) -> None:
         self.path = private_path(root, FILE)
         self._attempts = private_path(root, "attempts")
-        self._end, self._end_at = ChainEnd(), 0
 
     def submitted(self, connection: sqlite3.Connection, row: SubmittedRow) -> None:
         """A new submission, into both, and on disk before anybody is told its id."""
@@ -114,7 +113,7 @@ class SubmissionJournal:
 
     def behind(self, connection: sqlite3.Connection) -> bool:
         """Whether the journal knows more than the database."""
-        return self._size() != _offset(connection)
+        return self.size() != _offset(connection)
 
     def catch_up(self, connection: sqlite3.Connection) -> int:
         """Take up what the database missed; how many submissions that were."""
@@ -125,6 +124,14 @@ class SubmissionJournal:
             os.truncate(self.path, offset)
             return 0
         return self._take_up(connection, self._read(offset))
+
+    def take_back(self, connection: sqlite3.Connection, size: int) -> None:
+        """Lines of a transaction that failed, a full disk's for example: whoever asked was told that it failed.
+
+        Whoever wrote after it would have caught up with them before, so that the database would know more.
+        """
+        if _offset(connection) == size < self.size():
+            os.truncate(self.path, size)
 
     def require_whole(self, connection: sqlite3.Connection) -> None:
         """Raise JournalDamage unless what the database has read is as it was written."""
@@ -163,7 +170,7 @@ class SubmissionJournal:
         The file is of another length than before: whoever remembers its end looks again.
         """
         entries = [_renamed(entry, team, pseudonym) for entry in self._read(0)]
-        before, lines, end = self._size(), list[bytes](), ChainEnd()
+        before, lines, end = self.size(), list[bytes](), ChainEnd()
         for entry in entries:
             line, end = chained(json.encode(entry), end)
             lines.append(line)
@@ -171,7 +178,7 @@ class SubmissionJournal:
             line, end = chained(json.encode(JournalLine()), end)
             lines.append(line)
         write_synced(self.path, lines)
-        _remember(connection, self._size())
+        _remember(connection, self.size())
 
     def _missing(
         self, connection: sqlite3.Connection, faults: Sequence[JournalFault], entries: Sequence[JournalLine]
@@ -201,12 +208,12 @@ class SubmissionJournal:
                     (Status.REJECTED, CANCELLED, entry.cancelled),
                 )
             add_lines(connection, entry.disclosed)
-        _remember(connection, self._size())
+        _remember(connection, self.size())
         return adopted
 
     def _append(self, connection: sqlite3.Connection, entry: JournalLine, *, wait: bool = True) -> None:
-        size = self._size()
-        line, end = chained(json.encode(entry), self._end_of(size))
+        size = self.size()
+        line, _ = chained(json.encode(entry), self._end_of(size))
         try:
             with self.path.open("ab") as file:
                 try:
@@ -219,15 +226,11 @@ class SubmissionJournal:
                     raise
         except OSError as fault:
             raise InfrastructureFault(f"{self.path} cannot be written: {fault.strerror}") from None
-        self._end, self._end_at = end, size + len(line)
-        _remember(connection, self._end_at)
+        _remember(connection, size + len(line))
 
     def _end_of(self, size: int) -> ChainEnd:
         """The newest line of the file, which is that long; read from its last bytes where they are enough."""
-        if size != self._end_at:
-            self._end = self._newest(size) or self._whole(size)
-            self._end_at = size
-        return self._end
+        return (self._newest(size) or self._whole(size)) if size else ChainEnd()
 
     def _newest(self, size: int) -> ChainEnd | None:
         with self.path.open("rb") as file:
@@ -268,7 +271,8 @@ class SubmissionJournal:
         with self.path.open("rb") as file:
             return file.read(-1 if size is None else size)
 
-    def _size(self) -> int:
+    def size(self) -> int:
+        """In bytes."""
         return self.path.stat().st_size if self.path.exists() else 0
 
 

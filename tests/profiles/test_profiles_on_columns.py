@@ -1,0 +1,90 @@
+"""Profiles that score columns say of them what they say of the files, and are only given columns that say it all."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandscore.annotations.input_files import load_files
+from sandscore.base.own_rows import OWN_ROWS
+from sandscore.conformance.drawn_corpora import DrawnCorpus
+from sandscore.profiles.profile import OriginalScorer, ProfileInput
+from sandscore.profiles.profile_registry import PROFILES, find_profile
+from sandscore.scoring.card_building import Question, dumped
+from sandscore.scoring.profile_cards import as_the_original_reads, score_as
+from sandscore.scoring.scoring_flow import score_files
+from sandscore.task_table.task import TASKS
+
+ON_COLUMNS = [
+    name
+    for name in OWN_ROWS["sandscore.profiles"]
+    if PROFILES.find(name).evaluate_columns is not OriginalScorer.evaluate_columns
+]
+ADDRESS = TASKS["address"]
+
+
+def test_some_score_columns() -> None:
+    assert "nlpsandbox-client" in ON_COLUMNS
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("name", ON_COLUMNS)
+def test_columns_as_files(name: str, task: str, tmp_path: Path) -> None:
+    profile = find_profile(name)
+    assert profile is not None
+    for seed in range(3):
+        corpus = DrawnCorpus(TASKS[task], seed, notes=12)
+        corpus.predictions.pop(corpus.notes[seed]["identifier"])
+        loaded = corpus.loaded(tmp_path)
+        assert loaded.entries.keys() == {"gold", "predictions"}
+        given = corpus.written()
+        files = profile.evaluate(
+            ProfileInput(corpus.task, given["notes"], given["gold"], given["predictions"]), profile.settings
+        )
+        assert profile.evaluate_columns(corpus.task, loaded, profile.settings) == files
+
+
+Change = Callable[[dict[str, Any]], object]
+ORDINARY: dict[str, Change] = {
+    "as it is": lambda row: None,
+    "no label": lambda row: row.pop("addressType"),
+    "no confidence": lambda row: row.pop("confidence"),
+}
+ODD: dict[str, Change] = {
+    "an empty label": lambda row: row.update(addressType=""),
+    "a number with a point": lambda row: row.update(start=float(row["start"])),
+    "a property nobody knows": lambda row: row.update(more=1),
+    "an entity": lambda row: row.update(entityId="e"),
+    "a text that is not there": lambda row: row.update(text="nowhere"),
+}
+
+
+@pytest.mark.parametrize("side", ["gold", "predictions"])
+@pytest.mark.parametrize("how", [*ORDINARY, *ODD])
+def test_files_that_say_more_than_columns_are_read_again(how: str, side: str, tmp_path: Path) -> None:
+    corpus = DrawnCorpus(ADDRESS, seed=1)
+    inputs = corpus.files(tmp_path)
+    listed = json.loads((tmp_path / f"{side}.json").read_text())
+    ({**ORDINARY, **ODD})[how](listed[2][ADDRESS.array][0])
+    (tmp_path / f"{side}.json").write_text(json.dumps(listed))
+    loaded = load_files(ADDRESS, inputs)
+    assert (side in loaded.entries) == (how in ORDINARY)
+    for name in ON_COLUMNS:
+        profile, question = find_profile(name), Question(ADDRESS)
+        assert profile is not None
+        scored = score_files(question, profile, inputs)
+        assert (scored.given is None) == (how in ORDINARY)
+        card, result = score_as(profile, question, as_the_original_reads(profile, ADDRESS, inputs, loaded), loaded)
+        assert (dumped(scored.card), scored.table) == (dumped(card), result.table.rstrip("\n"))
+
+
+def test_labels_that_are_spelt_otherwise(tmp_path: Path) -> None:
+    """City is the label city, which the NLP Sandbox client does not know; its types differ where the spelling does."""
+    task = TASKS["address"]
+    corpus = DrawnCorpus(task, seed=1)
+    row = next(iter(corpus.gold.values()))[0]
+    row[str(task.label)] = "City"
+    loaded = load_files(task, corpus.files(tmp_path))
+    assert not loaded.entries  # predictions repeat every second annotation of gold
