@@ -574,6 +574,21 @@ def test_three_connections_and_those_of_the_dead_are_free_again(tmp_path: Path) 
             other.end(lane, locks)
 
 
+def test_status_calls_of_all_workers_are_one_at_a_time(tmp_path: Path) -> None:
+    """A second is over, and the first call still waits for its answer."""
+    one, other = AccountBudget(tmp_path, 100_000), AccountBudget(tmp_path, 100_000)
+
+    async def go() -> None:
+        held = await one.begin(Lane.STATUS)
+        second = asyncio.ensure_future(other.begin(Lane.STATUS))
+        await asyncio.sleep(1.3)
+        assert not second.done()
+        one.end(Lane.STATUS, held)
+        other.end(Lane.STATUS, await asyncio.wait_for(second, 10))
+
+    asyncio.run(go())
+
+
 def test_a_status_call_begins_a_pause_after_the_answer_of_the_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
