@@ -23,6 +23,8 @@ from sandscore.intake.team_registry import TeamRegistry
 
 MEGABYTE = 1 << 20
 TIMES = 60
+MOST_TIMES = 3.0
+"""An accepted submission of 1 MB beside writing and syncing it, both at the 95th of a hundred; measured 2.0."""
 
 
 def besieged(folder: Path, submissions: int, connections: int, kills: int, seed: int) -> None:
@@ -72,7 +74,8 @@ def main() -> None:
     submissions, connections, kills, seed = [*map(int, sys.argv[1:]), *(5000, 1000, 20, 1)[len(sys.argv) - 1 :]]
     with tempfile.TemporaryDirectory(prefix="sandscore-load-") as folder:
         besieged(Path(folder) / "siege", submissions, connections, kills, seed)
-        timed(Path(folder) / "timed")
+        if timed(Path(folder) / "timed") > MOST_TIMES:
+            sys.exit(f"an accepted submission may take {MOST_TIMES} times as long as writing and syncing it")
 
 
 if __name__ == "__main__":

@@ -51,7 +51,8 @@ people's formats are read with `--from` ([formats.md](formats.md)).
 
 `sandscore validate date predictions.json --notes notes.json` says everything that is wrong with a file. Where one cause
 explains it, as where offsets begin at 1 or an end was written for a length, it says so first, and
-`--fix -o mended.json` writes a file in which it is undone.
+`--fix -o mended.json` writes a file in which it is undone. The cause is looked for among the first 200,000 texts that
+do not stand where they are said to; a mended file is proven whole, or not written.
 
 ## The tasks
 

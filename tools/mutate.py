@@ -6,6 +6,7 @@
     python tools/mutate.py ranking --seed 2      # other places
     python tools/mutate.py queue --near          # only with the test files that name the module of the fault, or the
                                                  # records of its whole room (``tests/struct_values.py``)
+    python tools/mutate.py intake --slow         # with the slow tests too: those of whole servers are
     python tools/mutate.py queue --seconds 20    # what nobody has noticed by then counts as a survivor
 
 The places are drawn by a seed, so that a survivor can be looked at again. A room is a package of sandscore; its tests
@@ -41,7 +42,7 @@ TESTS_OF = {
 """Tests that are not in a folder of the room's name: two of these names are modules of the standard library, and the
 suites of conformance are tested by being handed planted faults."""
 NOT_ROOMS = frozenset({"conformance"})
-MARKED = "not engine and not browser and not peer and not slow"
+MARKED = "not engine and not browser and not peer"
 _PASSES = (0, 5)
 """Exit codes of pytest: all pass; all of them are left out."""
 COMPARISONS: dict[type[ast.cmpop], str] = {
@@ -181,8 +182,9 @@ def copy_of_the_checkout(folder: Path) -> Path:
 class Grounds:
     """A copy of the checkout in which faults are planted."""
 
-    def __init__(self, folder: Path, *, near: bool = False, seconds: float | None = None) -> None:
+    def __init__(self, folder: Path, *, near: bool = False, slow: bool = False, seconds: float | None = None) -> None:
         self.folder, self.near, self.seconds = copy_of_the_checkout(folder), near, seconds
+        self.marked = MARKED if slow else f"{MARKED} and not slow"
 
     def notices(self, plant: Plant, tests: Sequence[Path]) -> bool:
         """Whether one of the tests fails with the fault in place: the nearest file by itself, then all others."""
@@ -198,7 +200,7 @@ class Grounds:
     def passes(self, tests: Sequence[Path]) -> bool:
         if not tests:
             return True
-        words = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=no", "-m", MARKED]
+        words = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=no", "-m", self.marked]
         environment = os.environ | {"PYTHONPATH": str(self.folder / "scoring"), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, *words, *map(str, tests)]
         try:
@@ -234,11 +236,11 @@ def _files(folder: Path, given: Path) -> Iterator[Path]:
 
 
 def survivors(
-    room: str, number: int, seed: int, *, near: bool = False, seconds: float | None = None
+    room: str, number: int, seed: int, *, near: bool = False, slow: bool = False, seconds: float | None = None
 ) -> Iterator[Plant]:
     """The faults of a room that its tests do not notice."""
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
-        grounds = Grounds(Path(folder), near=near, seconds=seconds)
+        grounds = Grounds(Path(folder), near=near, slow=slow, seconds=seconds)
         tests, plants = tests_of(room), drawn(room, number, seed)
         used = {path for plant in plants for path in grounds.nearest_first(plant, tests)}
         if not grounds.passes(sorted(used)):
@@ -256,10 +258,11 @@ def main() -> int:
     parser.add_argument("--places", type=int, default=PLACES)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--near", action="store_true", help="only test files that name the module of the fault")
+    parser.add_argument("--slow", action="store_true", help="the slow tests too")
     parser.add_argument("--seconds", type=float, help="how long the tests of a room may look for one fault")
     asked = parser.parse_args()
     left = {
-        room: len([*survivors(room, asked.places, asked.seed, near=asked.near, seconds=asked.seconds)])
+        room: len([*survivors(room, asked.places, asked.seed, near=asked.near, slow=asked.slow, seconds=asked.seconds)])
         for room in asked.rooms
     }
     print(*(f"{room}: {number} of {asked.places} survive" for room, number in left.items()), sep="\n")

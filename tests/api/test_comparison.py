@@ -40,7 +40,7 @@ def test_the_numbers_are_those_of_a_board(measure: str) -> None:
     ]
     board = rank([as_entry(side) for side in sides], BoardRules(headline=measure))
     pair = board.pairwise[0]
-    sign = 1 if pair.a == "a" else -1
+    sign = 1 if pair.a == "b" else -1
     a, b = (as_entry(side).card for side in sides)
     found = compare(a, b, measure)
     assert found.difference == sign * (pair.delta or 0)
@@ -78,8 +78,8 @@ def test_gains_and_losses_by_label(tmp_path: Path) -> None:
     b = {"Y": {"instance_strict": {"tp": 5, "fp": 1, "fn": 5}}, "M": {"instance_strict": {"tp": 1, "fp": 0, "fn": 0}}}
     same = {"S": {"instance_strict": {"tp": 1, "fp": 1, "fn": 1}}}
     found = compare(card("a", [(1, 0, 0)], per_label=a | same), card("b", [(0, 0, 1)], per_label=b | same))
-    assert [(c.label, c.fewer_errors) for c in found.gains] == [("Y", 5)]
-    assert [(c.label, c.fewer_errors) for c in found.losses] == [("M", -3)]
+    assert [(c.label, c.fewer_errors) for c in found.gains] == [("M", 3)]
+    assert [(c.label, c.fewer_errors) for c in found.losses] == [("Y", -5)]
     found.save(tmp_path / "comparison.json")
     assert json.loads((tmp_path / "comparison.json").read_text()) == json.loads(json.dumps(found.to_dict()))
     assert found.notes[0].a == Counts(1, 0, 0)
@@ -117,7 +117,7 @@ def test_other_notes_are_refused() -> None:
 
 
 def test_what_the_data_set_is_called_makes_no_difference() -> None:
-    assert compare(card("a", [(1, 0, 0)], dataset="x"), card("b", [(0, 0, 1)])).difference == 1
+    assert compare(card("a", [(1, 0, 0)], dataset="x"), card("b", [(0, 0, 1)])).difference == -1
 
 
 def test_a_measure_both_cards_have() -> None:
@@ -136,5 +136,5 @@ def test_what_is_no_card_is_named() -> None:
 def test_better_systems_are_further_ahead() -> None:
     rows = {skill: drawn_rows(skill, 80, 3) for skill in (0.5, 0.7, 0.9)}
     last = card("last", drawn_rows(0.3, 80, 3))
-    ahead = [compare(card("x", of), last).difference or 0 for of in rows.values()]
+    ahead = [compare(last, card("x", of)).difference or 0 for of in rows.values()]
     assert all(low < high for low, high in pairwise(ahead))

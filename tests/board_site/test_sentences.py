@@ -865,7 +865,7 @@ def test_who_leads_alone_need_not_beat_everybody() -> None:
 
 
 def test_no_interval_is_spoken_of_where_none_is() -> None:
-    ranked = rank([card_entry(json.dumps(card_content("s0", [(9, 0, 1)] * 9)).encode(), "")], BoardRules(resamples=99))
+    ranked = rank([card_entry(json.dumps(card_content("s0", [(9, 0, 1)] * 9)).encode(), "")], BoardRules(resamples=100))
     (row,) = ranked.rows
     measures = {name: of.model_copy(update={"f1_ci": None}) for name, of in row.measures.items()}
     bare = row.model_copy(update={"chosen_ci": None, "measures": measures})

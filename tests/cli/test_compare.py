@@ -63,7 +63,7 @@ def test_a_loss_that_may_be_chance_fails_only_where_any_does(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Gold has both dates of each of eight notes; a finds all 16, b lacks one: F1 30/31, and one patient differs, so
-    that half of all coins give a difference as large: p is 1. By hand: 1 - 30/31 = .032258."""
+    that half of all coins give a difference as large: p is 1. By hand: 30/31 - 1 = -.032258."""
     both = [(0, 5), (7, 12)]
     gold = written(tmp_path, "gold.json", [both] * 8)
     b = written(tmp_path, "b.json", [both[:1], *[both] * 7])
@@ -71,7 +71,7 @@ def test_a_loss_that_may_be_chance_fails_only_where_any_does(
     over = ["--gold", gold, "--notes", str(tmp_path / "notes.json"), "--fail-if-worse"]
     code, found = told([gold, b, *over], capsys)
     assert code == 0
-    assert found["difference"] == pytest.approx(1 / 31)
+    assert found["difference"] == pytest.approx(-1 / 31)
     assert (found["p"], found["b_better"], found["b_worse"]) == (1, 0, 1)
     assert found["notes"][0] == {
         "note": "n0",

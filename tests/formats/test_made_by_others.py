@@ -112,7 +112,7 @@ def test_transformers(how: str) -> None:
 
 def test_lists_without_names_are_as_many_as_the_notes(tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text(json.dumps([HF_GROUPS]), encoding="utf-8")
-    with pytest.raises(ParticipantFault, match="1 lists that do not say their notes, but 2 notes"):
+    with pytest.raises(ParticipantFault, match="1 list does not say of which note, but there are 2 notes"):
         read("hf", tmp_path / "p.json", NOTES)
     (tmp_path / "p.json").write_text(json.dumps([HF_GROUPS, [], []]), encoding="utf-8")
     with pytest.raises(ParticipantFault, match="only 2 notes to take in order"):

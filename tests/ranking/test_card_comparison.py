@@ -14,7 +14,7 @@ MEASURE = "instance_strict"
 
 
 def test_the_interval_lies_around_the_difference() -> None:
-    found = card_difference((GOOD, POOR), ("good", "poor"), MEASURE)
+    found = card_difference((POOR, GOOD), ("poor", "good"), MEASURE)
     assert found.difference is not None
     assert found.interval is not None
     assert found.difference == 1 - 91 / 120
@@ -24,7 +24,7 @@ def test_the_interval_lies_around_the_difference() -> None:
 
 
 def test_turned_round_the_difference_has_the_other_sign() -> None:
-    there, back = (card_difference(pair, ("a", "b"), MEASURE) for pair in ((GOOD, POOR), (POOR, GOOD)))
+    there, back = (card_difference(pair, ("a", "b"), MEASURE) for pair in ((POOR, GOOD), (GOOD, POOR)))
     assert there.difference is not None
     assert there.difference == -(back.difference or 0)
     assert back.interval is not None

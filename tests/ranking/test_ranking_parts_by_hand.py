@@ -57,7 +57,7 @@ def test_a_difference_that_is_not_defined() -> None:
 def test_the_interval_of_a_difference_is_of_the_same_patients() -> None:
     """Always half a point apart, whoever is drawn."""
     good, poor = card("a", [(2, 0, 0)] * 8), card("b", [(1, 1, 1)] * 8)
-    found = card_comparison.card_difference((good, poor), ("a", "b"), STRICT)
+    found = card_comparison.card_difference((poor, good), ("a", "b"), STRICT)
     assert (found.difference, found.interval) == (0.5, (0.5, 0.5))
     assert found.p is not None
     assert found.p < 0.05

@@ -143,3 +143,26 @@ def test_a_child_that_was_never_asked_to_the_end_ends_in_silence(module: str, as
     command = [sys.executable, "-m", f"sandscore.queue.children.{module}_process", str(tmp_path)]
     ran = subprocess.run(command, input=asked, capture_output=True, timeout=60, check=False)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+
+
+def test_a_child_ends_even_if_it_is_asked_to_where_nothing_gets_through() -> None:
+    """Its parent goes while it is in a destructor, out of which the interpreter lets no exception."""
+    program = (
+        "import msgspec, sys, time\nfrom sandscore.queue.children.child_answers import answer_once\n"
+        "class Slow:\n"
+        "    def __del__(self):\n"
+        "        print('in', file=sys.stderr, flush=True)\n"
+        "        time.sleep(60)\n"
+        "def work(_):\n"
+        "    Slow()\n"
+        "    time.sleep(60)\n"
+        "answer_once(work, msgspec.json.Decoder())\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stderr is not None
+        child.stdin.write(b"1\n")
+        child.stdin.flush()
+        assert child.stderr.readline() == b"in\n"
+        child.stdin.close()
+        assert (child.wait(timeout=30), child.stderr.read()) == (75, b"")

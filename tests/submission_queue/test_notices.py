@@ -12,14 +12,15 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from queue_samples import HALF, RIGHT, WRONG_PLACE, challenge_folder, hand_in, queue
+from queue_samples import CHALLENGE, HALF, RIGHT, WRONG_PLACE, challenge_folder, hand_in, queue, with_home
 from released_samples import words
 
 from sandscore.cli.main import run
+from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
 from sandscore.queue.notices import NoticeLedger, send
 from sandscore.queue.settings import ALL_EVENTS, Notices, Smtp
 from sandscore.queue.workspace import open_workspace
-from sandscore.records.submission import Event, Notice, Status, Submission, SubmissionKind
+from sandscore.records.submission import Event, Notice, Status, Submission, SubmissionKind, Verdict
 
 
 def notice(event: Event = Event.INVALID, submitter: str | None = "team@example.org", attempt: int = 1) -> Notice:
@@ -187,6 +188,32 @@ def test_a_notice_of_an_end_says_the_status_of_the_end(tmp_path: Path) -> None:
         (wrong, "started", "EVALUATION_IN_PROGRESS"),
         (wrong, "invalid", "INVALID"),
     }
+
+
+def test_what_ends_before_anybody_has_it_is_told(tmp_path: Path) -> None:
+    """Called back while it waits, and refused by the quota on failures: a failure each day is allowed, and the second
+    was handed in before the first was one."""
+    workspace = queue(tmp_path, f"{CHALLENGE}[quota.failures]\nday = 1\n")
+    back, _, late = hand_in(workspace), hand_in(workspace, WRONG_PLACE), hand_in(workspace)
+    assert run(["queue", "cancel", str(workspace.root), back]) == 0
+    for _ in range(2):
+        with_home(workspace, one_at_a_time)
+    lines = [json.loads(line) for line in (workspace.private / "notices.jsonl").read_text().splitlines()]
+    told = {(one["submission"], one["event"], one["status"]): (one["subject"], one["text"]) for one in lines}
+    assert len(told) == len(lines) == 2
+    subject = "Your submission {} for the task date was {}"
+    assert told[back, "cancelled", "REJECTED"] == (subject.format(back, "cancelled"), "cancelled")
+    assert told[late, "cancelled", "REJECTED"] == (subject.format(late, "refused"), TOO_MANY)
+
+
+TOO_MANY = "The team has as many failed submissions as it may have for now."
+
+
+async def one_at_a_time(home: EmbeddedHome) -> None:
+    """The oldest is found invalid, whoever comes next is asked for the quota."""
+    claims = [await home.claim(one, "w", 30.0) for one in await home.claimable(1)]
+    for claim in filter(None, claims):
+        await home.commit(claim, Verdict(Status.INVALID))
 
 
 def test_a_data_folder_that_moves_keeps_its_name_on_cards(tmp_path: Path) -> None:

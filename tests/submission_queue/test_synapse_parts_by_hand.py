@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from released_samples import released
 
 from sandscore.base.errors import InfrastructureFault, UsageFault
+from sandscore.disclosure.released import CALLED_BACK
 from sandscore.queue.homes.synapse import account_budget, synapse_claims, synapse_listing, synapse_session
 from sandscore.queue.homes.synapse.account_budget import AccountBudget, Lane, _seconds, lane_of
 from sandscore.queue.homes.synapse.status_record import (
@@ -298,7 +299,7 @@ def test_a_claim() -> None:
     held_by_another = status(IN_PROGRESS)
     free = Edited(status(Status.RECEIVED, Record(attempt=2, losses=1, failures=3, after="x")))
     held = asyncio.run(claims(free).claim(ONE, "w" * 90, 5.0, None))
-    assert held is not None
+    assert isinstance(held, Claim)
     assert (held.attempt, held.submission.status, held.lease_seconds, len(held.nonce)) == (3, IN_PROGRESS, 5.0, 24)
     written = free.change_made
     assert written is not None
@@ -322,7 +323,7 @@ def test_a_claim() -> None:
 
 def test_a_claim_of_what_was_called_back_or_lost_too_often(monkeypatch: pytest.MonkeyPatch) -> None:
     back = Edited(status(Status.RECEIVED, Record(), cancel=True))
-    assert asyncio.run(claims(back).claim(ONE, "o", 5.0, None)) is None
+    assert asyncio.run(claims(back).claim(ONE, "o", 5.0, None)) == Verdict(Status.REJECTED, CALLED_BACK)
     assert back.change_made is not None
     assert (back.change_made.status, back.change_made.annotations["reason"]) == (Status.REJECTED, [CANCELLED])
     monkeypatch.setattr(synapse_claims, "gone", lambda owner: True)
@@ -358,7 +359,7 @@ def test_a_lease_is_written_three_times_in_its_length_and_looked_at_in_between(m
     edited = Edited(status(Status.RECEIVED, Record()))
     mine = claims(edited)
     claim = asyncio.run(mine.claim(ONE, "o", 30.0, None))
-    assert claim is not None
+    assert isinstance(claim, Claim)
 
     def beat(now: Seen, at: float) -> tuple[Signal, bool]:
         """What it says, and whether it was written."""
@@ -418,6 +419,11 @@ def test_handing_back() -> None:
     assert last is not None
     assert last.record.help
     assert release(status(Status.SCORED), ours=True) is None
+    edited, told = Edited(status(IN_PROGRESS, cancel=True)), list[Verdict]()
+    over = asyncio.run(
+        claims(edited).release(CLAIM, "", our_fault=True, ending=lambda _, verdict: told.append(verdict))
+    )
+    assert [over] == told == [Verdict(Status.REJECTED, CALLED_BACK)]
     back = release(status(IN_PROGRESS, cancel=True), ours=True)
     assert back is not None
     assert back.status is Status.REJECTED

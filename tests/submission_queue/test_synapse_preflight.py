@@ -138,6 +138,8 @@ def test_workers_enforce_the_quota_when_they_claim(queue: Queue, tmp_path: Path)
     assert [queue.status(key) for key in keys] == ["SCORED", "SCORED", "REJECTED", "REJECTED"]
     assert queue.status(other) == "SCORED"
     assert "all 2 submissions it may make in a day; the next slot opens at" in queue.annotations(keys[2])["reason"]
+    subjects = [one["subject"] for one in queue.world.messages]
+    assert [subjects.count(f"Your submission {key} for the task date was refused") for key in keys] == [0, 0, 1, 1]
     assert sandscore("queue", "requeue", keys[2], "--state", state).code == 0
     assert work(state).code == 0
     assert queue.status(keys[2]) == "SCORED"

@@ -21,6 +21,7 @@ from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import MissingFile, OrganiserFault
 from sandscore.base.file_marks import Marks, marks_of, settled
+from sandscore.base.terminal_text import one_line
 from sandscore.base.whole_files import told, write_file
 from sandscore.task_table.task import Task
 
@@ -71,10 +72,16 @@ class Reference:
 
 def write_index(task: Task, gold: Path, notes: Path, output: Path, *, whole_names: bool = False) -> Loaded:
     """Reads both and writes the index; the value is what was read. Nothing is written where either is not valid."""
+    for path in (gold, notes):
+        with opened(path):  # is there, and may be read
+            pass
     before = marks_of(gold), marks_of(notes)
     known = load_files(task, Inputs(gold=gold, notes=notes), whole_names=whole_names)
-    if known.faulty("gold", "notes"):
-        raise OrganiserFault("gold or notes are not valid; no index was made")
+    for role, path in (("notes", notes), ("gold", gold)):
+        if known.faulty(role):
+            first = next(one for one in known.findings[role].problems if one.severity == "error")
+            where = one_line(f"{path}:{first.pointer}", None)
+            raise OrganiserFault(f"{where}: {first.message}; no index was made")
     with told(output):
         _write(known, task, before, gold, notes, output)
     return known

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from sandscore.annotations.input_files import UNWATCHED, ReadingWatch
 from sandscore.api.results import HEADLINE, Comparison, LabelDifference, Result
+from sandscore.base.byte_sources import opened
 from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import one_line
 from sandscore.formats.foreign_input import Labels, task_in
@@ -53,13 +54,13 @@ def compare(
     task: str | Task | None = None,
     source: str | None = None,
 ) -> Comparison:
-    """How far ``a`` is ahead of ``b`` on the same notes: results, score cards, paths of cards, or predictions.
+    """How far ``b``, the new one, is ahead of ``a`` on the same notes: results, cards, paths of cards, or predictions.
 
     ``measure`` is ``instance_strict`` unless it is named. Cards that no board would put together are refused: another
     task, profile, version or gold, other notes or patients. Paths of predictions are scored first, against ``gold``;
     ``task`` is the one that gold holds, ``source`` the format of predictions where their content leaves a doubt.
 
-    >>> comparison = ss.compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json", "token")
+    >>> comparison = ss.compare("leaderboard/cards/date-weak.json", "leaderboard/cards/date-good.json", "token")
     >>> comparison.difference > 0, comparison.patients
     (True, 18)
     """
@@ -95,6 +96,8 @@ def _scored(given: object, measure: str, inputs: ComparisonInputs, watch: Readin
     """Predictions, scored; None of what is a card already."""
     if not isinstance(given, str | os.PathLike) or _is_card(str(given)):
         return None
+    with opened(Path(given)):  # is there, and may be read
+        pass
     if inputs.gold is None:
         raise UsageFault(
             f"{one_line(given)}: is no score card; predictions are compared with --gold FILE (and --notes)"

@@ -314,7 +314,7 @@ class Result(_Value):
 class LabelDifference(Struct, frozen=True):
     """A label on which two cards differ, and what each counts there.
 
-    >>> comparison = ss.compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json")
+    >>> comparison = ss.compare("leaderboard/cards/date-weak.json", "leaderboard/cards/date-good.json")
     >>> most = comparison.gains[0]
     >>> most.label, most.fewer_errors > 0
     ('MM/DD/YYYY', True)
@@ -326,18 +326,19 @@ class LabelDifference(Struct, frozen=True):
 
     @property
     def fewer_errors(self) -> int:
-        """How many errors the first has less than the second."""
-        return self.b.fp + self.b.fn - self.a.fp - self.a.fn
+        """How many errors b, the new one, has less than a."""
+        return self.a.fp + self.a.fn - self.b.fp - self.b.fn
 
 
 class Comparison(_Value):
-    """How far the first of two cards is ahead of the second on the same notes.
+    """How far b, the new one of two cards, is from a, the old one, on the same notes.
 
-    ``difference`` is F1 of a less F1 of b, with its 95 % interval over patients and the p of a paired randomisation
-    test: the numbers of a board of these two. ``notes`` are those that differ; ``gains`` are the labels on which a
-    makes fewer errors than b, ``losses`` those on which it makes more.
+    ``difference`` is the score of b less that of a, with its 95 % interval over patients and the p of a paired
+    randomisation test: the numbers of a board of these two. Above naught b has more, which is better unless less is
+    better by the measure (``lower``). ``notes`` are those that differ; ``gains`` are the labels on which b makes fewer
+    errors than a, ``losses`` those on which it makes more.
 
-    >>> comparison = ss.compare("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json")
+    >>> comparison = ss.compare("leaderboard/cards/date-weak.json", "leaderboard/cards/date-good.json")
     >>> comparison.difference > 0, comparison.p < 0.05
     (True, True)
     """
@@ -372,7 +373,7 @@ class Comparison(_Value):
 
     def b_is_worse(self, *, for_sure: bool = True) -> bool:
         """Whether b's value is worse than a's, and ``for_sure``: p is .05 at most."""
-        if self.difference is None or self.difference == 0 or (self.difference < 0) != self.lower:
+        if self.difference is None or self.difference == 0 or (self.difference > 0) != self.lower:
             return False
         return not for_sure or (self.p is not None and self.p <= _SURE)
 
@@ -393,12 +394,12 @@ class Comparison(_Value):
 
     @property
     def gains(self) -> list[LabelDifference]:
-        """Labels on which a makes fewer errors, the most first."""
+        """Labels on which b makes fewer errors, the most first."""
         return sorted((c for c in self.labels if c.fewer_errors > 0), key=lambda change: -change.fewer_errors)
 
     @property
     def losses(self) -> list[LabelDifference]:
-        """Labels on which a makes more errors, the most first."""
+        """Labels on which b makes more errors, the most first."""
         return sorted((c for c in self.labels if c.fewer_errors < 0), key=lambda change: change.fewer_errors)
 
     def to_dict(self) -> dict[str, Any]:
@@ -435,7 +436,7 @@ class Comparison(_Value):
             said += [f"{word} by label: {named}"] if named else []
         names = [card.submission or card.team or word for card, word in zip(self.cards, "ab", strict=True)]
         what = "F1" if getattr(self.cards[0].measures[self.measure], "formula", None) is None else "score"
-        heads = ("measure", f"{what} of a", f"{what} of b", "a - b", "95 % interval", "p")
+        heads = ("measure", f"{what} of a", f"{what} of b", "b - a", "95 % interval", "p")
         bars = [IntervalBar(self.difference, self.interval, least=-1)]
         return ValueView(f"a: {names[0]}, b: {names[1]}", heads, [row], bars, said)
 
@@ -447,7 +448,7 @@ def _verdict(found: Comparison) -> str:
         return f"b is as good as a by {found.measure}"
     word = "worse" if found.b_is_worse(for_sure=False) else "better"
     sign = 1 if found.difference > 0 else -1
-    ends = sorted(sign * end for end in found.interval or ())
+    ends = sorted(sign * end + 0.0 for end in found.interval or ())  # never -0.0
     spread = f", 95 % {ends[0]:.3f} to {ends[1]:.3f}" if ends else ""
     p = "" if found.p is None else f", p {found.p:.2g}"
     return f"b is {word} than a by {abs(found.difference):.3f} ({found.measure}{spread}{p})"

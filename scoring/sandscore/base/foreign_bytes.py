@@ -49,16 +49,10 @@ _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
 
 def named(data: memoryview, fault: str) -> str:
     """The fault of a file that could not be read, or what the file is instead, where its beginning says so."""
+    unread = no_text(data)
+    if unread is not None:
+        return unread
     begin = bytes(data[:_SEEN])
-    packed = next((what for magic, what in _BEGINNINGS if begin.startswith(magic)), None)
-    if packed is not None:
-        return f"this is {packed}"
-    if begin[_TAR : _TAR + 5] == b"ustar":
-        return "this is a tar archive: take the JSON file out of it"
-    if _is_utf16(begin[:64]):
-        return "this is UTF-16 text: write it as UTF-8"
-    if _is_binary(begin):
-        return "this is binary, not text, and of no kind that is known here"
     text = begin.decode("utf-8", "replace").removeprefix("\ufeff").lstrip()
     look = next((what for look, what in _LOOKS if re.match(look, text, re.IGNORECASE)), None)
     if look is None and text[:1] in "[{" and re.search(_CONSTANTS, text) and "'" in text:
@@ -76,6 +70,19 @@ def named(data: memoryview, fault: str) -> str:
     if any(sign in fault.lower() for sign in _CUT) and text[:1] in ("[", "{"):
         return f"the file is cut off: its end is missing ({fault})"
     return fault
+
+
+def no_text(data: memoryview) -> str | None:
+    """What a file is that holds no text in UTF-8, as a sentence; None where it may be text."""
+    begin = bytes(data[:_SEEN])
+    packed = next((what for magic, what in _BEGINNINGS if begin.startswith(magic)), None)
+    if packed is not None:
+        return f"this is {packed}"
+    if begin[_TAR : _TAR + 5] == b"ustar":
+        return "this is a tar archive: take the JSON file out of it"
+    if _is_utf16(begin[:64]):
+        return "this is UTF-16 text: write it as UTF-8"
+    return "this is binary, not text, and of no kind that is known here" if _is_binary(begin) else None
 
 
 def _is_utf16(begin: bytes) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from sandscore.base.errors import UsageFault
+from sandscore.base.terminal_text import one_line
 from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.transports import AddressDoor
 from sandscore.records.run_record import Outcome, RunFault, RunLimits
@@ -70,7 +71,7 @@ def local_process(command: str, limits: RunLimits) -> Iterator[LocalProcess]:
             preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 (no thread runs yet)
         )
     except (OSError, ValueError, IndexError) as fault:
-        raise UsageFault(f"the command cannot be started: {fault}") from None
+        raise UsageFault(f"the command cannot be started: {_reason(fault)}") from None
     running = LocalProcess(process, port, limits)
     try:
         yield running
@@ -86,3 +87,9 @@ def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port: int = probe.getsockname()[1]
         return port
+
+
+def _reason(fault: Exception) -> str:
+    if not isinstance(fault, OSError):
+        return "it is empty" if isinstance(fault, IndexError) else str(fault)
+    return f"{one_line(fault.filename or '')}: {(fault.strerror or 'it was refused').lower()}"

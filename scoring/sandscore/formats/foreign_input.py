@@ -7,13 +7,12 @@ the file has them, so that validation lists them all as it does for a file of ou
 import json
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from sandscore.base.byte_sources import InputFile, NamedBytes
+from sandscore.base.byte_sources import InputFile, NamedBytes, opened
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.base.terminal_text import one_line
 from sandscore.formats import FORMATS
@@ -113,8 +112,9 @@ def recognised(path: str, task: Task) -> str | None:
 def task_in(path: str) -> Task:
     """The task whose annotations a file of ours holds."""
     beginning = b""
-    with suppress(OSError, ValueError), open(path, "rb") as file:  # noqa: PTH123
-        beginning = file.read(_LOOK)
+    if path != "-":
+        with opened(path) as source:
+            beginning = bytes(source.data[:_LOOK])
     item = _first_item(beginning)
     found = [task for task in TASKS.values() if isinstance(item, dict) and task.array in item]
     if len(found) != 1:

@@ -12,6 +12,7 @@ from sandscore.annotations.json_blocks import form_of
 from sandscore.base import strict_json
 from sandscore.base.byte_sources import InputFile, opened
 from sandscore.base.errors import MissingFile, ParticipantFault, UsageFault
+from sandscore.base.foreign_bytes import named, no_text
 from sandscore.base.terminal_text import cited
 from sandscore.base.whole_files import replace_folder, room_beside, told, write_file
 from sandscore.formats.corpus import FormatFiles, Output
@@ -35,7 +36,8 @@ def read_text(path: InputFile) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as fault:
-        raise ParticipantFault(f"{path}: byte {fault.start} is not UTF-8") from None
+        told = no_text(memoryview(data)) or f"byte {fault.start} is not UTF-8: save the file as UTF-8"
+        raise ParticipantFault(f"{path}: {told}") from None
 
 
 def read_json(path: InputFile) -> Any:
@@ -46,7 +48,7 @@ def read_json(path: InputFile) -> Any:
             return [strict_json.loads(line) for line in data.split(b"\n") if line.strip()]
         return strict_json.loads(data)
     except strict_json.JsonFault as fault:
-        raise ParticipantFault(f"{path}: {fault}") from None
+        raise ParticipantFault(f"{path}: {named(memoryview(data), str(fault))}") from None
 
 
 def text_lines(text: str) -> Iterator[tuple[int, str]]:

@@ -6,7 +6,7 @@ A record says its note, or is known by its text, or stands where its note stands
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sandscore.base.errors import ParticipantFault, UsageFault
+from sandscore.base.errors import ParticipantFault, UsageFault, did_you_mean
 from sandscore.base.terminal_text import cited
 from sandscore.formats.corpus import CorpusNote, LossJournal, Mark
 from sandscore.formats.json_fields import JsonObject, text_or_none
@@ -38,14 +38,18 @@ class NoteNaming:
         if text is not None:
             return CorpusNote(name, text, **facts)
         if self._notes is not None and name not in self._known:
-            raise ParticipantFault(f"{where}: note {cited(name)} is not among the notes")
+            raise ParticipantFault(
+                f"{where}: note {cited(name)} is not among the notes{did_you_mean(name, self._known)}"
+            )
         return self._known.get(name) or CorpusNote(name, None, **facts)
 
     def done(self) -> None:
         """Records that were taken by their order have to be as many as the notes."""
         if self._ordered and self._ordered != len(self._known):
+            lists = f"{self._ordered:,} list{'s do' if self._ordered > 1 else ' does'} not say of which note"
             raise ParticipantFault(
-                f"{self._path}: {self._ordered:,} lists that do not say their notes, but {len(self._known):,} notes"
+                f"{self._path}: {lists}, but "
+                f'there are {len(self._known):,} notes; give one list a note in their order, or {{"note": [...]}}'
             )
         if self._numbered:
             self._journal.lose(self._form, "identifiers: notes without one are numbered", "1", self._numbered)

@@ -12,9 +12,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from sandscore.base.errors import ParticipantFault, UsageFault
+from sandscore.base.errors import ParticipantFault, UsageFault, did_you_mean
+from sandscore.base.foreign_bytes import no_text
 from sandscore.base.terminal_text import cited
-from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark
+from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark, clipped
 from sandscore.formats.file_format import FileFormat, Glance
 from sandscore.formats.format_files import one_path, read_bytes
 from sandscore.formats.json_fields import JsonObject, confidence_of
@@ -67,7 +68,7 @@ def read(paths: Sequence[Path], journal: LossJournal, notes: Sequence[CorpusNote
         else:
             waiting.append((where, row))
             if notes is not None and name not in found:
-                raise ParticipantFault(f"{where}: note {cited(name)} is not among the notes")
+                raise ParticipantFault(f"{where}: note {cited(name)} is not among the notes{did_you_mean(name, found)}")
     for where, row in waiting:
         note = found.setdefault(row["note"], CorpusNote(row["note"], None))
         mark = _mark(row, note, where, journal)
@@ -79,6 +80,8 @@ def read(paths: Sequence[Path], journal: LossJournal, notes: Sequence[CorpusNote
 def _mark(row: JsonObject, note: CorpusNote, where: str, journal: LossJournal) -> Mark | None:
     start = _number(row, "start", where)
     end = _number(row, "end", where) if row.get("end") is not None else start + _number(row, "length", where)
+    if end < start:
+        raise ParticipantFault(f"{where}: it ends before it begins (start {clipped(start)}, end {clipped(end)})")
     annotation = journal.cut(NAME, note, (start, end), row.get("text"), where)
     if annotation is None:
         return None
@@ -116,7 +119,10 @@ def _csv_rows(data: bytes, path: Path) -> Iterator[tuple[int, JsonObject]]:
     try:
         text = data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as fault:
-        raise ParticipantFault(f"{path}: byte {fault.start} is not UTF-8") from None
+        told = no_text(memoryview(data)) or f"byte {fault.start} is not UTF-8: save the table as UTF-8"
+        raise ParticipantFault(f"{path}: {told}") from None
+    if not text.strip():
+        raise ParticipantFault(f"{path}: the file is empty")
     first = text.partition("\n")[0]
     delimiter = max(_DELIMITERS, key=first.count)
     previous = csv.field_size_limit(_LONGEST_CELL)

@@ -30,7 +30,8 @@ class Smtp(_Part):
 
 
 class Notices(_Part):
-    """Who hears of what; ``events`` is a sum: 1 started, 2 scored, 4 failed, 8 invalid, 16 cancelled, 32 help."""
+    """Who hears of what. ``events`` is a sum: 1 started, 2 scored, 4 failed, 8 invalid, 16 cancelled or refused, 32
+    help."""
 
     events: Annotated[int, Field(ge=0, le=ALL_EVENTS)] = ALL_EVENTS
     file: bool = Field(default=True, description="A line in notices.jsonl for each notice.")

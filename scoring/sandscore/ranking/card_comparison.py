@@ -21,7 +21,7 @@ from sandscore.records.scorecard import MeasureScore, Scorecard
 
 
 class CardDifference(Struct, frozen=True):
-    """The score of the first card less that of the second; None where one of them is undefined."""
+    """The score of the second card less that of the first; None where one of them is undefined."""
 
     difference: float | None
     interval: Interval
@@ -62,8 +62,8 @@ def card_difference(cards: tuple[Scorecard, Scorecard], names: tuple[str, str], 
     seed = board_seed(gold_of(table), rules)
     replicates = f1_replicates(table, [place], seed, rules.resamples)[:, 0]
     p = stepdown(table.counts[:, :, place], [slice(0, table.units)], [(0, 1)], seed).p
-    ahead = replicates[0] - replicates[1] if not table.scale(place).lower else replicates[1] - replicates[0]
-    return CardDifference(scores[0] - scores[1], quantile_interval(ahead, TAILS), p[0, 1], table.units)
+    ahead = replicates[1] - replicates[0] if not table.scale(place).lower else replicates[0] - replicates[1]
+    return CardDifference(scores[1] - scores[0], quantile_interval(ahead, TAILS), p[0, 1], table.units)
 
 
 def note_differences(cards: tuple[Scorecard, Scorecard], measure: str) -> list[NoteDifference]:

@@ -5,6 +5,8 @@ Cards stand in it to the byte, so that their hashes can be made again. What a bo
 
 import json
 from collections.abc import Mapping, Sequence
+from math import floor
+from typing import Any
 
 from markupsafe import Markup
 from msgspec import Struct, to_builtins
@@ -193,7 +195,7 @@ def board_proof(board: Board, cards: Cards, policy: DisclosurePolicy, *, whole: 
     return BoardProof(
         level=level,
         because=because,
-        embedded=data_block(to_builtins(told)),
+        embedded=data_block(_shortened(to_builtins(told))),
         compared=compared,
         withheld=kept_back(board),
         cards=sum(map(len, told.cards)),
@@ -319,9 +321,27 @@ def _pairs(board: Board, pairs: Sequence[Pair], draws: int) -> list[list[int | N
     """Every two rows in the board's order, as whole numbers: differences in ten-thousandths, p in draws."""
     if not pairs:
         return []
-    known, names = pairs_by_name(board), [row.submission for row in board.rows]
-    made = [_numbers(known, a, b, draws + 1) for at, a in enumerate(names) for b in names[at + 1 :]]
+    known, scores = pairs_by_name(board), {row.submission: _score(board, row) for row in board.rows}
+    names = list(scores)
+    made = [
+        [_untold(scores[a], scores[b], numbers[0]), *numbers[1:]]
+        for at, a in enumerate(names)
+        for b in names[at + 1 :]
+        for numbers in [_numbers(known, a, b, draws + 1)]
+    ]
     return [list(column) for column in zip(*made, strict=True)]
+
+
+def _score(board: Board, row: Row) -> float | None:
+    """As it stands in the page."""
+    measure = row.measures.get(board.headline)
+    score: float | None = _shortened(row.score if row.score is not None else measure.ranked if measure else None)
+    return score
+
+
+def _untold(a: float | None, b: float | None, delta: int | None) -> int | None:
+    """Nothing where the script makes the same difference of the scores."""
+    return None if a is not None and b is not None and delta == floor((a - b) * DIGITS + 0.5) else delta
 
 
 def _numbers(known: Mapping[tuple[str, str], Pair], a: str, b: str, scale: int) -> list[int | None]:
@@ -347,6 +367,15 @@ def _numbers(known: Mapping[tuple[str, str], Pair], a: str, b: str, scale: int) 
         won,
         lost,
     ]
+
+
+def _shortened(told: Any) -> Any:
+    """Numbers to half a billionth: the script holds them to a billionth, and longer ones make a page larger."""
+    if isinstance(told, float):
+        return round(told, 9) if abs(told) < 1 else float(f"{told:.10g}")
+    if isinstance(told, dict):
+        return {name: _shortened(value) for name, value in told.items()}
+    return [_shortened(value) for value in told] if isinstance(told, list | tuple) else told
 
 
 def _whole(value: float | None, scale: int) -> int | None:

@@ -30,7 +30,8 @@ def command(source: Path, folder: Path, erased: Path | None, output_format: str)
     from sandscore.queue.workspace import open_workspace
 
     if not source.is_file():
-        raise MissingFile(f"{source}: there is no such file")
+        why = "is a directory, not a file" if source.is_dir() else "there is no such file"
+        raise MissingFile(f"{source}: {why}")
     given = None if erased is None else read_erasures(erased, required=True)
     made = restore_queue(source, folder)
     if given is not None:

@@ -12,6 +12,8 @@ from msgspec.json import Decoder
 from sandscore.base.errors import OrganiserFault, ParticipantFault, SandscoreError
 from sandscore.queue.children.child_messages import Answer, Blame, FaultAnswer, Request, as_line
 
+_AGAIN_SECONDS = 0.01
+
 _Asked = TypeVar("_Asked")
 _Request = TypeVar("_Request", bound=Request)
 _Answer = TypeVar("_Answer")
@@ -27,6 +29,7 @@ def serve(work: Callable[[_Request], Answer], requests: Decoder[_Request]) -> No
 def answer_once(work: Callable[[_Request], Answer], requests: Decoder[_Request]) -> None:
     """Answer the first line. If the parent goes away meanwhile, this ends as if asked to: it cleans up first."""
     answers = _own_output()
+    sys.unraisablehook = _insisting
     signal.signal(signal.SIGTERM, _ended)
     if line := _asked():
         request = requests.decode(line)
@@ -89,6 +92,16 @@ def _watch_parent() -> None:
     while os.read(0, 1024):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _insisting(lost: "sys.UnraisableHookArgs") -> None:
+    """An end that was asked for within a callback of the interpreter, which lets nothing through, is asked for again a
+    moment later."""
+    if isinstance(lost.exc_value, SystemExit):
+        signal.signal(signal.SIGALRM, _ended)
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN_SECONDS)
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def _ended(_signal: int, _frame: object) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from sandscore.records.board import Board, Pair
-from sandscore.site.page_text import p_value, percent
+from sandscore.site.page_text import percent
 from sandscore.site.plots import palette
 from sandscore.site.plots.board_plot import BoardPlot, PlottedBoard
 from sandscore.site.plots.canvas import NARROW, SIZE, WIDE, Canvas, PlotForm
@@ -169,5 +169,4 @@ def _colour(one: HeatCell) -> tuple[str, float]:
 
 
 def _said(row: int, column: int, one: HeatCell) -> str:
-    p = "" if one.p is None else f", p {p_value(one.p)}"
-    return f"{row + 1} ahead of {column + 1}: {percent(one.wins)}{p}"
+    return f"{row + 1} ahead of {column + 1}: {percent(one.wins)}{', told apart' if one.apart else ''}"

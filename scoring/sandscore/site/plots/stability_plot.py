@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHOWN = 25
-_LARGEST = 9.0
+_LARGEST, _STEPS = 9.0, 4
 _ROW, _TOP, _BOTTOM = 26, 24, 24
 _BLOB = {WIDE: 92, NARROW: 68}
 _TOPS = {WIDE: 4, NARROW: 2}
@@ -145,21 +145,26 @@ def _draw_places(axes: "Axes", canvas: Canvas, podiums: Sequence[Podium]) -> Non
 
 
 def _draw_blobs(canvas: Canvas, x: float, shares: Sequence[float | None]) -> None:
-    """Circles as large as the shares, in a column."""
+    """Circles as large as the shares, in a column, to a quarter of a pixel: a page has many, and few sizes."""
     axes = canvas.axes(x - _LARGEST, _TOP, 2 * _LARGEST, _ROW * len(shares))
     axes.set(xlim=(-1, 1), ylim=(len(shares) - 0.5, -0.5))
     axes.set_axis_off()
-    known = [(at, share) for at, share in enumerate(shares) if share]
-    axes.scatter(
-        [0] * len(known),
-        [at for at, _ in known],
-        s=[(2 * _LARGEST * math.sqrt(share)) ** 2 for _, share in known],
-        color=palette.SPAN,
-        linewidth=0,
-        clip_on=False,
-    )
+    for radius in sorted({found for share in shares if (found := _radius(share))}, reverse=True):
+        places = [at for at, share in enumerate(shares) if _radius(share) == radius]
+        axes.scatter(
+            [0] * len(places),
+            places,
+            s=(2 * radius) ** 2,
+            color=palette.SPAN,
+            linewidth=0,
+            clip_on=False,
+        )
     for at, share in enumerate(shares):
         canvas.write(x + _LARGEST + 5, _TOP + _ROW * (at + 0.5), percent(share))
+
+
+def _radius(share: float | None) -> float:
+    return round(_LARGEST * math.sqrt(share or 0.0) * _STEPS) / _STEPS
 
 
 def _ticks(last: int, most: int) -> list[int]:

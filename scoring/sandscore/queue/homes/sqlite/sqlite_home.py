@@ -16,12 +16,14 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
 from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
 from sandscore.queue.homes.sqlite.sqlite_claims import SqliteClaims
 from sandscore.queue.homes.sqlite.sqlite_database import Database
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
 from sandscore.queue.notices import NoticeLedger, send
+from sandscore.queue.worker import notice_text
 from sandscore.queue.workspace import Workspace
 from sandscore.records.released_view import LedgerLine, Released
 from sandscore.records.submission import Claim, Committed, Notice, Signal, Status, Submission, Verdict, Version
@@ -112,7 +114,10 @@ class EmbeddedHome:
         return self._claims.seconds_until_claimable()
 
     async def claim(self, submission: Submission, owner: str, lease_seconds: float) -> Claim | None:
-        return await self._writer.write(lambda to: self._claims.claim(to, submission, owner, lease_seconds))
+        claim = await self._writer.write(lambda to: self._claims.claim(to, submission, owner, lease_seconds))
+        if claim is None:
+            await self._tell_end(submission.id)
+        return claim
 
     async def heartbeat(self, claim: Claim) -> Signal:
         return await self._writer.write(lambda to: self._claims.heartbeat(to, claim))
@@ -128,13 +133,30 @@ class EmbeddedHome:
         return await self._writer.write(lambda to: self._claims.commit(to, claim, replace(verdict, folder=kept)))
 
     async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
-        return await self._writer.write(lambda to: self._claims.release(to, claim, reason, our_fault))
+        done = await self._writer.write(lambda to: self._claims.release(to, claim, reason, our_fault))
+        await self._tell_end(claim.submission.id)
+        return done
 
     async def rehearsed(self, claim: Claim, folder: Path) -> bool:
-        return await self._writer.write(lambda to: self._claims.rehearsed(to, claim))
+        done = await self._writer.write(lambda to: self._claims.rehearsed(to, claim))
+        await self._tell_end(claim.submission.id)
+        return done
 
     async def cancel(self, submission_id: str) -> bool:
-        return self._orders.cancel(submission_id)
+        done = self._orders.cancel(submission_id)
+        if done:
+            await self._tell_end(submission_id)
+        return done
+
+    async def _tell_end(self, submission_id: str) -> None:
+        """Of what ended here without an attempt; of what ends in one, its worker tells."""
+        one = self._orders.find(submission_id)
+        notice = None if one is None else notice_text.ended_unseen(one)
+        if notice is not None:
+            try:
+                await self.notify(notice)
+            except InfrastructureFault as fault:
+                warn(f"a notice about {submission_id} was not sent: {fault}")
 
     async def requeue(self, submission_id: str) -> bool:
         return self._orders.requeue(submission_id)

@@ -71,6 +71,10 @@ _BEATS = 3
 """A lease is renewed as often within its time."""
 
 
+Ending = Callable[[Claim, Verdict], None]
+"""Is told of an end that the worker does not know of, before it is written."""
+
+
 class _Found(Struct):
     """What an edit saw when it was asked last."""
 
@@ -102,19 +106,23 @@ class SynapseClaims:
         seconds: float,
         first: Seen | None,
         refused: Released[str] | None = None,
-    ) -> Claim | None:
-        """``refused``: why a quota does not let it be evaluated."""
+        ending: Ending = lambda *_: None,
+    ) -> Claim | Verdict | None:
+        """``refused``: why a quota does not let it be evaluated. ``ending`` is told before it ends here; then the
+        verdict comes back."""
         nonce = secrets.token_hex(12)
         taken: list[int] = []
+        over: list[Verdict] = []
 
         def edit(now: Seen) -> Change | None:
             taken.clear()
+            over.clear()
             if self._leases.wait(now) != 0.0:
                 return None
-            if now.cancel:
-                return ended(now, Verdict(Status.REJECTED, CALLED_BACK))
-            if refused is not None:
-                return ended(now, Verdict(Status.REJECTED, refused))
+            if now.cancel or refused is not None:
+                over.append(Verdict(Status.REJECTED, CALLED_BACK if now.cancel else refused))
+                ending(Claim(submission, now.record.attempt, owner, nonce, seconds), over[0])
+                return ended(replace(now, record=replace(now.record, nonce=nonce, by=self._by)), over[0])
             lost = now.record.losses + (now.status is not Status.RECEIVED)
             if lost >= self._settings.most_losses:
                 return _handed_back(now, "the workers stopped without a word", helpless=True)
@@ -134,8 +142,9 @@ class SynapseClaims:
             return Change(record, Status.EVALUATION_IN_PROGRESS, can_cancel=True, cancel=False)
 
         asked = uptime()
-        if not await self._statuses.change(submission.id, edit, first) or not taken:
-            return None
+        stored = await self._statuses.change(submission.id, edit, first)
+        if not stored or not taken:
+            return over[0] if stored and over else None
         self._renewed[nonce] = asked
         held = replace(submission, status=Status.EVALUATION_IN_PROGRESS, attempt=taken[0])
         return Claim(held, taken[0], owner, nonce, seconds)
@@ -159,15 +168,18 @@ class SynapseClaims:
         self._renewed[claim.nonce] = asked
         return Signal.CANCEL if found.now is not None and found.now.cancel else Signal.GO_ON
 
-    async def commit(self, claim: Claim, verdict: Verdict) -> Committed:
+    async def commit(self, claim: Claim, verdict: Verdict, ending: Ending = lambda *_: None) -> Committed:
         found = _Found()
 
         def edit(now: Seen) -> Change | None:
             found.now = now
             if not _held(now, claim):
                 return None
-            over = Verdict(Status.REJECTED, CALLED_BACK, seconds=verdict.seconds)
-            return ended(now, over if now.cancel else verdict, self._annotate_scores)
+            if now.cancel:
+                over = Verdict(Status.REJECTED, CALLED_BACK, seconds=verdict.seconds)
+                ending(claim, over)
+                return ended(now, over)
+            return ended(now, verdict, self._annotate_scores)
 
         stored = await self._statuses.change(claim.submission.id, edit)
         self._renewed.pop(claim.nonce, None)
@@ -177,12 +189,26 @@ class SynapseClaims:
         reason = verdict.reason_text if stored and not now.cancel else CANCELLED if stored else _reason(now)
         return Committed.CANCELLED if reason == CANCELLED else Committed.DONE
 
-    async def release(self, claim: Claim, reason: str, *, our_fault: bool, rehearsed: bool = False) -> bool:
+    async def release(
+        self,
+        claim: Claim,
+        reason: str,
+        *,
+        our_fault: bool,
+        rehearsed: bool = False,
+        ending: Ending = lambda *_: None,
+    ) -> bool | Verdict:
+        """The verdict where it was called back meanwhile."""
+        over: list[Verdict] = []
+
         def edit(now: Seen) -> Change | None:
+            over.clear()
             if not _held(now, claim):
                 return None
             if now.cancel:
-                return ended(now, Verdict(Status.REJECTED, CALLED_BACK))
+                over.append(Verdict(Status.REJECTED, CALLED_BACK))
+                ending(claim, over[0])
+                return ended(now, over[0])
             now = replace(now, record=replace(now.record, rehearsed=now.record.rehearsed or rehearsed))
             failures = now.record.failures + our_fault
             wait = wait_after(failures, self._settings.first_wait_seconds) if our_fault else 0.0
@@ -190,7 +216,8 @@ class SynapseClaims:
             record = replace(now.record, failures=failures, losses=0, after=after(wait) if wait else "")
             return _handed_back(replace(now, record=record), OURS if our_fault else reason, helpless=helpless)
 
-        return await self._statuses.change(claim.submission.id, edit)
+        stored = await self._statuses.change(claim.submission.id, edit)
+        return over[0] if stored and over else stored
 
 
 def _of(now: Seen, claim: Claim) -> bool:

@@ -13,6 +13,7 @@ from sandscore.disclosure.released import CALLED_BACK, OVER_QUOTA
 from sandscore.queue.attempt_files import REHEARSAL, TEAM, card_name
 from sandscore.queue.failure_quota import Failure, failure_refusal
 from sandscore.queue.homes.synapse.synapse_ledger import PublicLines, lines_of_status
+from sandscore.queue.homes.synapse.synapse_notices import Notifier
 from sandscore.queue.homes.synapse.synapse_options import read_options
 from sandscore.queue.homes.synapse.synapse_parts import SynapseParts, assemble, belongs
 from sandscore.queue.homes.synapse.synapse_quota import limits_of, over_quota
@@ -26,6 +27,7 @@ from sandscore.records.submission import (
     REHEARSED,
     Claim,
     Committed,
+    Event,
     Notice,
     Signal,
     Status,
@@ -33,6 +35,30 @@ from sandscore.records.submission import (
     Verdict,
     Version,
 )
+
+
+def _tells(notice: Notice, committed: Committed) -> bool:
+    """Whether the message says how it really ended."""
+    called_back = committed is Committed.CANCELLED and notice.event is Event.CANCELLED
+    return called_back or committed is Committed.DONE
+
+
+class _Ends:
+    """Messages about ends that no worker's verdict is, on disk before they are on Synapse."""
+
+    def __init__(self, notifier: Notifier) -> None:
+        self._notifier = notifier
+        self.prepared: list[tuple[Notice, Verdict]] = []
+
+    def prepare(self, claim: Claim, verdict: Verdict) -> None:
+        """Asked again after a 412, with the same."""
+        self.prepared = [(notice_text.ended(claim, verdict), verdict)]
+        self._notifier.prepare(self.prepared[0][0], claim.nonce)
+
+    def forget(self) -> None:
+        """It has not come to pass."""
+        for notice, _ in self.prepared:
+            self._notifier.unprepare(notice)
 
 
 class SynapseHome:
@@ -81,13 +107,23 @@ class SynapseHome:
     async def claim(self, submission: Submission, owner: str, lease_seconds: float) -> Claim | None:
         refused = await self._refused(submission)
         first = self._on.waiting.take(submission.id)
-        claim = await self._on.claims.claim(submission, owner, lease_seconds, first, refused)
-        if claim is None and refused is not None:
-            await self._on.logs.tell(submission, str(Status.REJECTED), refused)
-        if claim is not None:
-            self._on.mine.add(claim.submission.id)
-            await self._on.logs.begun(claim.submission)
-        return claim
+        ends = _Ends(self._on.notifier)
+        found = await self._on.claims.claim(submission, owner, lease_seconds, first, refused, ends.prepare)
+        if isinstance(found, Verdict):
+            self._on.mine.add(submission.id)
+            await self._tell_end(ends)
+            return None
+        ends.forget()
+        if found is not None:
+            self._on.mine.add(found.submission.id)
+            await self._on.logs.begun(found.submission)
+        return found
+
+    async def _tell_end(self, ends: "_Ends") -> None:
+        """What no worker tells of, for none has it."""
+        for notice, verdict in ends.prepared:
+            await self._on.logs.tell(notice.submission, str(verdict.status), verdict.reason)
+            await self.notify(notice)
 
     async def _refused(self, submission: Submission) -> Released[str] | None:
         """By the quota on failures, or by the challenge's own."""
@@ -120,9 +156,11 @@ class SynapseHome:
             self._on.results.keep(claim.submission.id, version, verdict.scores, view_of(verdict.feedback), **facts)
             if self._on.shared is not None and verdict.folder is not None:
                 await self._on.shared.put(claim.submission, verdict.folder / card_name(version))
-        notice = self._prepared(claim, verdict)
-        committed = await self._on.claims.commit(claim, verdict)
-        if notice is not None and committed is not Committed.DONE:
+        notice, ends = self._prepared(claim, verdict), _Ends(self._on.notifier)
+        committed = await self._on.claims.commit(claim, verdict, ends.prepare)
+        if committed is not Committed.CANCELLED:
+            ends.forget()
+        if notice is not None and not _tells(notice, committed):
             self._on.notifier.unprepare(notice)
         if committed is Committed.CANCELLED or (committed is Committed.DONE and verdict.status is Status.INVALID):
             self._failed[claim.submission.id] = Failure(utc_now(), verdict.seconds)
@@ -143,18 +181,34 @@ class SynapseHome:
         if our_fault:
             with suppress(InfrastructureFault):  # a full disk must not keep the claim
                 self._on.results.explain(claim.submission.id, claim.attempt, reason)
-        return await self._on.claims.release(claim, reason, our_fault=our_fault)
+        return await self._handed_back(claim, reason, our_fault=our_fault)
 
     async def rehearsed(self, claim: Claim, folder: Path) -> bool:
         await self._send_rehearsal(claim, folder)
-        return await self._on.claims.release(claim, REHEARSED, our_fault=False, rehearsed=True)
+        return await self._handed_back(claim, REHEARSED, our_fault=False, rehearsed=True)
+
+    async def _handed_back(self, claim: Claim, reason: str, **how: bool) -> bool:
+        ends = _Ends(self._on.notifier)
+        done = await self._on.claims.release(claim, reason, **how, ending=ends.prepare)
+        if isinstance(done, Verdict):
+            await self._tell_end(ends)
+            return True
+        ends.forget()
+        return done
 
     async def _send_rehearsal(self, claim: Claim, folder: Path | None) -> None:
         if folder is not None and (folder / TEAM).is_dir():
             await self._on.logs.send_rehearsal(claim, folder / TEAM)
 
     async def cancel(self, submission_id: str) -> bool:
-        return await self._ours(submission_id) and await self._on.orders.cancel(submission_id)
+        if not await self._ours(submission_id) or not await self._on.orders.cancel(submission_id):
+            return False
+        one = next((one for one in await self.submissions() if one.id == submission_id), None)
+        notice = None if one is None else notice_text.ended_unseen(one)
+        if notice is not None:
+            await self._on.logs.tell(notice.submission, str(notice.submission.status), CALLED_BACK)
+            await self.notify(notice)
+        return True
 
     async def requeue(self, submission_id: str) -> bool:
         return await self._ours(submission_id) and await self._on.orders.requeue(submission_id)

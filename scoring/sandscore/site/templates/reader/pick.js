@@ -86,7 +86,7 @@ document.addEventListener("DOMContentLoaded", () => {
       result.append(made("p", "Choose two different rows."));
       return;
     }
-    const turned = a > b, pair = sandscoreCheck.pairAt(proof, sandscoreCheck.pairNumber(rows.length, Math.min(a, b), Math.max(a, b)));
+    const turned = a > b, pair = sandscoreCheck.pairAt(proof, Math.min(a, b), Math.max(a, b));
     const sign = turned ? -1 : 1;
     if (pair.delta === null) {
       result.append(made("p", "One of the two has no score."));

@@ -61,9 +61,13 @@ const sandscoreCheck = (() => {
     return `0x${sha256(new TextEncoder().encode(told.join("\n"))).slice(0, 16)}`;
   };
 
-  /* The pairs as they are embedded: whole numbers of four digits, and p as numbers of draws; an interval by its distances from the difference. */
-  const pairAt = (proof, at) => {
-    const [delta, below, above, p, adjusted, wins, won, lost] = proof.pairs.map((column) => column[at]);
+  /* The pairs as they are embedded: whole numbers of four digits, and p as numbers of draws; an interval by its distances
+     from the difference, which is that of the scores where it is not told. */
+  const pairAt = (proof, a, b) => {
+    const at = pairNumber(proof.rows.length, a, b);
+    const [x, y] = [a, b].map((i) => proof.rows[i].score ?? proof.rows[i].measures[proof.rules.headline]?.score ?? null);
+    const [told, below, above, p, adjusted, wins, won, lost] = proof.pairs.map((column) => column[at]);
+    const delta = told ?? (x === null || y === null ? null : Math.round((x - y) * DIGITS));
     const digits = (value) => (value === null ? null : value / DIGITS);
     const [low, high] = below === null ? [null, null] : [delta - below, delta + above];
     return {
@@ -79,12 +83,12 @@ const sandscoreCheck = (() => {
   };
 
   const checkPairs = (proof, found) => {
-    const names = proof.rows.map((row) => row.name), at = new Map(names.map((name, i) => [name, i])), count = names.length;
+    const names = proof.rows.map((row) => row.name), at = new Map(names.map((name, i) => [name, i]));
     const faults = new Map();
     for (const one of found) {
       const turned = at.get(one.a) > at.get(one.b);
       const [a, b] = [at.get(one.a), at.get(one.b)].sort((x, y) => x - y);
-      const there = pairAt(proof, pairNumber(count, a, b)), flip = (value) => (turned && value !== null ? -value : value);
+      const there = pairAt(proof, a, b), flip = (value) => (turned && value !== null ? -value : value);
       const ci = one.delta_ci && turned ? [-one.delta_ci[1], -one.delta_ci[0]] : one.delta_ci;
       const patients = one.patients && turned ? one.patients.slice().reverse() : one.patients;
       const close = rounded(there.delta, flip(one.delta), DIGITS) && rounded(there.wins, turned ? 1 - one.wins : one.wins, DIGITS)
@@ -133,7 +137,7 @@ const sandscoreCheck = (() => {
     const tests = new Map(), wins = names.map(() => names.map(() => 0.5));
     for (let a = 0; a < rows.length; a += 1) {
       for (let b = a + 1; b < rows.length; b += 1) {
-        const pair = pairAt(proof, pairNumber(rows.length, a, b)), [s, t] = [place.get(a), place.get(b)];
+        const pair = pairAt(proof, a, b), [s, t] = [place.get(a), place.get(b)];
         if (pair.p !== null) tests.set([s, t].sort((x, y) => x - y).join(), [pair.p, pair.p_adjusted]);
         wins[s][t] = pair.wins;
         wins[t][s] = pair.wins === null ? null : 1 - pair.wins;
@@ -218,7 +222,7 @@ const sandscoreCheck = (() => {
     return { checks, faults, numbers, level: faults.length ? "contradicted" : proof.level };
   };
 
-  return { COLUMNS, check, pairAt, pairNumber };
+  return { COLUMNS, check, pairAt };
 })();
 
 document.addEventListener("DOMContentLoaded", () => {
