@@ -3,8 +3,8 @@
     python benchmarks/measures_and_profiles.py CHECKOUT [--notes 10000] [--rounds 3] [--only WORD]
 
 Each checkout runs its own code (its kernel must be compiled: ``python hatch_build.py`` there) on the same corpus, turn
-by turn, and both must make the same card, their release aside. Ratios are of the least user time of the rounds, there by here: what the
-kernel spends on giving out memory depends on what else the machine does. Prints only; there is no limit.
+by turn, and both must make the same card, their release aside. Ratios are of the least user time of the rounds, there
+by here: what the system spends on giving out memory depends on what else the machine does. There is no limit.
 """
 
 import argparse
