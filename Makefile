@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help environment needs engine podman images models browser proxy shells peers check types style arrows quick test mutate schemas lock wheels zig sbom demo fuzz soak bench clean
+.PHONY: help environment needs engine podman images models browser proxy shells peers check types style arrows quick test mutate schemas lock wheels zig sbom demo fuzz soak guest bench clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -94,6 +94,11 @@ fuzz: environment  ## hostile inputs, the kernel among sanitizers, and a guided 
 soak: environment images podman  ## 500 workers killed, on every home of the queue; all of the hostile set on Podman
 	@$(PYTHON) benchmarks/queue_crashes.py
 	@SANDSCORE_SOAK=1 $(PYTHON) -m pytest -q tests/containers/test_podman_attack.py
+
+guest: environment podman  ## engines on control groups of version 2, in a Linux of their own
+	@$(PYTHON) tools/guest_kernel.py root $(PYTHON) -m pytest -q -p no:cacheprovider tests/containers/test_bubblewrap_attack.py -k test_contained
+	@$(PYTHON) tools/guest_kernel.py user $(PYTHON) -m pytest -q -p no:cacheprovider tests/containers/test_bubblewrap_attack.py -k test_contained
+	@$(PYTHON) tools/guest_kernel.py user $(PYTHON) -m pytest -q -p no:cacheprovider tests/containers/podman_without_root.py
 
 bench: environment  ## our speed beside decoding and the original scorers
 	@$(PYTHON) benchmarks/everything.py --json speed.json

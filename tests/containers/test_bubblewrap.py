@@ -20,8 +20,8 @@ from sandscore.base.process_identity import own_name
 from sandscore.conformance.engine_suite import CHECKS, EngineBench
 from sandscore.containers.engines.bubblewrap.bubblewrap_row import BubblewrapEngine, BubblewrapRow, program
 from sandscore.containers.engines.bubblewrap.compiled_seccomp import compiled_filter
-from sandscore.containers.engines.bubblewrap.control_groups import ControlRoot, control_root, may_limit
 from sandscore.containers.engines.bubblewrap.image_roots import ImageRoots
+from sandscore.containers.engines.control_groups import ControlRoot, control_root, may_limit
 from sandscore.containers.engines.engine_protocol import EXPIRES, OWNER, labels, seccomp_profile
 from sandscore.containers.engines.engine_registry import chosen_engine, connected
 from sandscore.containers.hostile.hostile_images import HostileImages, hostile_images

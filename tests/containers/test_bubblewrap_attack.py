@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sandscore.containers.engines.bubblewrap import bubblewrap_sandbox, container_words, sandbox_launcher
-from sandscore.containers.engines.bubblewrap.control_groups import ControlGroup
+from sandscore.containers.engines.control_groups import ControlGroup
 from sandscore.containers.engines.engine_protocol import seccomp_profile
 from sandscore.containers.hostile.firing_range import FiringRange, firing_range
 from sandscore.containers.hostile.hostile_set import CASES, Case, choose

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -287,6 +288,41 @@ def test_without_root_it_is_refused_where_limits_are_not_kept(monkeypatch: pytes
     assert refused.value.exit_code == 78
     with pytest.raises(OrganiserFault, match="runs batch programs only"):
         engine.own_network({})
+
+
+def processes_of(word: str) -> Iterator[tuple[int, str]]:
+    """Those with the word in their environment, and their programs' names."""
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if word.encode() in (path / "environ").read_bytes():
+                yield int(path.name), (path / "comm").read_text(encoding="utf-8").strip()
+
+
+@pytest.mark.engine
+def test_an_account_without_root_to_which_nothing_was_handed_down(podman: PodmanEngine) -> None:
+    """Podman itself, run by somebody of no rights but to read: refused before anything runs, on either version."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        words = ["setpriv", "--reuid=20077", "--regid=20077", "--clear-groups"]
+        words += ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search", sys.executable, "-m", "sandscore"]
+        for place in (name, f"{name}/home", f"{name}/run"):
+            Path(place).mkdir(exist_ok=True)
+            os.chown(place, 20077, 20077)
+        told = ["run", "date", "--engine", "podman", "--image", "x", "-o", f"{name}/home/run"]
+        environment = {"PATH": os.environ["PATH"], "HOME": f"{name}/home", "XDG_RUNTIME_DIR": f"{name}/run"}
+        done = subprocess.run(
+            [*words, *told, "--notes", str(ROOT / "gold" / "example" / "notes.json")],
+            env=environment | {"PYTHONPATH": str(ROOT / "scoring")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 78, done.stderr
+        assert ("cgroup v1 without root" if podman.facts().cgroups == "1" else "memory") in done.stderr
+        assert not Path(name, "home", "run", "run.json").exists()
+        kept = dict(processes_of(name))
+        for number in kept:
+            os.kill(number, signal.SIGKILL)
+        assert set(kept.values()) <= {"catatonit"}, "what Podman itself keeps for every account"
 
 
 @pytest.mark.engine

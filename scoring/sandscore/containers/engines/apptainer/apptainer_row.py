@@ -18,9 +18,9 @@ from sandscore.containers.engines.bubblewrap.bubblewrap_checks import examine_bu
 from sandscore.containers.engines.bubblewrap.bubblewrap_row import BubblewrapEngine, require_group
 from sandscore.containers.engines.bubblewrap.bubblewrap_sandbox import Launch, new_token, running
 from sandscore.containers.engines.bubblewrap.container_words import owner
-from sandscore.containers.engines.bubblewrap.control_groups import control_root, may_limit
 from sandscore.containers.engines.bubblewrap.image_builder import build
 from sandscore.containers.engines.bubblewrap.image_roots import ImageRoots, UnpackedImage
+from sandscore.containers.engines.control_groups import control_root, may_limit
 from sandscore.containers.engines.engine_protocol import Engine, Mounts, seccomp_profile
 from sandscore.containers.engines.engine_registry import EngineRow
 from sandscore.containers.engines.sandbox import Sandbox

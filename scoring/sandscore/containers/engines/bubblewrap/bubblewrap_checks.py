@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sandscore.base.errors import InfrastructureFault, SandscoreError
 from sandscore.containers.engines.bubblewrap.compiled_seccomp import filter_library
-from sandscore.containers.engines.bubblewrap.control_groups import NEEDED, control_root
+from sandscore.containers.engines.control_groups import NEEDED, control_root
 from sandscore.containers.engines.engine_protocol import labels
 from sandscore.containers.host_checks import Finding
 from sandscore.containers.log_watch import LogWatch

@@ -14,9 +14,9 @@ from sandscore.base.process_identity import own_name
 from sandscore.containers.engines.bubblewrap.bubblewrap_sandbox import BubblewrapSandbox, Launch, new_token, running
 from sandscore.containers.engines.bubblewrap.compiled_seccomp import filter_library
 from sandscore.containers.engines.bubblewrap.container_words import BatchNotes, owner
-from sandscore.containers.engines.bubblewrap.control_groups import control_root, may_limit
 from sandscore.containers.engines.bubblewrap.image_builder import build
 from sandscore.containers.engines.bubblewrap.image_roots import ImageRoots, usual_folder
+from sandscore.containers.engines.control_groups import control_root, may_limit
 from sandscore.containers.engines.engine_protocol import (
     OUTPUT,
     OWNER,

@@ -35,8 +35,8 @@ from sandscore.containers.engines.bubblewrap.container_words import (
     memory_folders,
     owner,
 )
-from sandscore.containers.engines.bubblewrap.control_groups import ControlGroup
 from sandscore.containers.engines.bubblewrap.image_roots import UnpackedImage
+from sandscore.containers.engines.control_groups import ControlGroup
 from sandscore.containers.engines.sandbox import Sandbox, State
 from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.process_view import ProcessView

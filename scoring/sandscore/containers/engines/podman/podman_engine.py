@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sandscore.base.errors import OrganiserFault
+from sandscore.containers.engines.control_groups import control_root
 from sandscore.containers.engines.docker.docker_engine import asking, unenforced
 from sandscore.containers.engines.docker.docker_engine import facts as told_facts
 from sandscore.containers.engines.docker.docker_folders import FolderMaker, folders
@@ -124,6 +125,14 @@ class PodmanEngine(DockerEngine):
                 f"this Podman does not keep limits ({', '.join(missing)}); "
                 "without root it needs cgroup v2 with delegation, see docs/engines.md"
             )
+        self.hand_down()
+
+    def hand_down(self) -> None:
+        """Without root and systemd nobody else gives the groups below ours what was handed to ours; or a refusal."""
+        if not self.facts().rootless or os.environ.get("CONTAINER_HOST"):
+            return
+        if self.about()["host"].get("cgroupManager") == "cgroupfs":
+            control_root()
 
     def not_limited(self) -> list[str]:
         """The limits that this Podman would not keep."""
@@ -312,6 +321,7 @@ def examine_engine(engine: PodmanEngine) -> Iterator[Finding]:
     )
     yield Finding("leftovers", "ok", f"{engine.remove_leftovers()} removed")
     try:
+        engine.hand_down()
         yield _in_force(engine)
     except (RunFault, OrganiserFault) as fault:
         yield Finding("limits in force", "fault", "a container was not limited as it should be", str(fault))

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,18 +93,23 @@ def _address() -> Iterator[str]:
                 stdout=log,
                 stderr=log,
                 env={**os.environ, "DISABLE_HC_SYSTEMD": "true"},
+                start_new_session=True,
                 preexec_fn=_tied_to_parent,  # noqa: PLW1509 (one call of the kernel, nothing that could be locked)
             )
             try:
                 _await(service, place, Path(folder) / "log")
                 yield f"unix://{place}"
             finally:
-                service.terminate()
-                try:
-                    service.wait(timeout=10)
-                except subprocess.TimeoutExpired:
-                    service.kill()
-                    service.wait()
+                _end(service)
+
+
+def _end(service: "subprocess.Popen[bytes]") -> None:
+    """All of it: without root Podman is two processes, of which the first may go before it has told the second."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(service.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            service.wait(timeout=10)
 
 
 def remove_folders() -> int:
