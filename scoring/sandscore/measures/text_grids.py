@@ -19,7 +19,7 @@ from sandscore.measures.grapheme_clusters import clings, cluster_pattern
 
 Points = NDArray[Any]
 Unit = Literal["chars", "content", "graphemes", "words"]
-_FIRST_MARK, _RETURN = 0x300, 13
+_FIRST_MARK, _RETURN, _LAST_BLANK = 0x300, 13, 0x3000
 _TOGETHER = 1 << 22
 """Characters looked at together."""
 _CONTENT = frozenset("LMN")
@@ -138,36 +138,58 @@ class NoteCells(Struct, frozen=True, dict=True):
         """By code point, one more in front: how many cells began up to it, and how many ended before it."""
         starts, inside = _KINDS[self.grid.unit](self)
         begun = np.concatenate(([0], np.cumsum(starts)))
-        ended = np.concatenate((begun[1:] - inside, begun[-1:]))
-        if self.grid.vocabulary is None:
-            return begun, ended
-        known = np.concatenate(([0], np.cumsum(self._known(self.grid.vocabulary))))
-        return known[begun], known[ended]
+        return begun, np.concatenate((begun[1:] - inside, begun[-1:]))
+
+    @cached_property
+    def _words(self) -> tuple[Ints, Ints, Ints]:
+        """Runs of characters that are not blank, none of which goes on in another note: where each begins, and where it
+        has ended; and by their number how many count."""
+        held = ~_are_blank(self._points)
+        edges = np.empty(len(held) + 1, bool)
+        edges[0], edges[-1] = held[:1].any(), held[-1:].any()
+        np.not_equal(held[1:], held[:-1], out=edges[1:-1])
+        met = self._ends[:-1][(self._ends[:-1] > 0) & (self._ends[:-1] < len(held))]
+        both = distinct(met[held[met] & held[met - 1]])[0]
+        turns = np.flatnonzero(edges)
+        starts, ends = turns[::2], turns[1::2]
+        if len(both):
+            starts, ends = (np.sort(np.concatenate((one, both)), kind="stable") for one in (starts, ends))
+        vocabulary = self.grid.vocabulary
+        counted = np.arange(len(starts) + 1)
+        if vocabulary is not None:
+            counted = np.concatenate(([0], np.cumsum(self._known(vocabulary))))
+        return starts, ends, counted
+
+    def _begun_at(self, places: Ints) -> Ints:
+        """How many cells began before these code points."""
+        if self.grid.unit != "words":
+            return self._begun[0][places]
+        starts, _, counted = self._words
+        return counted[np.searchsorted(starts, places)]
+
+    def _ended_at(self, places: Ints) -> Ints:
+        """How many cells ended before these code points."""
+        if self.grid.unit != "words":
+            return self._begun[1][places]
+        _, ends, counted = self._words
+        return counted[np.searchsorted(ends, places, side="right")]
 
     @property
     def totals(self) -> Ints:
         """How many cells each note has."""
-        return np.diff(self._begun[0][self._ends], prepend=0)
+        return np.diff(self._begun_at(self._ends), prepend=0)
 
     def of(self, note: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
         """The cells that extents touch; of an extent without any, the end is the start."""
-        begun, ended = self._begun
         base = (self._ends - self.texts.sizes[self.first : self.last])[note]
-        before = begun[base]
-        first = ended[base + start] - before
-        return first, np.maximum(begun[base + end] - before, first)
+        before = self._begun_at(base)
+        first = self._ended_at(base + start) - before
+        return first, np.maximum(self._begun_at(base + end) - before, first)
 
     def content(self) -> tuple[Mask, Mask]:
         """Letters, marks and digits, each a cell."""
         held = _are(self._points, _is_content)
         return held, held
-
-    def words(self) -> tuple[Mask, Mask]:
-        """Runs of characters that are not blank; none goes on in another note."""
-        held = ~_are(self._points, str.isspace)
-        before = np.concatenate(([False], held[:-1]))
-        before[self._ends[:-1][self._ends[:-1] < len(before)]] = False
-        return held & ~before, held
 
     def graphemes(self) -> tuple[Mask, Mask]:
         """Clusters of UAX #29; only notes that hold something that clings to its neighbours are taken apart."""
@@ -190,7 +212,7 @@ class NoteCells(Struct, frozen=True, dict=True):
         ]
 
 
-_KINDS = {"content": NoteCells.content, "words": NoteCells.words, "graphemes": NoteCells.graphemes}
+_KINDS = {"content": NoteCells.content, "graphemes": NoteCells.graphemes}
 
 
 def plain_word(word: str) -> str:
@@ -206,6 +228,18 @@ def _are(points: Points, kind: Callable[[str], bool]) -> Mask:
     table[there] = [kind(chr(point)) for point in there.tolist()]
     found: Mask = table[points]
     return found
+
+
+def _are_blank(points: Points) -> Mask:
+    """Which characters are blank; none beyond the ideographic space is."""
+    near = points if points.dtype == np.uint8 else np.minimum(points, _LAST_BLANK + 1)
+    found: Mask = _blanks()[near]
+    return found
+
+
+@cache
+def _blanks() -> Mask:
+    return np.array([chr(point).isspace() for point in range(_LAST_BLANK + 2)])
 
 
 @cache
