@@ -223,3 +223,26 @@ def test_a_command_runs_as_the_verb_runs_it(tmp_path: Path) -> None:
 def test_the_tasks_are_the_commands() -> None:
     listed = json.loads(sandscore("tasks", "--format", "json").out)
     assert [task.id for task in ss.tasks()] == [row["id"] for row in listed]
+
+
+NOTHING: Any = None
+WORD: Any = "2"
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "said"),
+    [
+        pytest.param(lambda: ss.validate("date", None), 2, "predictions: found nothing", id="no predictions"),
+        pytest.param(lambda: ss.validate(NOTHING, []), 2, "unknown task 'None'", id="no task"),
+        pytest.param(
+            lambda: ss.validate("date", "https://a.org/p.json"), 66, "an address is not fetched", id="address"
+        ),
+        pytest.param(lambda: ss.compare("nosuch", "nosuch"), 66, "nosuch: there is no such file", id="no card"),
+        pytest.param(lambda: ss.score("date", gold=[], predictions=[], jobs=0), 2, "jobs: found 0", id="no job"),
+        pytest.param(lambda: ss.score("date", gold=[], predictions=[], jobs=WORD), 2, "jobs: found '2'", id="a word"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(call: Any, code: int, said: str) -> None:
+    with pytest.raises(ss.SandscoreError, match=said) as refused:
+        call()
+    assert refused.value.exit_code == code

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from board_samples import QUICK
+from msgspec.structs import replace
 from ranking_cards import entry
 
 from sandscore.ranking.board_building import rank
@@ -235,6 +236,30 @@ def test_intervals_below_each_other() -> None:
     (band,) = axes.patches
     assert band.get_facecolor()[:3] == pytest.approx(rgb(palette.BAND))
     assert boxes(interval_plot._drawn(NARROW, lines, Scale(0.0, 2.0))) == [(160, 4, 343 - 160 - 16, 52)]
+
+
+def test_a_scale_is_cut_where_the_leaders_interval_would_vanish() -> None:
+    """464 pixels for scores: 24 of them are at least the interval of a row that leads, here 0.01 wide, and so the scale
+    spans 0.01 · 464 / 24 = 0.193 at most; the row at 0.2 lies beyond it. Turned round where less is better."""
+    first, second = standings_of(board(9, 6), []).lines
+    rows = [
+        replace(first, row=first.row.model_copy(update={"rank_set": (1, 1)}), score=0.9, interval=(0.895, 0.905)),
+        replace(second, row=second.row.model_copy(update={"rank_set": (2, 2)}), score=0.2, interval=(0.15, 0.25)),
+    ]
+    scale = interval_plot.visible_scale(rows)
+    assert scale.high == pytest.approx(0.905 + 0.06 * 0.01)
+    assert scale.high - scale.low == pytest.approx(0.01 * 464 / 24)
+    drawn = interval_plot._drawn(WIDE, rows, scale)
+    assert [word for word in words(drawn) if word[0] == "◂"] == [("◂", 257, 43, "left", 12.5)]
+    assert scattered(drawn)[0].get_offsets().tolist() == [[0.9, 0]]
+    assert len(lined(drawn)) == 1
+    figure_ = interval_plot.IntervalFigure(rows, 2, "Dots.")
+    assert figure_.said == "Dots. 1 row beyond the edge has an arrow for a dot."
+    turned = [replace(line, score=1 - (line.score or 0), interval=None) for line in rows]
+    turned[0] = replace(turned[0], interval=(0.095, 0.105))
+    lower = interval_plot.visible_scale(turned)
+    assert [lower.low, lower.high] == pytest.approx([0.0944, 0.0944 + 0.01 * 464 / 24])
+    assert interval_plot.visible_scale([replace(rows[0], interval=None), rows[1]]).low == pytest.approx(0.105)
 
 
 def test_places_and_blobs() -> None:

@@ -158,3 +158,41 @@ def test_what_cannot_be_read_is_said_with_its_code(
     done = sandscore(*asked.format(notes=NOTES, gold=EXAMPLE / "date.json").split())
     assert (done.code, said in done.err) == (code, True), done.err
     assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(("first", "causes"), [(0, ["end-inclusive"]), (1, ["shift", "end-inclusive"])])
+def test_ends_that_are_the_last_characters_place(first: int, causes: list[str], tmp_path: Path) -> None:
+    """A table as tools write it that count from ``first`` and name the last character; mended it is the gold it was."""
+    rows = [
+        (
+            entry["annotationSource"]["resourceSource"]["name"].rpartition("/")[2],
+            one["start"],
+            one["length"],
+            one["text"],
+        )
+        for entry in GOLD
+        for one in entry[ARRAY]
+    ]
+    lines = [f'{note},{start + first},{start + length - 1 + first},"{text}",DATE' for note, start, length, text in rows]
+    (tmp_path / "p.csv").write_text(HEAD + "\n".join(lines))
+    done = sandscore("validate", "date", tmp_path / "p.csv", "--notes", NOTES, "--format", "json")
+    told = json.loads(done.out)["diagnosis"]
+    assert [(one["cause"], one["explains"], one["fixable"]) for one in told] == [
+        (one, len(rows), True) for one in causes
+    ]
+    said = sandscore("validate", "date", tmp_path / "p.csv", "--notes", NOTES)
+    assert "--fix -o mended.json" in said.out
+    done = sandscore("validate", "date", tmp_path / "p.csv", "--notes", NOTES, "--fix", "-o", tmp_path / "mended.json")
+    assert done.code == 0, done.err
+    mended = [json.loads(line) for line in (tmp_path / "mended.json").read_text().splitlines()]
+    found = [
+        (
+            entry["annotationSource"]["resourceSource"]["name"].rpartition("/")[2],
+            one["start"],
+            one["length"],
+            one["text"],
+        )
+        for entry in mended
+        for one in entry[ARRAY]
+    ]
+    assert sorted(found) == sorted(rows)

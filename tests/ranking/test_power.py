@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.cli.power import LEAKS as OFFERED
 from sandscore.ranking.power_planning import (
     DRAWS,
     LEAKS,
@@ -75,6 +76,10 @@ def test_f_beta_of_simulated_systems(beta: float) -> None:
     assert not (better[0] % (misses + invented)).any()
     with pytest.raises(UsageFault, match="beta"):
         PowerPlan(0.1, beta=0.123456)
+
+
+def test_the_verb_offers_every_leak_that_can_be_planned_for() -> None:
+    assert OFFERED == LEAKS
 
 
 @pytest.mark.parametrize("leak", LEAKS)

@@ -22,6 +22,16 @@ def test_the_page_prints_what_was_recorded() -> None:
     assert len(printed) > 15
 
 
+def test_the_page_says_what_does_not_hold() -> None:
+    """With the numbers that were recorded: how little the leader's interval held, and on which boards."""
+    page = (ROOT / "docs/ranking.md").read_text(encoding="utf-8")
+    assert simulated_boards.shortcomings(RECORDED) in page
+    low = min(of["chosen"] for name, of in RECORDED.items() if name.startswith("uneven") and name.endswith(" 300"))
+    assert f"such patients in .{1000 * low:.0f}–" in page
+    least = min(of["places"] for of in RECORDED.values() if of["boards_places"] >= 100)
+    assert least > 0.9
+
+
 def test_the_words_on_the_page_are_those_of_the_cells() -> None:
     """A point of F1 too high, and 87 boards of 100, are the leader's of ten ordinary equals on 118 patients."""
     page = " ".join((ROOT / "docs/ranking.md").read_text(encoding="utf-8").split())

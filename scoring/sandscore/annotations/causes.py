@@ -84,6 +84,15 @@ class EndForLength(Cause):
         return spot.moved(spot.start, length) if length > 0 else None
 
 
+class ShortLength(Cause):
+    """``length`` was computed from an end that is the place of the last character: it is one too small."""
+
+    code = "end-inclusive"
+
+    def meant(self, spot: Spot, views: NoteViews) -> Spot | None:
+        return spot.moved(spot.start, spot.length + 1) if spot.length + 1 == len(spot.text) else None
+
+
 class SwappedFields(Cause):
     """``start`` holds the length and ``length`` the start."""
 
@@ -168,6 +177,7 @@ def folded(code: str, text: str) -> str:
 
 
 ENDS: tuple[Cause, ...] = (EndForLength("end-exclusive", 0), EndForLength("end-inclusive", 1))
+SHORT: Cause = ShortLength()
 UNITS: tuple[Cause, ...] = (
     OtherUnits("utf16", "utf16"),
     OtherUnits("bytes", "bytes"),

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sandscore.annotations.causes import (
     ENDS,
     REWRITTEN,
+    SHORT,
     SWAPPED,
     UNITS,
     Cause,
@@ -226,7 +227,7 @@ class _Round:
             near, others = abs(shifts[0].cause.by or 0), [one for one in shifts[1:] if one.count == shifts[0].count]
             sure = all(abs(one.cause.by or 0) >= _NEARER * near for one in others)
             shifts[0] = _Tried(shifts[0].cause, shifts[0].explained, sure)
-        causes: list[Cause] = [*UNITS, *ENDS, *REWRITTEN]
+        causes: list[Cause] = [*UNITS, *ENDS, SHORT, *REWRITTEN]
         if other := self._other_notes():
             causes.append(other)
         tried = [*shifts, *self._tried([*causes, SWAPPED])]
@@ -381,7 +382,7 @@ class _Round:
         before: list[Cause] = [*ENDS, SWAPPED]
         places = [*shifts, *UNITS]
         pairs = [_Composed(first, second) for first in before for second in places]
-        pairs += [_Composed(first, second) for first in shifts for second in (*ENDS, *UNITS)]
+        pairs += [_Composed(first, second) for first in shifts for second in (*ENDS, SHORT, *UNITS)]
         return pairs + [_Composed(first, second) for first in (*places, *before) for second in REWRITTEN]
 
     def _parts(self, tried: _Tried, layer: Layer) -> list[tuple[Layer, int]]:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from sandscore.annotations.input_files import UNWATCHED, ReadingWatch
 from sandscore.api.results import HEADLINE, Comparison, LabelDifference, Result
+from sandscore.base.byte_sources import opened
 from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import one_line
 from sandscore.formats.foreign_input import Labels, task_in
@@ -95,6 +96,8 @@ def _scored(given: object, measure: str, inputs: ComparisonInputs, watch: Readin
     """Predictions, scored; None of what is a card already."""
     if not isinstance(given, str | os.PathLike) or _is_card(str(given)):
         return None
+    with opened(Path(given)):  # is there, and may be read
+        pass
     if inputs.gold is None:
         raise UsageFault(
             f"{one_line(given)}: is no score card; predictions are compared with --gold FILE (and --notes)"

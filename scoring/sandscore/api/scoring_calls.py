@@ -11,6 +11,7 @@ from sandscore.annotations.input_files import UNWATCHED, Inputs, ReadingWatch
 from sandscore.api.output_files import write
 from sandscore.base.byte_sources import InputFile
 from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.base.terminal_text import one_line
 from sandscore.formats.foreign_input import ForeignReading, Labels
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.measures.identifier_classes import load_class_map
@@ -130,6 +131,8 @@ def score(  # noqa: PLR0913 (named, one for each option)
     from sandscore.api.results import Result
     from sandscore.api.validation_calls import problems_of
 
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise UsageFault(f"jobs: found {one_line(repr(jobs))}; expected a number of processes, 1 or more")
     first, others = several_golds(gold, find_task(task))
     given = given_inputs(find_task(task), gold=first, predictions=predictions, notes=notes)
     more = [given_inputs(find_task(task), gold=one, notes=notes) for one in others]

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from sandscore.annotations.input_files import UNWATCHED, Inputs, OpenInputs, ReadingWatch, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.byte_sources import InputFile, NamedBytes
-from sandscore.base.errors import OrganiserFault
+from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.formats.foreign_input import AS_IT_SEEMS, ForeignReading, Labels, taken
 from sandscore.task_table.task import Task, find_task
 
@@ -43,6 +43,8 @@ def validate(
     """
     from sandscore.api.memory_inputs import given_inputs
 
+    if predictions is None:
+        raise UsageFault("predictions: found nothing; expected a path, bytes, decoded JSON, a DataFrame or spans")
     given = given_inputs(find_task(task), gold=gold, predictions=predictions, notes=notes)
     how = ForeignReading(source=source, labels=labels, annotator=annotator)
     inputs, remarks = in_our_form(find_task(task), given.inputs, how)

@@ -147,7 +147,8 @@ def _binary(name: str) -> BinaryIO:
     try:
         file = Path(name).open("rb")  # noqa: SIM115 (the caller closes it)
     except (OSError, ValueError) as fault:
-        raise MissingFile(f"{one_line(name, None)}: {_reason(fault)}") from None
+        address = " (an address is not fetched: download the file first)" if "://" in name else ""
+        raise MissingFile(f"{one_line(name, None)}: {_reason(fault)}{address}") from None
     if stat.S_ISDIR(os.fstat(file.fileno()).st_mode):
         file.close()
         raise MissingFile(f"{one_line(name, None)}: is a directory, not a file")

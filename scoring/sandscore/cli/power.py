@@ -12,6 +12,9 @@ from sandscore.cli.options import format_option, own_task_options, task_argument
 if TYPE_CHECKING:
     from sandscore.task_table.task import Task
 
+LEAKS = ("char_leak", "mention_leak", "patient_leak")
+"""Written out, so that help need not import the planning."""
+
 
 @click.command("power")
 @task_argument
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--gold", required=True, type=click.Path(path_type=Path), help="Gold of the task, to draw patients from.")
 @click.option("--notes", type=click.Path(path_type=Path), help="The notes, which know the patients.")
 @click.option("--f1", type=float, default=0.9, show_default=True, help="F1 of the better system.")
-@click.option("--leak", metavar="MEASURE", help="char_leak, mention_leak or patient_leak in place of F1.")
+@click.option("--leak", type=click.Choice(LEAKS), help="Plan for this measure of leaks in place of F1.")
 @click.option("--share", type=float, default=0.05, show_default=True, help="With --leak: that of the better system.")
 @click.option("--overlap", type=float, default=0.5, show_default=True, help="Share of errors both make.")
 @click.option("--power", "wanted", type=float, default=0.8, show_default=True, help="How often they must separate.")

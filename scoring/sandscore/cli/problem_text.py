@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sandscore.task_table.task import Task
 
 SHOWN = 100
+_OURS = (".json", ".jsonl", ".gz", ".zst")
 _ALONE = 3
 """Problems of one kind that have a line each; more of them share one."""
 _OWN_VALUES = r'"(?:[^"\\]|\\.)*(?:"|…)|[0-9][0-9,.]*'
@@ -40,7 +41,8 @@ class Cure(Struct, frozen=True):
         if self.task.own or self.file == "-" or not self.plain:
             return None
         notes = ["--notes", self.notes] if self.notes else []
-        mended = f"mended{''.join(PurePath(self.file).suffixes[-2:]) or '.json'}"
+        suffixes = [one for one in PurePath(self.file).suffixes[-2:] if one in _OURS]  # what is written is ours
+        mended = f"mended{''.join(suffixes) if {'.json', '.jsonl'} & {*suffixes} else '.json'}"
         return shlex.join(["sandscore", "validate", self.task.id, self.file, *notes, "--fix", "-o", mended])
 
 

@@ -34,7 +34,8 @@ _WHY = {
     "where it has one",
     "bom": "the byte order mark is counted: it stands in the note and is a character of it",
     "end-exclusive": "'length' is read as an end: it holds the place after the last character, not how many there are",
-    "end-inclusive": "'length' is read as an end: it holds the place of the last character, not how many there are",
+    "end-inclusive": "your ends are read as the place of the last character, not of the one after it: 'length' holds "
+    "such an end, or was computed from one",
     "stripped": "white space around them is left as it is in the note: your texts are stripped, your spans are not",
     "case": "upper and lower case are taken as equal: your texts were written in another case than the note's",
     "whitespace": "all white space is taken as equal: your texts have other blanks or line ends than the note",

@@ -124,5 +124,5 @@ def find_task(name: str | Task, own: Mapping[str, Task] = NO_TASKS) -> Task:
         return name
     known = TASKS | dict(own)
     if name not in known:
-        raise UsageFault(f"unknown task '{name}'{did_you_mean(name, known)}; the tasks are {', '.join(known)}")
+        raise UsageFault(f"unknown task '{name}'{did_you_mean(str(name), known)}; the tasks are {', '.join(known)}")
     return known[name]
