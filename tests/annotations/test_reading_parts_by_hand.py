@@ -491,7 +491,7 @@ def test_clashes_of_a_note_with_two_entries() -> None:
 
 def test_places_of_annotations() -> None:
     places = Positions()
-    places.add_run(3, [0, 2, 2])
+    places.add_run(3, np.array([0, 2, 2]))
     places.add(6, 5, [1, 4])
     assert [places.find(number) for number in (0, 1, 2, 4, 5, 6)] == [(3, 0), (3, 1), (5, 0), (5, 2), (6, 1), (6, 4)]
 

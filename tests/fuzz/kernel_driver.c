@@ -257,6 +257,62 @@ static void pair_up(Case *c, const Rows *rows)
     MUST(pairs <= golds);
 }
 
+static const uint8_t *last_segment(const uint8_t *name)
+{
+    const char *slash = strrchr((const char *)name, '/');
+    return slash ? (const uint8_t *)slash + 1 : name;
+}
+
+/* Where a name stands among others, which end in a zero each; -1: nowhere. */
+static int32_t place_among(const uint8_t *names, int64_t count, const uint8_t *name)
+{
+    for (int64_t i = 0; i < count; i++, names += strlen((const char *)names) + 1)
+        if (!strcmp((const char *)names, (const char *)name))
+            return (int32_t)i;
+    return -1;
+}
+
+/* Records are joined with notes as a search from the first name to the last joins them, or nothing is. */
+static void look_at_names(Case *c, const Rows *rows, const NoteRows *notes)
+{
+    int64_t slots = 4, *begin = room(8 * (notes->records + 1)), at = 0;
+    while (slots <= notes->records)
+        slots *= 2;
+    uint8_t *names = room(notes->named), *seen = room(notes->records);
+    memcpy(names, notes->names, (size_t)notes->named);
+    NameTable table = {names, begin, room(4 * slots), notes->records, slots, next_random(c) % 2};
+    memset(table.slots, 0, (size_t)(4 * slots)), memset(seen, 0, (size_t)notes->records);
+    int fresh = 1, all = 1;
+    for (int64_t i = 0; i < notes->records; at += (int64_t)strlen((const char *)names + at) + 1, i++) {
+        begin[i] = at;
+        fresh &= place_among(names, notes->records, names + at) == i;
+    }
+    begin[notes->records] = at;
+    if (!learn_names(&table)) {
+        MUST(!fresh || notes->records > 64);
+        return;
+    }
+    MUST(fresh);
+    int32_t *numbers = room(4 * rows->records), *wanted = room(4 * rows->records);
+    const uint8_t *name = rows->names;
+    for (int64_t i = 0; i < rows->records; i++, name += strlen((const char *)name) + 1) {
+        wanted[i] = place_among(names, notes->records, table.whole ? name : last_segment(name));
+        all &= wanted[i] >= 0;
+        for (int64_t other = 0; other < i; other++)
+            all &= wanted[i] != wanted[other];
+    }
+    MUST(join_names(&table, rows, seen, numbers) == all);
+    MUST(!all || !memcmp(numbers, wanted, (size_t)(4 * rows->records)));
+    for (int64_t i = 0; i < notes->records; i++) {
+        int there = 0;
+        for (int64_t record = 0; record < rows->records; record++)
+            there |= wanted[record] == i;
+        MUST(seen[i] == (all && there));
+    }
+    MUST(!all || !join_names(&table, rows, seen, numbers));
+    mix(&all, sizeof all);
+}
+
 /* Tells how many notes and annotations there were, or -1 where the kernel refused them. */
 static void run_case(Case *c, const uint8_t *written, const uint8_t *block)
 {
@@ -272,7 +328,7 @@ static void run_case(Case *c, const uint8_t *written, const uint8_t *block)
     if (noted == TAKEN) {
         Notes texts = told(&notes);
         if (found == TAKEN)
-            look_up(c, block, &rows, &texts, notes.records);
+            look_up(c, block, &rows, &texts, notes.records), look_at_names(c, &rows, &notes);
     }
     printf("%lld %lld %llx\n", noted == TAKEN ? (long long)notes.records : -1,
            found == TAKEN ? (long long)rows.rows : -1, (unsigned long long)digest);

@@ -16,7 +16,7 @@ from sandscore.annotations.columns import Columns, Floats, Small, floats_of, sma
 from sandscore.annotations.data_set import DataSet, NoteNames
 from sandscore.annotations.decoder import Decoder, quotes, record_type
 from sandscore.annotations.json_blocks import JsonBlock, WholeJson
-from sandscore.annotations.kernel.block_readers import AnnotationReader
+from sandscore.annotations.kernel.block_readers import AnnotationReader, KernelBlock
 from sandscore.annotations.kernel.kernel_library import kernel
 from sandscore.annotations.label_codes import ABSENT, vocabulary
 from sandscore.annotations.note_checks import (
@@ -46,12 +46,38 @@ class NoteJoin:
         self._dataset, self._findings, self._point = dataset, findings, point
         self._names = NoteNames(whole=dataset.whole_names)
         self._found: set[int] = set()
+        self._seen, self._joined = np.zeros(0, np.uint8), list[bytes]()
         self._plain: dict[str, str] | None = None
         self.spoken_of: set[int] = set()
         """Once the file is read: the notes that it has an entry for."""
 
-    def numbers(self, names: list[str], record: int) -> list[int]:
+    def numbers(self, block: KernelBlock, record: int) -> Small:
+        """The notes of a block's records, by the kernel where nothing is to be said about any of them."""
+        known = self._dataset.known_names()
+        if known and len(self._seen) < len(self._dataset.ids):
+            self._seen = np.zeros(len(self._dataset.ids), np.uint8)
+            self._seen[[*self._found]] = 1
+        numbers = known.join(block.room.rows, self._seen) if known else None
+        if numbers is None:
+            return small_of(self.named(block.names, record))
+        self._joined.append(block.written_names)
+        return numbers
+
+    def _catch_up(self) -> None:
+        """Learn of the names that only the kernel looked at."""
+        for written in self._joined:
+            self._names.fresh(str(written, "utf-8").split("\0"))
+        self._joined.clear()
+        self._found.update(np.flatnonzero(self._seen).tolist())
+
+    def _note(self, number: int) -> None:
+        self._found.add(number)
+        if number < len(self._seen):
+            self._seen[number] = 1
+
+    def named(self, names: list[str], record: int) -> list[int]:
         """The notes of records that follow one another; in one go where nothing is to be said about any of them."""
+        self._catch_up()
         keys = self._names.fresh(names)
         if keys is None:
             return [self.number(name, record + i) for i, name in enumerate(names)]
@@ -59,11 +85,13 @@ class NoteJoin:
         numbers = [number for number in known if number is not None]
         if len(numbers) < len(keys):
             return [self._numbered(key, record + i) for i, key in enumerate(keys)]
-        self._found.update(numbers)
+        for number in numbers:
+            self._note(number)
         return numbers
 
     def number(self, name: str | None, record: int) -> int:
         """The note a record is about; -1 where there is no such note."""
+        self._catch_up()
         key, repeated = self._names.key(name) if name is not None else (None, False)
         number = self._numbered(key, record)
         if repeated and number >= 0:
@@ -74,7 +102,7 @@ class NoteJoin:
     def _numbered(self, key: str | None, record: int) -> int:
         number = self._dataset.find(key)
         if number is not None:
-            self._found.add(number)
+            self._note(number)
             return number
         told = f"{shortened(key)} is not a note of the data set"
         if key is not None and self._findings.counts["unknown-note"] < HINTED:
@@ -95,8 +123,9 @@ class NoteJoin:
 
     def close(self, annotations: int, missing: Severity | None) -> None:
         """Notes the file says nothing about, and a file that says nothing at all; names are let go of."""
+        self._found.update(np.flatnonzero(self._seen).tolist())
         absent = (n for n in range(len(self._dataset.ids)) if n not in self._found)
-        for number in absent if missing else ():
+        for number in absent if missing and len(self._found) < len(self._dataset.ids) else ():
             note = self._dataset.ids[number]
             told = f"no entry for the note {shortened(note)}: scored as nothing found"
             self._findings.add("missing-note", (1 << 62, number), "", note, told, missing)
@@ -105,6 +134,7 @@ class NoteJoin:
             self._findings.add("empty", (-1, -1), "", None, "the file holds no annotation")
         self.spoken_of = self._found
         self._names, self._found = NoteNames(whole=self._dataset.whole_names), set()
+        self._seen, self._joined = np.zeros(0, np.uint8), []
 
 
 _ENDING = re.compile(r"\.[A-Za-z]{2,5}$")
@@ -222,8 +252,8 @@ class AnnotationLoader:
         block = self._quick.read(data, lines=lines) if self._quick and notes is not None else None
         if block is None or notes is None:
             return 0
-        numbers = small_of(self._entries.numbers(block.names, number))
-        self._places.add_run(number, (self._gathered.size + np.cumsum(block.sizes) - block.sizes).tolist())
+        numbers = self._entries.numbers(block, number)
+        self._places.add_run(number, self._gathered.size + np.cumsum(block.sizes, dtype=np.int64) - block.sizes)
         self._keep(block.columns(numbers), block.misplaced(notes, numbers), block.crowded())
         return len(numbers)
 
@@ -246,9 +276,9 @@ class AnnotationLoader:
         strings += 2 * sum(a.entity is not None for a in annotations)
         if quotes(data) != 2 * strings:
             return False
-        numbers = self._entries.numbers([record.source.resource.name for record in records], number)
+        numbers = self._entries.named([record.source.resource.name for record in records], number)
         ends = list(accumulate(map(len, lists)))
-        self._places.add_run(number, [self._gathered.size + end for end in (0, *ends[:-1])] if ends else [])
+        self._places.add_run(number, self._gathered.size + np.array([0, *ends[:-1]], np.int64)[: len(ends)])
         self._take(annotations, numbers, ends, codes, confidence)
         return True
 

@@ -1,10 +1,14 @@
 """The notes a challenge is about, numbered, and how the files that speak of them are joined."""
 
-from msgspec import Struct, field
+from ctypes import CDLL, byref
 
-from sandscore.annotations.columns import Ints
+import numpy as np
+from msgspec import Struct, field
+from numpy.typing import NDArray
+
+from sandscore.annotations.columns import Ints, Small
 from sandscore.annotations.kernel.buffers import ROWS, Room
-from sandscore.annotations.kernel.kernel_library import Rows
+from sandscore.annotations.kernel.kernel_library import NameTable, NoteRows, Rows, address, kernel
 from sandscore.annotations.label_codes import LabelCodes
 from sandscore.annotations.note_texts import NoteTexts
 
@@ -14,6 +18,25 @@ NAMELESS = "note"
 
 class WholeNamesNeededError(Exception):
     """Two different names of one file end alike: files must be joined on whole names."""
+
+
+class KnownNames:
+    """The notes' names as the kernel finds them, where it can."""
+
+    def __init__(self, library: CDLL, names: list[str], *, whole: bool) -> None:
+        written = np.frombuffer("\0".join([*names, ""]).encode("utf-8", "surrogatepass"), np.uint8)
+        begin = np.concatenate(([0], np.flatnonzero(written == 0) + 1))
+        slots = np.zeros(4 << len(names).bit_length(), np.uint32)
+        self._library, self._outlive = library, (written, begin, slots)
+        told = {"names": address(written), "begin": address(begin), "slots": address(slots)}
+        self._told = NameTable(**told, count=len(names), slot_room=len(slots), whole=whole)
+        self.usable = len(begin) == len(names) + 1 and bool(library.learn_names(byref(self._told)))
+
+    def join(self, rows: Rows | NoteRows, seen: NDArray[np.uint8]) -> Small | None:
+        """The notes of a block's records, none of which was seen before; else None, and nothing is done."""
+        numbers = np.empty(rows.records, np.int32)
+        joined = self._library.join_names(byref(self._told), byref(rows), address(seen), address(numbers))
+        return numbers if joined else None
 
 
 class DataSet(Struct):
@@ -29,6 +52,13 @@ class DataSet(Struct):
     interned: dict[str, int] = field(default_factory=dict)
     entities: dict[str | None, int] = field(default_factory=lambda: {None: -1})
     room: Room = field(default_factory=lambda: Room(Rows(), ROWS))
+    _known: KnownNames | None = None
+
+    def known_names(self) -> KnownNames | None:
+        """For a data set that grows no more."""
+        if self._known is None and not self.growing and (library := kernel()) and None not in self.numbers:
+            self._known = KnownNames(library, self.ids, whole=self.whole_names)
+        return self._known if self._known and self._known.usable else None
 
     def add(self, key: str | None, patient: str | None = None) -> int:
         """Number a new note."""

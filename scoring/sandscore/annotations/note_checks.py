@@ -34,10 +34,10 @@ class Positions:
         if kept is not None:
             self._kept[record] = kept
 
-    def add_run(self, record: int, firsts: list[int]) -> None:
+    def add_run(self, record: int, firsts: Ints) -> None:
         """Records that follow one another."""
-        self._firsts.extend(firsts)
-        self._records.extend(range(record, record + len(firsts)))
+        self._firsts.frombytes(np.ascontiguousarray(firsts, np.int64).tobytes())
+        self._records.frombytes(np.arange(record, record + len(firsts), dtype=np.int64).tobytes())
 
     def find(self, annotation: int) -> tuple[int, int]:
         """The record of an annotation and its place in it."""

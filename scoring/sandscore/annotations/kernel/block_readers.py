@@ -46,6 +46,11 @@ class KernelBlock(msgspec.Struct, frozen=True):
         return self.room.words("names", self.room.rows.named)
 
     @property
+    def written_names(self) -> bytes:
+        """The same as the kernel wrote them, a zero between them."""
+        return self.room.held["names"][: self.room.rows.named - 1].tobytes()
+
+    @property
     def sizes(self) -> Small:
         """How many annotations each record has."""
         return self.room.held["per_record"][: self.room.rows.records]

@@ -57,6 +57,15 @@ typedef struct {
     const uint32_t *marks;
 } Notes;
 
+/* Names of notes end to end, a zero behind each, and room to find them by hashing: a power of two of slots, more than
+   there are names, all of them 0. ``whole``: records name notes so; else by what follows a last slash. */
+typedef struct {
+    const uint8_t *names;
+    const int64_t *begin;
+    uint32_t *slots;
+    int64_t count, slot_room, whole;
+} NameTable;
+
 /* A block's notes; ``texts`` has room for as many bytes as the block has, so have ``names`` and ``patients``. */
 typedef struct {
     uint8_t *texts, *names, *patients, *has_patient;
@@ -133,6 +142,11 @@ EXPORTED int32_t choose_lanes(int32_t most);
 EXPORTED int32_t learn_spelling(Spellings *known, const uint8_t *label, int64_t size, int32_t code);
 EXPORTED int32_t read_annotations(const uint8_t *data, int64_t size, int32_t lines, const Form *form,
                                   const Spellings *labels, const Spellings *seconds, Rows *rows);
+/* 0: a name is there twice, or it would take long to find some. */
+EXPORTED int32_t learn_names(const NameTable *table);
+/* The numbers of a block's records, of notes none of which was ``seen`` before; 0, with nothing seen: of some it was, or
+   there is no such note. */
+EXPORTED int32_t join_names(const NameTable *table, const Rows *rows, uint8_t *seen, int32_t *numbers);
 EXPORTED int64_t find_misplaced(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
                                 int32_t *found);
 EXPORTED int64_t find_crowded(const Rows *rows, int32_t *found);

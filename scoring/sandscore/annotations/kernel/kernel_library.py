@@ -81,6 +81,15 @@ class Notes(Structure):
     _fields_ = tuple((name, c_void_p) for name in ("texts", "begin", "chars", "first_mark", "marks"))
 
 
+class NameTable(Structure):
+    """Names of notes, to be found by hashing."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in ("names", "begin", "slots")),
+        *((name, c_int64) for name in ("count", "slot_room", "whole")),
+    )
+
+
 class NoteRows(Structure):
     """A block's notes: rooms, and how much of them is used."""
 
@@ -153,7 +162,7 @@ class DrawStream(Structure):
 
 
 _STRUCTURES: tuple[type[Structure], ...] = (
-    *(Spellings, KernelForm, Rows, Notes, NoteRows),
+    *(Spellings, KernelForm, Rows, Notes, NameTable, NoteRows),
     *(NoteRuns, AskedMeasure, CountedMention, Key, LabelSums, Counting, DrawStream),
 )
 _NUMBERS = (
@@ -167,6 +176,8 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
         c_int32,
         (c_void_p, c_int64, c_int32, POINTER(KernelForm), POINTER(Spellings), POINTER(Spellings), POINTER(Rows)),
     ),
+    "learn_names": (c_int32, (POINTER(NameTable),)),
+    "join_names": (c_int32, (POINTER(NameTable), POINTER(Rows), c_void_p, c_void_p)),
     "find_misplaced": (c_int64, (c_void_p, POINTER(Rows), c_void_p, POINTER(Notes), c_void_p)),
     "find_crowded": (c_int64, (POINTER(Rows), c_void_p)),
     "pair_near": (None, (c_void_p, c_int64, c_void_p, c_void_p, c_int64, c_void_p)),

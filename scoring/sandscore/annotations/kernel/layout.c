@@ -15,6 +15,9 @@
     X(Rows, token_room) X(Rows, record_room) X(Rows, rows) X(Rows, tokens) X(Rows, records) X(Rows, named) \
     X(Rows, label_at) X(Rows, label_size)
 #define NOTES_FIELDS(X) X(Notes, texts) X(Notes, begin) X(Notes, chars) X(Notes, first_mark) X(Notes, marks)
+#define NAME_TABLE_FIELDS(X) \
+    X(NameTable, names) X(NameTable, begin) X(NameTable, slots) X(NameTable, count) X(NameTable, slot_room) \
+    X(NameTable, whole)
 #define NOTE_ROWS_FIELDS(X) \
     X(NoteRows, texts) X(NoteRows, names) X(NoteRows, patients) X(NoteRows, has_patient) X(NoteRows, sizes) \
     X(NoteRows, chars) X(NoteRows, record_room) X(NoteRows, used) X(NoteRows, named) X(NoteRows, patients_used) \
@@ -53,6 +56,7 @@ const int32_t layout[] = {
     SIZE(Form) FORM_FIELDS(OFFSET)
     SIZE(Rows) ROWS_FIELDS(OFFSET)
     SIZE(Notes) NOTES_FIELDS(OFFSET)
+    SIZE(NameTable) NAME_TABLE_FIELDS(OFFSET)
     SIZE(NoteRows) NOTE_ROWS_FIELDS(OFFSET)
     SIZE(NoteRuns) RUNS_FIELDS(OFFSET)
     SIZE(AskedMeasure) MEASURE_FIELDS(OFFSET)
@@ -65,6 +69,6 @@ const int32_t layout[] = {
     BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS,
 };
 const char layout_names[] =
-    SPELLINGS_FIELDS(NAME) FORM_FIELDS(NAME) ROWS_FIELDS(NAME) NOTES_FIELDS(NAME) NOTE_ROWS_FIELDS(NAME)
-    RUNS_FIELDS(NAME) MEASURE_FIELDS(NAME) MENTION_FIELDS(NAME) KEY_FIELDS(NAME) LABEL_SUMS_FIELDS(NAME)
+    SPELLINGS_FIELDS(NAME) FORM_FIELDS(NAME) ROWS_FIELDS(NAME) NOTES_FIELDS(NAME) NAME_TABLE_FIELDS(NAME)
+    NOTE_ROWS_FIELDS(NAME) RUNS_FIELDS(NAME) MEASURE_FIELDS(NAME) MENTION_FIELDS(NAME) KEY_FIELDS(NAME) LABEL_SUMS_FIELDS(NAME)
     COUNTING_FIELDS(NAME) STREAM_FIELDS(NAME);
