@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from queue_samples import CHALLENGE, HALF, RIGHT, WRONG_PLACE, hand_in, queue, with_home
 
 from sandscore.cli.main import run
+from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
 from sandscore.queue.queue_status import prometheus, status_of
 from sandscore.queue.worker.metrics_server import address_of
 
@@ -32,13 +33,20 @@ def values(text: str) -> dict[str, float]:
     return found
 
 
+async def claimed_and_left(home: EmbeddedHome) -> None:
+    """Under a lease that runs out in that moment."""
+    (first,) = await home.claimable(1)
+    assert await home.claim(first, "gone", 0.0) is not None
+
+
 def test_the_numbers_are_those_of_the_queue(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two scored, one invalid, one cancelled, two that wait."""
+    """Two scored, one of them after a worker that was gone at once, one invalid, one cancelled, two that wait."""
     workspace = queue(tmp_path, PHASED)
     for spans, team in ((RIGHT, "A"), (HALF, "A"), (WRONG_PLACE, "B")):
         hand_in(workspace, spans, team)
     called_back = hand_in(workspace, RIGHT, "C")
     with_home(workspace, lambda home: home.cancel(called_back))
+    with_home(workspace, claimed_and_left)
     assert run(["queue", "work", str(workspace.root), "--once"]) == 0
     for team in "AD":
         hand_in(workspace, RIGHT, team)
@@ -47,14 +55,14 @@ def test_the_numbers_are_those_of_the_queue(tmp_path: Path, capsys: pytest.Captu
     told = json.loads(capsys.readouterr().out)
     assert (told["waiting"], told["running"], told["needs_organiser"], told["teams"]) == (2, 0, 0, 4)
     assert told["ended"] == {"INVALID": 1, "REJECTED": 1, "SCORED": 2}
-    assert told["attempts"] == {"INVALID": 1, "SCORED": 2}
+    assert told["attempts"] == {"INVALID": 1, "SCORED": 2, "lost": 1}
     assert 0 < told["oldest_waiting_seconds"] < 600
     assert run(["queue", "status", str(workspace.root), "--format", "prometheus"]) == 0
     scraped = values(capsys.readouterr().out)
     assert scraped["sandscore_queue_waiting"] == 2
     assert scraped["sandscore_queue_ended|SCORED"] == 2
     assert scraped["sandscore_queue_attempts_total|INVALID"] == 1
-    assert scraped["sandscore_queue_lease_takeovers_total"] == 0
+    assert scraped["sandscore_queue_lease_takeovers_total"] == 1
     assert scraped["sandscore_queue_free_bytes"] > 0
     assert run(["queue", "status", str(workspace.root)]) == 0
     lines = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in capsys.readouterr().out.splitlines())

@@ -46,6 +46,7 @@ class CrateFacts(Struct, frozen=True):
     phases: Sequence[Mapping[str, str]]
     license: str | None
     citation: str | None
+    url: str | None = None
 
 
 def metadata_of(facts: CrateFacts, files: Sequence[CrateFile]) -> bytes:
@@ -68,7 +69,9 @@ def _root(facts: CrateFacts, files: Sequence[CrateFile]) -> Iterator[dict[str, o
     yield {"@id": METADATA, "@type": "CreativeWork", "conformsTo": profile, "about": {"@id": "./"}}
     terms = _license(facts.license)
     root: dict[str, object] = {"@id": "./", "@type": "Dataset", "name": facts.name, "description": facts.description}
-    organisers = {"@id": "#organisers", "@type": "Organization", "name": f"The organisers of {facts.name}"}
+    organisers = {"@id": facts.url or "#organisers", "@type": "Organization", "name": f"The organisers of {facts.name}"}
+    if facts.url:
+        organisers["url"] = facts.url
     by = {"@id": organisers["@id"]}
     root |= {"datePublished": facts.date, "license": {"@id": terms["@id"]}, "author": by, "publisher": by}
     root |= {"hasPart": [{"@id": _id(one.name)} for one in files]}

@@ -108,6 +108,7 @@ def _facts(workspace: Workspace) -> CrateFacts:
         phases=dates,
         license=publication.license,
         citation=publication.citation,
+        url=publication.url,
     )
 
 

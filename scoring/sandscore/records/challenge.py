@@ -153,6 +153,9 @@ class Publication(StrictRecord):
     license: Name | None = Field(
         default=None, description="Of boards and cards in the archive of the challenge: an SPDX identifier, or a URL."
     )
+    url: Annotated[str, Field(pattern=r"^https?://[!-~]+$", max_length=2000)] | None = Field(
+        default=None, description="A page of the organisers, by which the archive knows them."
+    )
 
 
 class Images(StrictRecord):
