@@ -5,7 +5,7 @@ not transitive, so file order, and which of the sets is smaller, decide what is 
 """
 
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ from sandscore.profiles.i2b2.i2b2_tags import TYPES, I2b2Tag, is_hipaa, upper
 from sandscore.records.counts import Counts
 
 TOLERANCE = 2
+_NOTHING = Counts()
 _WORD = re.compile(r"[a-zA-Z0-9]+")
 
 
@@ -54,10 +55,12 @@ EVALUATIONS = (
 
 
 class Contents(Struct, frozen=True):
-    """One side of a document: its tags, the tags of their tokens, and which categories occur."""
+    """One side of a document: its tags, the tags of their tokens, those of both that are HIPAA PHI, and categories."""
 
     tags: tuple[I2b2Tag, ...]
     tokens: tuple[I2b2Tag, ...]
+    hipaa_tags: tuple[I2b2Tag, ...]
+    hipaa_tokens: tuple[I2b2Tag, ...]
     categories: frozenset[str]
 
 
@@ -65,14 +68,17 @@ def contents(tags: Iterable[I2b2Tag], text: str) -> Contents:
     """The tags with their tokens: runs of ASCII letters and digits in the document's own text."""
     kept = tuple(tags)
     tokens = tuple(token for tag in kept for token in _tokens(tag, text))
-    return Contents(kept, tokens, frozenset(tag.category for tag in kept))
+    hipaa_tags, hipaa_tokens = (tuple(filter(is_hipaa, side)) for side in (kept, tokens))
+    return Contents(kept, tokens, hipaa_tags, hipaa_tokens, frozenset(tag.category for tag in kept))
 
 
 def compare(evaluation: SetEvaluation, gold: Contents, system: Contents) -> Counts:
     """One document's counts in one evaluation."""
     if evaluation.category and evaluation.category not in gold.categories | system.categories:
-        return Counts()
+        return _NOTHING
     wanted, found = _chosen(evaluation, gold), _chosen(evaluation, system)
+    if not wanted and not found:
+        return _NOTHING
     if evaluation.equality == "relaxed":
         return _compare_relaxed(wanted, found)
     ours, theirs = _keys(evaluation, wanted), _keys(evaluation, found)
@@ -96,11 +102,14 @@ def _tokens(tag: I2b2Tag, text: str) -> Iterable[I2b2Tag]:
         yield I2b2Tag(tag.category, tag.type, tag.start + start, tag.start + end)
 
 
-def _chosen(evaluation: SetEvaluation, side: Contents) -> Iterable[I2b2Tag]:
-    tags = side.tokens if evaluation.equality.endswith("token") else side.tags
-    if evaluation.category:
-        tags = tuple(tag for tag in tags if tag.category == evaluation.category)
-    return filter(is_hipaa, tags) if evaluation.hipaa else tags
+def _chosen(evaluation: SetEvaluation, side: Contents) -> Sequence[I2b2Tag]:
+    if evaluation.equality.endswith("token"):
+        tags = side.hipaa_tokens if evaluation.hipaa else side.tokens
+    else:
+        tags = side.hipaa_tags if evaluation.hipaa else side.tags
+    if evaluation.category and side.categories != {evaluation.category}:
+        return [tag for tag in tags if tag.category == evaluation.category]
+    return tags
 
 
 def _keys(evaluation: SetEvaluation, tags: Iterable[I2b2Tag]) -> set[Hashable]:

@@ -63,7 +63,7 @@ class Tagged(Struct):
     @property
     def invalid(self) -> int:
         """Tags for which the script prints a WARNING about their TYPE, and goes on."""
-        return sum(not _is_valid(tag) for tags in self.documents.values() for tag in tags)
+        return sum(not _is_valid(tag.category, tag.type) for tags in self.documents.values() for tag in tags)
 
 
 def is_hipaa(tag: I2b2Tag) -> bool:
@@ -77,6 +77,7 @@ def _is_hipaa(category: str, kind: str) -> bool:
     return pattern is not None and pattern.match(kind) is not None
 
 
+@lru_cache(maxsize=4096)
 def upper(text: str) -> str:
     """Upper case letter by letter, as Python 2 has it: a letter whose capital is two letters stays."""
     if text.isascii():
@@ -86,7 +87,7 @@ def upper(text: str) -> str:
 
 def read_tags(records: Iterable[Any], task: Task, fault: type[OrganiserFault | ParticipantFault]) -> Tagged:
     """Every record's tags, records of one note joined."""
-    tagged = Tagged()
+    tagged, known = Tagged(), _Kinds(task)
     for record in records:
         try:
             name, listed = resource_name(record), record.get(task.array) or ()
@@ -94,7 +95,7 @@ def read_tags(records: Iterable[Any], task: Task, fault: type[OrganiserFault | P
             raise fault("a record has no counterpart in the i2b2 format: it must name its note") from None
         tags = tagged.documents.setdefault(last_segment(name), [])
         for annotation in listed:
-            tag = _tag(annotation, task, fault)
+            tag = _tag(annotation, task, fault, known)
             if tag:
                 tags.append(tag)
             else:
@@ -102,7 +103,19 @@ def read_tags(records: Iterable[Any], task: Task, fault: type[OrganiserFault | P
     return tagged
 
 
-def _tag(annotation: Any, task: Task, fault: type[OrganiserFault | ParticipantFault]) -> I2b2Tag | None:
+class _Kinds(dict[str, tuple[str, str]]):
+    """Category and TYPE of each label, found out once."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__()
+        self._task = task
+
+    def __missing__(self, label: str) -> tuple[str, str]:
+        found = self[label] = _kind(label, self._task)
+        return found
+
+
+def _tag(annotation: Any, task: Task, fault: type[OrganiserFault | ParticipantFault], known: _Kinds) -> I2b2Tag | None:
     if not isinstance(annotation, dict):
         raise fault("an annotation has no counterpart in the i2b2 format: it is not an object")
     start, length = annotation.get("start"), annotation.get("length")
@@ -111,7 +124,7 @@ def _tag(annotation: Any, task: Task, fault: type[OrganiserFault | ParticipantFa
         raise fault("an annotation has no counterpart in the i2b2 format: start and length must be integers")
     if label is not None and not isinstance(label, str):
         raise fault("an annotation has no counterpart in the i2b2 format: its type must be a string")
-    category, kind = _kind(label or "", task)
+    category, kind = known[label or ""]
     return I2b2Tag(category, kind, start, start + length) if category else None
 
 
@@ -139,8 +152,9 @@ def _spelt(category: str, label: str, task: Task) -> str:
     return kind if is_ours and kind in TYPES[category] else label
 
 
-def _is_valid(tag: I2b2Tag) -> bool:
-    kind = upper(tag.type)
-    if tag.category == "OTHER":
+@lru_cache(maxsize=4096)
+def _is_valid(category: str, written: str) -> bool:
+    kind = upper(written)
+    if category == "OTHER":
         return kind in "OTHER"
-    return kind in TYPES.get(tag.category, tuple(_OWNER))
+    return kind in TYPES.get(category, tuple(_OWNER))

@@ -134,7 +134,7 @@ def _indices(columns: SpanColumns, outcomes: dict[str, PairingOutcome]) -> dict[
 def _per_note(columns: SpanColumns, outcomes: dict[str, PairingOutcome]) -> dict[str, dict[str, tuple[int, int, int]]]:
     size = len(columns.notes)
     per_note: dict[str, dict[str, tuple[int, int, int]]] = {note: {} for note in columns.notes}
-    for schema in outcomes.keys() - {"partial"}:
+    for schema in [schema for schema in outcomes if schema != "partial"]:
         correct = columns.predictions.note[outcomes[schema].state == CORRECT]
         tp = np.bincount(correct, minlength=size)
         fp = np.bincount(columns.predictions.note, minlength=size) - tp

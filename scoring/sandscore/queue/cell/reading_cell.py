@@ -114,9 +114,13 @@ class ReadingCells:
             return None
         return replace(believed(said, arrays, task, dataset, complete=complete), sha256=sha256)
 
-    def close(self) -> None:
-        """No more cells."""
+    def hang_up(self) -> None:
+        """No more cells; the process that makes them ends after the last, and with its parent at the latest."""
         self._line.close()
+
+    def close(self) -> None:
+        """No more cells, and nobody left who makes any."""
+        self.hang_up()
         os.waitpid(self._process, 0)
 
     def _send(self, request: CellRequest, *descriptors: int) -> None:

@@ -154,4 +154,7 @@ class Desk:
 
 if __name__ == "__main__":
     without_gold = ReadingCells()
-    serve(Desk(Path(sys.argv[1]), without_gold).work, BATCH_REQUESTS)
+    try:
+        serve(Desk(Path(sys.argv[1]), without_gold).work, BATCH_REQUESTS)
+    finally:
+        without_gold.hang_up()
