@@ -1,8 +1,8 @@
 /* Blocks of JSON into columns: plain functions on buffers that the caller owns and gives the sizes of.
 
    Every block is hostile. A function reads nothing outside [data, data + size), writes nothing beyond the room it is
-   told of, allocates nothing and keeps nothing. Whatever is not exactly what it expects it refuses, without a reason:
-   the caller has a slower way to find out. */
+   told of, allocates nothing and keeps nothing but its variant. Whatever is not exactly what it expects it refuses,
+   without a reason: the caller has a slower way to find out. */
 #ifndef SANDSCORE_KERNEL_H
 #define SANDSCORE_KERNEL_H
 
