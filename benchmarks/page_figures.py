@@ -5,8 +5,8 @@
 Forty submissions, 125 patients of two notes each, five measures, 10,000 resamples. The page is opened in Debian's
 Chromium (tools/browser.sh installs it) and its button is pressed; every number that its script makes again is held
 against the board's, and CPU time is that of the page's thread. Exit code 1 where a limit is passed. With
-``--lighthouse``, which npm fetches, the page is served and judged on a phone and on a desk: its scores want a machine
-with nothing else to do.
+``--lighthouse``, which npm fetches, the page is served compressed and judged on a phone and on a desk, without cards and
+with them: its scores of performance want a machine with nothing else to do.
 """
 
 import os
@@ -23,6 +23,7 @@ import tempfile
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -137,9 +138,28 @@ def alike(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
+class Compressing(SimpleHTTPRequestHandler):
+    """Sends pages as web servers do, compressed, and says nothing of it."""
+
+    def do_GET(self) -> None:
+        place = Path(self.translate_path(self.path))
+        if place.suffix != ".html" or not place.is_file():
+            super().do_GET()
+            return
+        content = gzip.compress(place.read_bytes())
+        self.send_response(200)
+        for name, said in (("Type", "text/html; charset=utf-8"), ("Encoding", "gzip"), ("Length", str(len(content)))):
+            self.send_header(f"Content-{name}", said)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_said: object) -> None:
+        """Nothing."""
+
+
 def judged(site: Path, preset: str) -> dict[str, int]:
     """Lighthouse's scores of the board's page, served from this machine."""
-    handler = partial(SimpleHTTPRequestHandler, directory=str(site))
+    handler = partial(Compressing, directory=str(site))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, tempfile.TemporaryDirectory() as folder:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}/date/index.html"
@@ -173,9 +193,11 @@ def main() -> int:
         print(f"checked in the browser: {found['level']}, {wrong} numbers are not the command line's")
         print(f"it took {found['cpu']:.1f} s of CPU (limit {SECONDS:.0f} s) and {found['seconds']:.1f} s by the clock")
         broken += found["level"] != "recomputed" or found["cpu"] > SECONDS or wrong > 0
-        for preset in ("phone", "desktop") if given.lighthouse else ():
-            scores = judged(folder / "notes", preset)
-            print(f"Lighthouse, {preset}: {', '.join(f'{what} {score}' for what, score in scores.items())}")
+        for cards, preset in product(("none", "notes"), ("phone", "desktop")) if given.lighthouse else ():
+            scores = judged(folder / cards, preset)
+            print(
+                f"Lighthouse, cards {cards}, {preset}: {', '.join(f'{what} {score}' for what, score in scores.items())}"
+            )
             broken += min(scores.values()) < JUDGED
     return int(broken > 0)
 
