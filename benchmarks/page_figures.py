@@ -5,8 +5,8 @@
 Forty submissions, 125 patients of two notes each, five measures, 10,000 resamples. The page is opened in Debian's
 Chromium (tools/browser.sh installs it) and its button is pressed; every number that its script makes again is held
 against the board's, and CPU time is that of the page's thread. Exit code 1 where a limit is passed. With
-``--lighthouse``, which npm fetches, the page is served compressed and judged on a phone and on a desk, without cards and
-with them: its scores of performance want a machine with nothing else to do.
+``--lighthouse``, which npm fetches, the page is served compressed and judged on a phone and on a desk, without cards
+and with them: its scores of performance want a machine with nothing else to do.
 """
 
 import os
