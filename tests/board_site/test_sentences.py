@@ -89,6 +89,8 @@ def cards_of(stream: np.random.Generator) -> Iterator[Json]:
                     for label, counts in split.items()
                 }
                 card["errors"] = {"missed": 1, "spurious": 2, "boundary": 0, "wrong_label": 3}
+            if alike == 5 and at < 2:
+                card["confidence"] = curve_of(stream)
             if alike % 3 == 0:
                 card["agreement"] = agreement_of(2, [annotators(alike, place)]).model_dump()
             with_gold = [row for row in rows if row[0] + row[2]]
@@ -103,6 +105,13 @@ def cards_of(stream: np.random.Generator) -> Iterator[Json]:
                     note: {"leak": [row[2], row[0] + row[2]]} for note, row in zip(card["per_note"], rows, strict=True)
                 }
             yield card
+
+
+def curve_of(stream: np.random.Generator) -> Json:
+    """Of three thresholds; in one of three without a best."""
+    rows = [[float(sure), float(stream.random()), sure / 100] for sure in (90, 60, 30)]
+    best = max(rows, key=lambda row: 2 * row[1] * row[2] / (row[1] + row[2]))[0] if stream.random() < 0.7 else None
+    return {"average_precision": float(stream.random()), "best_threshold": best, "curve": rows}
 
 
 def annotators(seed: int, place: int) -> AnnotatorPair:
@@ -403,6 +412,15 @@ def slips(reading: Reading, said: re.Match[str]) -> bool:
     """On the page of one row, of one of its cards."""
     cards = reading.shown.cards[reading.here["submission"]].values()
     return any(slips_by(json.loads(card.content), said) for card in cards)
+
+
+def curve_as_said(reading: Reading, said: re.Match[str]) -> bool:
+    """The average of one of its cards; the threshold of the row with the largest harmonic mean, where one is known."""
+    cards = reading.shown.cards[reading.here["submission"]].values()
+    curves = [content["confidence"] for one in cards if "confidence" in (content := json.loads(one.content))]
+    of = next(one for one in curves if f"{one['average_precision']:.3f}" == said["average"])
+    best = max(of["curve"], key=lambda row: 2 * row[1] * row[2] / (row[1] + row[2]))[0]
+    return (said["best"] is None) == (of["best_threshold"] is None) and said["best"] in {None, f"{best:g}"}
 
 
 def slips_by(content: Json, said: re.Match[str]) -> bool:
@@ -722,6 +740,11 @@ RULES: list[Rule] = [
         r"It may hold places? (?P<low>\d+)(?:–(?P<high>\d+))? of (?P<all>\d+): (?P<better>\d+) demonstrably better, "
         r"(?P<worse>\d+) demonstrably worse\.",
         lambda r, m: int(m["all"]) == len(r.ranked),
+    ),
+    (
+        r"Precision against recall as less and less sure predictions are let in\. Average precision (?P<average>[\d.]+)"
+        r"(?:; F1 is best, at the diamond, when predictions of confidence (?P<best>[\d.]+) and above are kept)?\.",
+        curve_as_said,
     ),
     (
         r"The dot is the score that is shown\.",

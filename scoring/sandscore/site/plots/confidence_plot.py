@@ -65,7 +65,8 @@ def _drawn(form: PlotForm, curve: Curve) -> Canvas:
         (CircleCollection((49,)), [p for p in curve.points if p.confidence != curve.best_threshold]),
         (RegularPolyCollection(4, sizes=(220,)), [p for p in curve.points if p.confidence == curve.best_threshold]),
     ]
-    for marks, points in kinds if len(curve.points) <= _MOST_DOTS else kinds[1:]:
+    shown = kinds if len(curve.points) <= _MOST_DOTS else kinds[1:]
+    for marks, points in (kind for kind in shown if kind[1]):
         marks.set(
             offsets=[(p.recall, p.precision) for p in points],
             offset_transform=axes.transData,
