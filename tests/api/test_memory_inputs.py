@@ -154,6 +154,14 @@ def test_hugging_face_items() -> None:
     assert result.card.confidence.best_threshold == pytest.approx(90.0, abs=1e-4)
 
 
+def test_the_word_of_an_item_is_held_against_the_note() -> None:
+    """One character to the left of where it stands; by hand. What tokenizers change (case, blanks) is no difference."""
+    item = {"entity_group": "PERSON", "score": 0.9, "word": "john smith", "start": 12, "end": 22}
+    assert sandscore.validate("person-name", {"n1": [item | {"start": 13, "end": 23}]}, notes=[NOTE]).ok
+    found = sandscore.validate("person-name", {"n1": [item]}, notes=[NOTE])
+    assert [problem.code for problem in found.errors] == ["text-mismatch"]
+
+
 def test_hugging_face_tokens_are_joined() -> None:
     tokens = [
         {"entity": "B-PERSON", "score": 0.8, "index": 5, "word": "John", "start": 13, "end": 17},

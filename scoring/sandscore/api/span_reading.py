@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault, SandscoreError
 from sandscore.base.terminal_text import one_line
-from sandscore.formats.token_items import plain, whole_number, whole_words
+from sandscore.formats.token_items import misplaced, plain, whole_number, whole_words
 from sandscore.formats.type_maps import TypeMap, vocabulary
 from sandscore.task_table.task import Task
 
@@ -134,8 +134,9 @@ class SpanReader(Struct):
 
     def _text(self, fields: "_Fields", where: str, place: tuple[int, int], text: str | None, *, texts: bool) -> object:
         given = fields.get("text")
-        if given is None and not texts:
-            given = fields.get("word")
+        if given is None:
+            word = fields.get("word")
+            given = misplaced(word, text or "", (place[0], sum(place))) if texts else word
         if given is not None:
             return given
         if not texts:

@@ -5,7 +5,6 @@ with its name or text beside the list; one list alone is about the only note the
 """
 
 import json
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,8 @@ from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, Lo
 from sandscore.formats.format_files import one_path, read_json
 from sandscore.formats.json_fields import JsonObject, confidence_of, listed, mapping, text_of, text_or_none, whole
 from sandscore.formats.note_naming import NOTE_KEYS, NoteNaming, as_confidence, beside, facts_of
-from sandscore.formats.token_items import whole_words
+from sandscore.formats.token_items import misplaced, whole_words
 
-_NEAR = 100
-"""Characters around a place in which a word is looked for."""
 _RECORD = frozenset({"text", "id", "patientId", "noteType", "note_name", *NOTE_KEYS})
 
 
@@ -97,7 +94,7 @@ class ItemList(Struct, frozen=True):
             )
         if quoted is None:
             word = text_or_none(item, "word", where)
-            quoted = word if note.text is None else _misplaced(word, note.text, item)
+            quoted = word if note.text is None else misplaced(word, note.text, (item.get("start"), item.get("end")))
         annotation = journal.cut(
             self.name, note, (whole(item, "start", where), whole(item, "end", where)), quoted, where
         )
@@ -124,25 +121,6 @@ class ItemList(Struct, frozen=True):
             }
             lines.append(json.dumps(record, ensure_ascii=False) + "\n")
         return "".join(lines).encode("utf-8") or b"[]\n"
-
-
-def _misplaced(word: str | None, text: str, item: JsonObject) -> str | None:
-    """What the note calls a word that does not stand where it is said, if the note has it elsewhere; else None.
-
-    Words come as tokenizers put them together again, without case, accents or blanks: those make no difference.
-    """
-    start, end = item.get("start"), item.get("end")
-    if word is None or type(start) is not int or type(end) is not int or not 0 <= start < end:
-        return None
-    if not word or _letters(word) == _letters(text[start:end]):
-        return None
-    low = text.lower()
-    at = low.find(word.lower(), max(0, start - _NEAR), end + _NEAR) if len(low) == len(text) else text.find(word)
-    return text[at : at + len(word)] if at >= 0 and len(word) == end - start else None
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text))).casefold()
 
 
 def _confidence(item: Mapping[str, Any], where: str) -> float | None:

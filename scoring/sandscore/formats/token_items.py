@@ -6,11 +6,14 @@ without an aggregation.
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 _TOKEN = re.compile(r"([BIES])-(.+)", re.DOTALL)
 _PARTS = "tokens"
+_NEAR = 100
+"""How far from where it is said a word is looked for."""
 
 
 def plain(value: Any) -> Any:
@@ -76,3 +79,22 @@ def _word(word: dict[str, Any]) -> dict[str, Any]:
     if len(tokens) == 1 and "word" in tokens[0]:
         word["word"] = tokens[0]["word"]
     return word
+
+
+def misplaced(word: Any, text: str, place: tuple[Any, Any]) -> str | None:
+    """What the note calls a word that does not stand where it is said, if the note has it elsewhere; else None.
+
+    Words come as tokenizers put them together again, without case, accents or blanks: those make no difference.
+    """
+    start, end = place
+    if not isinstance(word, str) or type(start) is not int or type(end) is not int or not 0 <= start < end:
+        return None
+    if not word or _letters(word) == _letters(text[start:end]):
+        return None
+    low = text.lower()
+    at = low.find(word.lower(), max(0, start - _NEAR), end + _NEAR) if len(low) == len(text) else text.find(word)
+    return text[at : at + len(word)] if at >= 0 and len(word) == end - start else None
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text))).casefold()
