@@ -17,19 +17,21 @@ from queue_samples import CHALLENGE, HALF, HIDDEN, RIGHT, hand_in, opened, queue
 from sandscore.base import clock
 from sandscore.containers.engines.docker.docker_engine import docker_client
 from sandscore.containers.engines.docker.docker_row import DockerEngine
+from sandscore.containers.engines.engine_registry import connected
 from sandscore.containers.hostile.hostile_images import hostile_images
 from sandscore.queue.dask import dask_executor as fanout
 from sandscore.queue.dask.dask_executor import cut, shards_of
 from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
 from sandscore.queue.worker.queue_worker import Worker, WorkPlan
 from sandscore.queue.workspace import Workspace
-from sandscore.records.run_record import RunRecord
+from sandscore.records.run_record import RunLimits, RunRecord
 
 DRIVE = "import sys; from sandscore.cli.main import main; main(sys.argv[1:])"
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    monkeypatch.setenv("SANDSCORE_IMAGES", str(tmp_path / "images"))
     made = Cluster(tmp_path)
     yield made
     made.close()
@@ -117,22 +119,24 @@ def run_on(cluster: Cluster, workspace: Workspace) -> None:
 
 
 @pytest.mark.engine
+@pytest.mark.parametrize("engine", ["docker", "bubblewrap"])
 def test_an_image_is_run_in_shards_and_put_together(
-    tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+    engine: str, tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three notes, a shard each: one container a shard, one set of predictions, one record of all of them."""
     monkeypatch.setattr(fanout, "shards_of", partial(shards_of, most=10))
-    workspace = queue(tmp_path, f'{CHALLENGE}[limits]\nmemory = "64m"\n', concurrency=1)
-    with (
-        docker_client() as client,
-        hostile_images(DockerEngine(client), f"sandscore-test-dask-{os.getpid()}") as images,
-    ):
-        submission_id = hand_in(workspace, image=str(client.images.get(images.image("harmless")).id))
+    rules = f'{CHALLENGE}[images]\nengine = "{engine}"\n[limits]\nmemory = "64m"\n'
+    workspace = queue(tmp_path, rules, concurrency=1)
+    with connected(engine) as engine_here, hostile_images(engine_here, f"sandscore-test-dask-{os.getpid()}") as images:
+        found = engine_here.find_image(images.image("harmless"), RunLimits())
+        submission_id = hand_in(workspace, image=found.id)
         run_on(cluster, workspace)
     [one] = with_home(workspace, lambda home: home.submissions())
-    assert (one.status, one.scores["instance_strict"]) == ("SCORED", 0.0)
+    assert (one.status, one.reason, one.scores.get("instance_strict")) == ("SCORED", None, 0.0)
     [folder] = (workspace.attempts / submission_id).iterdir()
     assert not list(folder.glob("run-*")), "nothing of the shards is left"
-    assert RunRecord.model_validate_json((folder / "run.json").read_bytes()).notes == 3
+    record = RunRecord.model_validate_json((folder / "run.json").read_bytes())
+    assert record.engine is not None
+    assert (record.notes, record.engine.name) == (3, engine)
     entries = json.loads((folder / "predictions.json").read_bytes())
     assert [entry["annotationSource"]["resourceSource"]["name"] for entry in entries] == ["n1", "n2", "n3"]

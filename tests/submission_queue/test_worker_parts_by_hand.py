@@ -557,7 +557,8 @@ def test_faults_are_answers(fault: Exception, blame: Blame, reason: str, monkeyp
 def test_no_token_reaches_a_child() -> None:
     given = {"PATH": "p", "HOME": "h", "DOCKER_HOST": "d", "SYNAPSE_AUTH_TOKEN": "t", "SANDSCORE_SALT": "s"}
     assert scorer_environment(given) == {"PATH": "p", "OPENBLAS_NUM_THREADS": "1"}
-    assert runner_environment(given) == {"PATH": "p", "HOME": "h", "DOCKER_HOST": "d"}
+    given |= {"SANDSCORE_IMAGES": "i"}
+    assert runner_environment(given) == {"PATH": "p", "HOME": "h", "DOCKER_HOST": "d", "SANDSCORE_IMAGES": "i"}
 
 
 # The queue in SQLite
