@@ -119,7 +119,7 @@ def run_on(cluster: Cluster, workspace: Workspace) -> None:
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize("engine", ["docker", "bubblewrap"])
+@pytest.mark.parametrize("engine", ["docker", "podman", "bubblewrap"])
 def test_an_image_is_run_in_shards_and_put_together(
     engine: str, tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
