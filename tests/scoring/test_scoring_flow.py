@@ -104,7 +104,7 @@ def test_what_comes_through_a_pipe_is_read_twice_for_a_profile(tmp_path: Path, m
     os.close(write)
     with io.FileIO(read) as piped:
         monkeypatch.setattr("sys.stdin", piped)
-        found = score_files(Question(find_task("date")), find_profile("nlpsandbox-client"), inputs)
+        found = score_files(Question(find_task("date")), find_profile("span-labels"), inputs)
     assert found.card.predicted_annotations == 12
     assert found.given is not None
 

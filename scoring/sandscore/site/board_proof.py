@@ -340,8 +340,10 @@ def _score(board: Board, row: Row) -> float | None:
 
 
 def _untold(a: float | None, b: float | None, delta: int | None) -> int | None:
-    """Nothing where the script makes the same difference of the scores."""
-    return None if a is not None and b is not None and delta == floor((a - b) * DIGITS + 0.5) else delta
+    """Nothing where the script makes the same difference of the scores; false where there is none although it could."""
+    if a is None or b is None:
+        return delta
+    return False if delta is None else None if delta == floor((a - b) * DIGITS + 0.5) else delta
 
 
 def _numbers(known: Mapping[tuple[str, str], Pair], a: str, b: str, scale: int) -> list[int | None]:

@@ -67,7 +67,7 @@ const sandscoreCheck = (() => {
     const at = pairNumber(proof.rows.length, a, b);
     const [x, y] = [a, b].map((i) => proof.rows[i].score ?? proof.rows[i].measures[proof.rules.headline]?.score ?? null);
     const [told, below, above, p, adjusted, wins, won, lost] = proof.pairs.map((column) => column[at]);
-    const delta = told ?? (x === null || y === null ? null : Math.round((x - y) * DIGITS));
+    const delta = told === false ? null : told ?? (x === null || y === null ? null : Math.round((x - y) * DIGITS));
     const digits = (value) => (value === null ? null : value / DIGITS);
     const [low, high] = below === null ? [null, null] : [delta - below, delta + above];
     return {
