@@ -224,8 +224,8 @@ such patients in {more}, at worst in {worst_of_more}. It holds least where few s
 far apart, or one stands alone, and nothing is allowed for a choice: that of one system on 300 uneven patients held in
 {alone}. Few heavy patients make a skewed score, and no interval mends that few patients say little.
 `expected` is up to {high} points of F1 too high on 118 patients and more, on 60 up to {high_of_few}. Places of all rows
-held, where at least 100 boards were looked at, in {places} on ordinary patients (at worst {worst_places} on
-118 patients) and in {uneven_places} on uneven ones, at times a little less than the .95 that they promise; of thirty
+held, where at least 100 boards were looked at, in {places} on ordinary patients (of 118 patients at worst
+{worst_places}) and in {uneven_places} on uneven ones, at times a little less than the .95 that they promise; of thirty
 and a hundred systems fewer boards were looked at, and there only a gross failure would show."""
 
 

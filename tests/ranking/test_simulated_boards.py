@@ -27,7 +27,7 @@ def test_the_page_says_what_does_not_hold() -> None:
     page = (ROOT / "docs/ranking.md").read_text(encoding="utf-8")
     assert simulated_boards.shortcomings(RECORDED) in page
     low = min(of["chosen"] for name, of in RECORDED.items() if name.startswith("uneven") and name.endswith(" 300"))
-    assert f"such patients in .{1000 * low:.0f}–" in page
+    assert f"such patients in {simulated_boards.share(low)}–" in page
     least = min(of["places"] for of in RECORDED.values() if of["boards_places"] >= 100)
     assert least > 0.9
 
