@@ -1,6 +1,7 @@
 """Gold and notes that are kept must give, for every file of predictions, what reading everything anew gives."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,12 @@ BAD = {
 
 
 CELLS = ReadingCells()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def closed_in_the_end() -> Iterator[None]:
+    yield
+    CELLS.close()
 
 
 def read(reference: Reference, predictions: Path, *, complete: bool = False) -> Loaded:
