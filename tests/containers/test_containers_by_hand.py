@@ -950,6 +950,12 @@ def test_ready_is_who_says_pass(monkeypatch: pytest.MonkeyPatch) -> None:
         assert caught.value.outcome is Outcome.NEVER_READY
 
 
+def test_a_silence_says_less_than_the_answer_before_it() -> None:
+    """The server answers 500 once; whoever is asked last has no time left."""
+    with pytest.raises(RunFault, match="healthCheck answered with status 500"):
+        service(Reply(500, {}, b""), DeadlinePassed(), ready_seconds=0.05).wait_ready()
+
+
 def test_what_is_asked_may_not_flood_us() -> None:
     """A health check answers with 1 MiB at the most, the tool's description with a quarter of that."""
     limits: list[int] = []

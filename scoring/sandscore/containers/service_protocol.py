@@ -68,6 +68,7 @@ Alive = Callable[[], None]
 
 _PROBE_SECONDS = 5.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.25
+_SILENT = "did not answer in time"
 _SMALL_REPLY = 1 << 20
 _PHRASES = {status.phrase for status in HTTPStatus}
 
@@ -111,14 +112,18 @@ class Service:
         return exchange(self.door.connect, request, seconds, most)
 
     def wait_ready(self) -> None:
-        """Until ``healthCheck`` answers 200 and ``pass``: an open port or a 500 is not ready yet."""
+        """Until ``healthCheck`` answers 200 and ``pass``: an open port or a 500 is not ready yet.
+
+        An answer says more than a silence that came after it: the last question is cut short by the deadline.
+        """
         allowed = min(self.limits.ready_seconds, self.clock.left())
         deadline = time.monotonic() + allowed
-        pause = _FIRST_PAUSE
+        pause, said = _FIRST_PAUSE, _SILENT
         while (last := self._probe(deadline)) is not None:
+            said = said if last == _SILENT else last
             self.alive()
             if time.monotonic() + pause >= deadline:
-                raise RunFault(Outcome.NEVER_READY, f"not ready after {allowed:.3g} s: healthCheck {last}")
+                raise RunFault(Outcome.NEVER_READY, f"not ready after {allowed:.3g} s: healthCheck {said}")
             time.sleep(pause)
             pause = min(pause * 1.5, _LONGEST_PAUSE)
 
@@ -133,7 +138,7 @@ class Service:
         except ConnectionDied as fault:
             return f"could not be asked ({fault})"
         except DeadlinePassed:
-            return "did not answer in time"
+            return _SILENT
         except (BadReply, JsonFault) as fault:
             return f"did not answer properly ({fault})"
         return None if isinstance(value, dict) and value.get("status") == "pass" else "did not say 'pass'"
