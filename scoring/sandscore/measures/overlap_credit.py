@@ -146,6 +146,16 @@ def _units(side: Extents, other: Extents, met: tuple[Column, Column], way: str) 
     return best
 
 
+def merged(start: Column, end: Column) -> Extents:
+    """What any of these stretches covers: stretches that neither meet nor touch, in order."""
+    if not len(start):
+        return start, end
+    order = np.argsort(start, kind="stable")
+    start, reach = start[order], np.maximum.accumulate(end[order])
+    first = np.flatnonzero(np.concatenate(([True], start[1:] > reach[:-1])))
+    return start[first], reach[np.concatenate((first[1:], [len(start)])) - 1]
+
+
 class CoveredPlaces(Struct, frozen=True):
     """What some stretches cover together: runs that do not meet, and how much lies before each."""
 
@@ -156,10 +166,7 @@ class CoveredPlaces(Struct, frozen=True):
     @classmethod
     def of(cls, start: Column, end: Column) -> "CoveredPlaces":
         """What any of these stretches, of which there is one at least, covers."""
-        order = np.argsort(start, kind="stable")
-        start, reach = start[order], np.maximum.accumulate(end[order])
-        first = np.flatnonzero(np.concatenate(([True], start[1:] > reach[:-1])))
-        start, reach = start[first], reach[np.concatenate((first[1:], [len(start)])) - 1]
+        start, reach = merged(start, end)
         return cls(start, reach, np.concatenate(([0], np.cumsum(reach - start)))[:-1])
 
     def below(self, place: Column) -> Ints:

@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from sandscore.measures.overlap_credit import merged
 from sandscore.profiles.tab.masked_corpus import MaskedDocument
 
 _WORD = re.compile(r"\w+")
@@ -103,10 +104,7 @@ class Covering(Struct, frozen=True):
     @classmethod
     def of(cls, start: Ints, end: Ints) -> "Covering":
         """What any of these covers."""
-        order = np.argsort(start, kind="stable")
-        start, reach = start[order], np.maximum.accumulate(end[order])
-        first = np.flatnonzero(np.concatenate(([True], start[1:] > reach[:-1]))) if len(start) else order
-        return cls(start[first], reach[np.concatenate((first[1:], [len(start)])) - 1] if len(start) else reach)
+        return cls(*merged(start, end))
 
     def holds(self, start: Ints, end: Ints) -> Flags:
         """Which stretches are covered to the last character."""
