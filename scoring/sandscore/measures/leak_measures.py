@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from msgspec import Struct
 
-from sandscore.annotations.columns import Ints, Mask, distinct
+from sandscore.annotations.columns import Ints, Mask, Small, distinct
 from sandscore.base.errors import UsageFault
 from sandscore.measures.identifier_classes import CLASSES
 from sandscore.measures.measure import Measure, Settings
@@ -28,7 +28,7 @@ WEIGHTS = Parameter("weights", "", file=True)
 _BY = Parameter("by", "id", choices=("id", "text"))
 
 
-Pair = tuple[Ints, Ints]
+Pair = tuple[Ints | Small, Ints | Small]
 """How much of what, and of how much, group by group."""
 
 

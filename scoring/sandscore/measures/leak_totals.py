@@ -5,6 +5,7 @@ What is asked for is prepared once: files are read and hashed, labels have class
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -177,8 +178,9 @@ def leak_question(plans: tuple[LeakPlan, ...], loaded: Loaded, rules: TaskClasse
         lacking = [names[code] for code in used if code >= 0 and plan.weights and names[code] not in plan.weights]
         if lacking:
             raise OrganiserFault(f"{plan.shown} has no weight for the label '{lacking[0]}' of gold")
-    numbers: dict[str, int] = {}
-    patients = np.array([numbers.setdefault(unit, len(numbers)) for unit in dataset.units], np.int64)
+    units = dataset.units
+    numbers = dict(zip(dict.fromkeys(units), count(), strict=False))
+    patients = np.fromiter(map(numbers.__getitem__, units), np.int64, len(units))
     return LeakQuestion(plans, names, classes, not unknown, patients, [*numbers], dataset.texts)
 
 
@@ -332,7 +334,7 @@ def _by_patient(
         """By group a row a patient."""
         each = np.where(kept & (group >= 0), group * patients + patient, -1)
         pair = row.tally(told, patient, each, groups * patients, plan.settings)
-        return np.stack(pair, axis=1).reshape(groups, patients, 2)
+        return np.stack(pair, axis=1).astype(np.int64).reshape(groups, patients, 2)
 
     by_class = counted(classes, len(CLASSES))
     by_label = counted(mentions.label, len(question.names))

@@ -11,11 +11,12 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sandscore.annotations.columns import Ints, Mask, distinct
-from sandscore.annotations.kernel.kernel_library import GROUPINGS, OpenRow, Uncovered, address
+from sandscore.annotations.columns import Ints, Mask, Small, distinct
+from sandscore.annotations.kernel.kernel_library import GROUPINGS, Uncovered, address
 from sandscore.measures.masked_positions import MaskedCells
 
-_FIELDS = [field[0] for field in OpenRow._fields_]
+_FIELDS = 8
+"""Of which the last is the kernel's own."""
 
 
 class OpenRows(Struct, frozen=True):
@@ -23,13 +24,15 @@ class OpenRows(Struct, frozen=True):
 
     note: Ints
     group: Ints
-    gold: Ints
-    open: Ints
-    mentions: Ints
-    leaking: Ints
-    whole: Ints
+    gold: Ints | Small
+    open: Ints | Small
+    mentions: Ints | Small
+    leaking: Ints | Small
+    whole: Ints | Small
 
     def take(self, which: Mask) -> "OpenRows":
+        if bool(which.all()):
+            return self
         return OpenRows(*(getattr(self, name)[which] for name in self.__struct_fields__))
 
 
@@ -114,20 +117,21 @@ class OpenRooms:
         values = (np.zeros_like(codes), label_classes, codes)
         self._values = [np.append(groups, -1).astype(np.int32) for groups in values]
         self._last = [np.full(1 + int(groups.max()), -1, np.int64) for groups in values]
-        self._rows = np.empty((GROUPINGS, golds, len(_FIELDS)), np.int64)
+        self._rows = np.empty((GROUPINGS, golds, _FIELDS), np.int32)
         self._by_note = np.zeros((2, notes), np.int64)
         masked, spurious = map(address, self._by_note)
         self.told = Uncovered(masked=masked, spurious=spurious, room=golds, entities=entities)
         for by, groups, last, rows in zip(self.told.by, self._values, self._last, self._rows, strict=True):
             by.value, by.last, by.rows = address(groups), address(last), address(rows)
 
-    def read(self, first: int) -> KernelOpen:
-        """What was told of the notes from ``first`` on."""
+    def read(self, first: int) -> KernelOpen | None:
+        """What was told of the notes from ``first`` on; None where it is unsure."""
+        if self.told.unsure:
+            return None
         told = []
         for by, rows in zip(self.told.by, self._rows, strict=True):
-            columns = dict(zip(_FIELDS, rows[: by.used].T, strict=True))
-            columns["note"] = columns["note"] - first
-            told.append(OpenRows(*(columns[name] for name in OpenRows.__struct_fields__)))
+            note, group, *counts, _ = rows[: by.used].T
+            told.append(OpenRows(note.astype(np.int64) - first, group.astype(np.int64), *counts))
         whole, classes, labels = told
         return KernelOpen(whole, classes, of_labels(labels), *self._by_note)
 

@@ -433,7 +433,9 @@ static int32_t count_note(Counting *c, const NoteRuns *const sides[2], Tally *no
     c->with_gold += golds > 0;
     c->boundary += overlapping_pairs(c, loose);
     c->leaking += leaks(loose, c->predicted, predictions);
-    return !c->open || uncover(c, golds, predictions, number + c->first);
+    if (c->open && !c->open->unsure)
+        c->open->unsure = !uncover(c, golds, predictions, number + c->first);
+    return 1;
 }
 
 /* Pairs that agree in everything, once for all measures that count by label or value. */

@@ -115,7 +115,7 @@ typedef struct {
 /* What of a note's gold no mask covers: of a group's labels the positions, as a set, and those that are open; mentions,
    and how many of them are open in part or as a whole. ``reach`` is where the last of them ends. */
 typedef struct {
-    int64_t note, group, gold, open, mentions, leaking, whole, reach;
+    int32_t note, group, gold, open, mentions, leaking, whole, reach;
 } OpenRow;
 
 /* Labels in groups: ``value`` is of the labels, that of no label in front; negative: it does not count. ``last`` is the
@@ -127,13 +127,14 @@ typedef struct {
     int64_t used;
 } OpenGroups;
 
-/* Three ways to group, the first of which has a single group; and of each note how much is masked, and how much of that
-   is not gold's. ``entities``: what has one span and label may yet be two mentions. */
-enum { GROUPINGS = 3 };
+/* Ways to group: all labels as one, classes of labels, each label for itself, numbered from 1 on; and of each note how
+   much is masked, and how much of that is not gold's. ``entities``: what has one span and label may be two mentions; where
+   something has, all of it is ``unsure``. */
+enum { AS_ONE, BY_CLASS, EACH_LABEL, GROUPINGS };
 typedef struct {
     OpenGroups by[GROUPINGS];
     int64_t *masked, *spurious;
-    int64_t room, entities;
+    int64_t room, entities, unsure;
 } Uncovered;
 
 /* What is counted of the notes from ``first`` to before ``last``: sums by label of either side, and of pairs that agree

@@ -143,7 +143,7 @@ class OpenRow(Structure):
     """What of a note's gold no mask covers, of a group of labels."""
 
     _fields_ = tuple(
-        (name, c_int64) for name in ("note", "group", "gold", "open", "mentions", "leaking", "whole", "reach")
+        (name, c_int32) for name in ("note", "group", "gold", "open", "mentions", "leaking", "whole", "reach")
     )
 
 
@@ -159,7 +159,7 @@ class Uncovered(Structure):
     _fields_ = (
         ("by", OpenGroups * GROUPINGS),
         *((name, c_void_p) for name in ("masked", "spurious")),
-        *((name, c_int64) for name in ("room", "entities")),
+        *((name, c_int64) for name in ("room", "entities", "unsure")),
     )
 
 

@@ -39,7 +39,8 @@
     X(OpenRow, whole) X(OpenRow, reach)
 #define OPEN_GROUPS_FIELDS(X) X(OpenGroups, value) X(OpenGroups, last) X(OpenGroups, rows) X(OpenGroups, used)
 #define UNCOVERED_FIELDS(X) \
-    X(Uncovered, by) X(Uncovered, masked) X(Uncovered, spurious) X(Uncovered, room) X(Uncovered, entities)
+    X(Uncovered, by) X(Uncovered, masked) X(Uncovered, spurious) X(Uncovered, room) X(Uncovered, entities) \
+    X(Uncovered, unsure)
 #define COUNTING_FIELDS(X) \
     X(Counting, first) X(Counting, last) X(Counting, labels) X(Counting, measures) X(Counting, measure) \
     X(Counting, gold_labels) X(Counting, predicted_labels) X(Counting, agreed) X(Counting, gold) \

@@ -51,7 +51,7 @@ static int64_t covered(const Masks *masks, int64_t place, int64_t *at)
     return masks->before[low - 1] + (place < end ? place : end) - start;
 }
 
-/* Gold in the order of its starts, and what has one span and label once; -1: it may differ in its entity. */
+/* Gold in the order of its starts, what has one span and label once; -1: it may differ in its entity. */
 static int64_t each_once(const Counting *c, int64_t golds, int32_t *which)
 {
     const CountedMention *gold = c->gold;
@@ -77,44 +77,82 @@ static int64_t each_once(const Counting *c, int64_t golds, int32_t *which)
     return used;
 }
 
-/* A mention, of which so much lies before the masked positions that are counted ``from`` and ``to``. */
+/* The row of a note and group, which may be the first of its note; NULL: there is no room. */
+static OpenRow *row_of(OpenGroups *by, int64_t room, int64_t fresh, int32_t note, int32_t code)
+{
+    if (by->last[code] < fresh) {
+        if (by->used == room)
+            return 0;
+        by->rows[by->used] = (OpenRow){.note = note, .group = code};
+        by->last[code] = by->used++;
+    }
+    return by->rows + by->last[code];
+}
+
+/* A mention, before whose start and end so many masked positions lie; ``begun`` stretches begin before its start. */
 typedef struct {
     int64_t start, end, from, to, begun;
 } Opened;
 
-static int32_t add_mention(const Masks *masks, OpenGroups *by, int64_t room, int64_t fresh, int64_t note, int32_t code,
-                           const Opened *mention)
+/* Positions that an earlier mention of the row has had are not counted again. */
+static void add_mention(const Masks *masks, OpenRow *row, const Opened *mention)
 {
-    int64_t at = by->last[code], size = mention->end - mention->start, from = mention->from;
-    int64_t open = size - (mention->to - from);
-    if (at < fresh) {
-        if (by->used == room)
-            return 0;
-        at = by->last[code] = by->used++;
-        by->rows[at] = (OpenRow){.note = note, .group = code};
-    }
-    OpenRow *row = by->rows + at;
-    int64_t begin = row->reach > mention->start ? row->reach : mention->start, begun = mention->begun;
-    if (begin < mention->end) {
-        from = begin > mention->start ? covered(masks, begin, &begun) : from;
-        row->gold += mention->end - begin;
-        row->open += mention->end - begin - (mention->to - from);
-        row->reach = mention->end;
-    }
+    int64_t begin = mention->start, from = mention->from, size = mention->end - begin;
+    int64_t open = size - (mention->to - from), begun = mention->begun;
     row->mentions++;
     row->leaking += open > 0;
     row->whole += open == size;
+    if (row->reach > begin) {
+        begin = row->reach < mention->end ? row->reach : mention->end;
+        from = covered(masks, begin, &begun);
+    }
+    row->gold += (int32_t)(mention->end - begin);
+    row->open += (int32_t)(mention->end - begin - (mention->to - from));
+    row->reach = (int32_t)(row->reach > mention->end ? row->reach : mention->end);
+}
+
+/* What a label's row of a note says, its mentions sharing nothing with those of other labels. */
+static void add_row(OpenRow *row, const OpenRow *label)
+{
+    row->gold += label->gold;
+    row->open += label->open;
+    row->mentions += label->mentions;
+    row->leaking += label->leaking;
+    row->whole += label->whole;
+}
+
+/* The labels' rows of a note added up by class, and as one; 0: there is no room. */
+static int32_t add_labels(Uncovered *open, const int64_t *fresh, int32_t note)
+{
+    const OpenGroups *labels = open->by + EACH_LABEL;
+    for (int64_t i = fresh[EACH_LABEL]; i < labels->used; i++)
+        for (int g = AS_ONE; g < EACH_LABEL; g++) {
+            int32_t code = open->by[g].value[labels->rows[i].group];
+            OpenRow *row = code < 0 ? 0 : row_of(open->by + g, open->room, fresh[g], note, code);
+            if (row)
+                add_row(row, labels->rows + i);
+            else if (code >= 0)
+                return 0;
+        }
     return 1;
 }
 
 int32_t uncover(const Counting *c, int64_t golds, int64_t predictions, int64_t note)
 {
     Uncovered *open = c->open;
-    int64_t kept = each_once(c, golds, c->loose), fresh[GROUPINGS], begun = 0;
-    if (kept < 0)
+    int64_t kept = each_once(c, golds, c->loose), fresh[GROUPINGS], begun = 0, reach = 0;
+    if (kept < 0 || note > INT32_MAX)
+        return 0;
+    int apart = 1;
+    for (int64_t i = 0; i < kept; i++) {
+        int64_t end = end_of(c->gold + c->loose[i]);
+        apart &= c->gold[c->loose[i]].start >= reach;
+        reach = end > reach ? end : reach;
+    }
+    if (reach > INT32_MAX)
         return 0;
     Masks masks = merge_masks(c, predictions);
-    for (int64_t g = 0; g < GROUPINGS; g++)
+    for (int g = AS_ONE; g < GROUPINGS; g++)
         fresh[g] = open->by[g].used;
     for (int64_t i = 0; i < kept; i++) {
         const CountedMention *gold = c->gold + c->loose[i];
@@ -122,14 +160,19 @@ int32_t uncover(const Counting *c, int64_t golds, int64_t predictions, int64_t n
         mention.from = covered(&masks, mention.start, &begun);
         int64_t at = mention.begun = begun;
         mention.to = covered(&masks, mention.end, &at);
-        for (int64_t g = 0; g < GROUPINGS; g++) {
+        for (int g = apart ? EACH_LABEL : AS_ONE; g < GROUPINGS; g++) {
             int32_t code = open->by[g].value[gold->label + 1];
-            if (code >= 0 && !add_mention(&masks, open->by + g, open->room, fresh[g], note, code, &mention))
+            OpenRow *row = code < 0 ? 0 : row_of(open->by + g, open->room, fresh[g], (int32_t)note, code);
+            if (row)
+                add_mention(&masks, row, &mention);
+            else if (code >= 0)
                 return 0;
         }
     }
-    OpenGroups *all = open->by;
-    const OpenRow *row = all->used > fresh[0] ? all->rows + fresh[0] : 0;
+    if (apart && !add_labels(open, fresh, (int32_t)note))
+        return 0;
+    const OpenGroups *all = open->by + AS_ONE;
+    const OpenRow *row = all->used > fresh[AS_ONE] ? all->rows + fresh[AS_ONE] : 0;
     open->masked[note - c->first] = masks.whole;
     open->spurious[note - c->first] = masks.whole - (row ? row->gold - row->open : 0);
     return 1;
