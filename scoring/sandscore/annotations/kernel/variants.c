@@ -75,3 +75,8 @@ int64_t mark_characters(const uint8_t *texts, const int64_t *sizes, const int64_
 {
     return in_use()->marks(texts, sizes, chars, count, marks);
 }
+
+void draw_places(DrawRuns *runs, int64_t steps, uint64_t units, uint32_t *places)
+{
+    in_use()->places(runs, steps, units, places);
+}
