@@ -9,6 +9,6 @@
 #include "standing.h"
 #include "variants.h"
 
-#define READING {annotations_read, misplaced_found, notes_read, characters_marked, places_drawn}
+#define READING {annotations_read, misplaced_found, notes_read, characters_marked, parts_copied, places_drawn}
 
 #endif
