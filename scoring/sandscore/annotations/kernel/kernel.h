@@ -183,8 +183,17 @@ EXPORTED int32_t count_notes(const NoteRuns *gold, const NoteRuns *predicted, Co
 /* Row after row, how often each unit of each stratum is drawn: into ``single`` or, where that is NULL, into ``wide``. */
 EXPORTED void draw_weights(DrawStream *stream, const int64_t *sizes, int64_t strata, int64_t resamples, float *single,
                            double *wide);
+/* Row after row, what the units' rows of ``columns`` numbers (16 or 32 of them) come to, stratum by stratum; of no more
+   than ``most`` rows a column's sum always has 16 bits. */
+enum { SUMMED_COLUMNS = 32 };
+EXPORTED void draw_sums(DrawStream *stream, const int64_t *sizes, int64_t strata, int64_t resamples,
+                        const int16_t *rows, int64_t columns, int64_t most, int64_t *sums);
 EXPORTED int32_t read_notes(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows);
 EXPORTED int64_t mark_characters(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count,
                                  uint32_t *marks);
+/* What notes hold where annotations say, a line feed behind each, and the bytes of each without it. How many bytes that
+   takes; refused where they do not fit into ``room``, or an annotation is not within its note. */
+EXPORTED int64_t copy_parts(const Notes *notes, const int64_t *note, const int64_t *start, const int64_t *length,
+                            int64_t count, uint8_t *copied, int64_t room, int64_t *sizes);
 
 #endif

@@ -33,6 +33,7 @@ PROPERTIES = 6
 MARK_EVERY = 256
 BY_TOKEN, BY_SPAN, BY_LABEL = 0, 1, 2
 MEASURES, WHOLE_LEVELS, GROUPINGS = 16, 101, 3
+SUMMED_COLUMNS = 32
 _ROW_COLUMNS = (
     *("start", "length", "label", "confidence", "text", "written", "words", "begin", "size", "per_record"),
     *("names", "decoded"),
@@ -191,7 +192,7 @@ _STRUCTURES: tuple[type[Structure], ...] = (
 )
 _NUMBERS = (
     *(TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY),
-    *(BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS),
+    *(BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS),
 )
 _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "choose_lanes": (c_int32, (c_int32,)),
@@ -207,8 +208,13 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pair_near": (None, (c_void_p, c_int64, c_void_p, c_void_p, c_int64, c_void_p)),
     "count_notes": (c_int32, (POINTER(NoteRuns), POINTER(NoteRuns), POINTER(Counting))),
     "draw_weights": (None, (POINTER(DrawStream), c_void_p, c_int64, c_int64, c_void_p, c_void_p)),
+    "draw_sums": (
+        None,
+        (POINTER(DrawStream), c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int64, c_void_p),
+    ),
     "read_notes": (c_int32, (c_void_p, c_int64, c_int32, POINTER(NoteRows))),
     "mark_characters": (c_int64, (c_void_p, c_void_p, c_void_p, c_int64, c_void_p)),
+    "copy_parts": (c_int64, (POINTER(Notes), *(c_void_p,) * 3, c_int64, c_void_p, c_int64, c_void_p)),
 }
 LANES = "SANDSCORE_LANES"
 """Names in the environment at how many bytes the kernel is to look at once: 0, 16 or 32; else as many as it can."""
