@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sandscore.annotations import note_texts
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.kernel import kernel_library
 from sandscore.annotations.kernel.block_readers import AnnotationReader, KernelBlock, NoteReader
@@ -136,6 +137,25 @@ def test_texts_that_are_not_what_stands_there_are_told() -> None:
     found_texts = block.misplaced(texts.all(), block.sizes * 0)
     assert found_texts == {1: "1998"}
     assert block.crowded().tolist() == [0, 1, 2]
+
+
+def test_parts_of_notes_with_and_without_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Places are characters, of which é has two bytes, 😀 four, and half of a pair three."""
+    long = "é" * 300 + "Ann 😀"
+    gathered = GatheredTexts(1000)
+    gathered.add(["on May 2nd", "", long, "a\ud800b"])
+    texts = gathered.all()
+    rows = [(0, 3, 3), (0, 9, 1), (2, 299, 3), (2, 304, 1), (2, 305, 0), (3, 1, 2)]
+    note, start, length = np.array(rows, np.int64).T
+    wanted = b"May\nd\n\xc3\xa9An\n\xf0\x9f\x98\x80\n\n\xed\xa0\x80b\n"
+    for library in (kernel_library.kernel(), None):
+        monkeypatch.setattr(note_texts, "kernel", lambda library=library: library)
+        written, sizes = texts.parts(note, start, length)
+        assert (written.tobytes(), sizes.tolist()) == (wanted, [3, 1, 4, 4, 0, 4])
+    monkeypatch.undo()
+    for beyond in ((0, 8, 3), (0, 11, 0), (0, -1, 2)):
+        with pytest.raises(IndexError):
+            texts.parts(*np.array([beyond], np.int64).T)
 
 
 def test_a_library_that_does_not_say_its_sources_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -227,6 +227,40 @@ static void must_be_rows(const int32_t *found, int64_t count, const Rows *rows)
         MUST(found[i] < rows->rows && found[i] > (i ? found[i - 1] : -1));
 }
 
+static int64_t characters(const uint8_t *text, int64_t size)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < size; i++)
+        count += (text[i] & 0xC0) != 0x80;
+    return count;
+}
+
+/* Of the annotations that are within their notes all is copied, into as much room as it takes and no less. */
+static void copy_out(const Rows *rows, const int32_t *numbers, const Notes *notes)
+{
+    int64_t count = 0, most = 0, size = 8 * rows->rows, row = 0, used = 0;
+    int64_t *note = room(size), *start = room(size), *length = room(size), *sizes = room(size);
+    for (int64_t record = 0, last = 0; record < rows->records; record++)
+        for (last += rows->per_record[record]; row < last; row++) {
+            if (numbers[record] < 0)
+                continue;
+            note[count] = numbers[record], start[count] = rows->start[row], length[count] = rows->length[row];
+            uint8_t any[1];
+            if (start[count] + length[count] > notes->chars[note[count]])
+                MUST(copy_parts(notes, note + count, start + count, length + count, 1, any, 1 << 30, sizes) == REFUSED);
+            else
+                most += 4 * length[count++] + 1;
+        }
+    uint8_t *copied = room(most);
+    MUST((used = copy_parts(notes, note, start, length, count, copied, most, sizes)) >= 0);
+    uint8_t *exact = room(used), *scant = room(used ? used - 1 : 0);
+    MUST(copy_parts(notes, note, start, length, count, exact, used, sizes) == used);
+    MUST(!used || copy_parts(notes, note, start, length, count, scant, used - 1, sizes) == REFUSED);
+    for (int64_t i = 0; i < count; exact += sizes[i++] + 1)
+        MUST(exact[sizes[i]] == '\n' && characters(exact, sizes[i]) == length[i]);
+    mix(copied, used);
+}
+
 static void look_up(Case *c, const uint8_t *block, const Rows *rows, const Notes *notes, int64_t count)
 {
     int32_t *numbers = room(4 * rows->records), *found = room(c->found);
@@ -237,6 +271,7 @@ static void look_up(Case *c, const uint8_t *block, const Rows *rows, const Notes
     int64_t many = find_misplaced(block, rows, numbers, notes, found);
     must_be_rows(found, many, rows);
     mix(found, 4 * many);
+    copy_out(rows, numbers, notes);
 }
 
 /* Starts are paired with starts nearby, be they in order or not. */

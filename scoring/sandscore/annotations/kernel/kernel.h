@@ -159,5 +159,9 @@ EXPORTED void draw_weights(DrawStream *stream, const int64_t *sizes, int64_t str
 EXPORTED int32_t read_notes(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows);
 EXPORTED int64_t mark_characters(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count,
                                  uint32_t *marks);
+/* What notes hold where annotations say, a line feed behind each, and the bytes of each without it. How many bytes that
+   takes; refused where they do not fit into ``room``, or an annotation is not within its note. */
+EXPORTED int64_t copy_parts(const Notes *notes, const int64_t *note, const int64_t *start, const int64_t *length,
+                            int64_t count, uint8_t *copied, int64_t room, int64_t *sizes);
 
 #endif

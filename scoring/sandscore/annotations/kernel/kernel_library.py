@@ -185,6 +185,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "draw_weights": (None, (POINTER(DrawStream), c_void_p, c_int64, c_int64, c_void_p, c_void_p)),
     "read_notes": (c_int32, (c_void_p, c_int64, c_int32, POINTER(NoteRows))),
     "mark_characters": (c_int64, (c_void_p, c_void_p, c_void_p, c_int64, c_void_p)),
+    "copy_parts": (c_int64, (POINTER(Notes), *(c_void_p,) * 3, c_int64, c_void_p, c_int64, c_void_p)),
 }
 LANES = "SANDSCORE_LANES"
 """Names in the environment at how many bytes the kernel is to look at once: 0, 16 or 32; else as many as it can."""

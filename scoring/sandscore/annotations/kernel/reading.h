@@ -8,6 +8,6 @@
 #include "standing.h"
 #include "variants.h"
 
-#define READING {annotations_read, misplaced_found, notes_read, characters_marked}
+#define READING {annotations_read, misplaced_found, notes_read, characters_marked, parts_copied}
 
 #endif

@@ -11,6 +11,8 @@ typedef struct {
                          int32_t *found);
     int32_t (*notes)(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows);
     int64_t (*marks)(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count, uint32_t *marks);
+    int64_t (*parts)(const Notes *notes, const int64_t *note, const int64_t *start, const int64_t *length,
+                     int64_t count, uint8_t *copied, int64_t room, int64_t *sizes);
 } Variant;
 
 extern const Variant scalar_variant;
