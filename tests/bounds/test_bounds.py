@@ -74,7 +74,7 @@ class Bench:
         return told
 
     def hold(self, reader: str, content: bytes, ending: str) -> None:
-        """Fails where a file takes more than it may; of seconds, to which neighbours add, the least of three readings."""
+        """Fails where a file takes more than it may; of seconds, to which neighbours add, the least of three counts."""
         most = TIMES_VALID * (self.start + self.valid(len(content)))
         for _ in range(3):
             took = self.read(reader, content, ending)
