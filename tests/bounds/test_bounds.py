@@ -74,12 +74,16 @@ class Bench:
         return told
 
     def hold(self, reader: str, content: bytes, ending: str) -> None:
-        """Fails where a file takes more than it may."""
-        took = self.read(reader, content, ending)
-        assert took["end"] in {0, 65, 66, 78}, took
-        size = (len(content) + (self.folder / "notes.json").stat().st_size) / (1 << 20)
-        assert took["megabytes"] <= MEMORY + TIMES_SIZE * size, took
-        assert took["seconds"] <= TIMES_VALID * (self.start + self.valid(len(content))), took
+        """Fails where a file takes more than it may; of seconds, to which neighbours add, the least of three counts."""
+        most = TIMES_VALID * (self.start + self.valid(len(content)))
+        for _ in range(3):
+            took = self.read(reader, content, ending)
+            assert took["end"] in {0, 65, 66, 78}, took
+            size = (len(content) + (self.folder / "notes.json").stat().st_size) / (1 << 20)
+            assert took["megabytes"] <= MEMORY + TIMES_SIZE * size, took
+            if took["seconds"] <= most:
+                return
+        raise AssertionError(f"{took}, and at most {most:.3f} seconds")
 
     def valid(self, size: int) -> float:
         """Seconds for a valid file of about this size, once the program has started."""
