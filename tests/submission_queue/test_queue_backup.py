@@ -17,6 +17,7 @@ from queue_samples import HALF, HIDDEN, RIGHT, WRONG_PLACE, hand_in, queue, with
 from sandscore.attestation.log_reading import ENTRIES
 from sandscore.cli.main import run
 from sandscore.queue.homes.sqlite.sqlite_database import FILE
+from sandscore.queue.homes.sqlite.sqlite_row import SqliteRow
 from sandscore.queue.public_log import PublicLog
 from sandscore.queue.queue_backup import MARK
 from sandscore.queue.queue_layout import LOGBOOK
@@ -57,7 +58,10 @@ def told(workspace: Workspace, capsys: pytest.CaptureFixture[str]) -> list[objec
 
 
 def test_a_restored_queue_is_the_queue(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    workspace = queue(tmp_path / "here", HIDDEN)
+    practice = tmp_path / "here" / "practice"
+    practice.mkdir(parents=True)
+    (practice / "notes.json").write_text('{"notes": [{"name": "p1", "text": "On 3 May."}]}', encoding="utf-8")
+    workspace = queue(tmp_path / "here", HIDDEN, practice={"": str(practice)})
     for spans, team in ((RIGHT, "A"), (HALF, "B"), (WRONG_PLACE, "C")):
         hand_in(workspace, spans, team)
     open_elsewhere = sqlite3.connect(workspace.private / FILE)
@@ -85,6 +89,12 @@ def test_a_restored_queue_is_the_queue(tmp_path: Path, capsys: pytest.CaptureFix
     assert changed == {"private/settings.json"}, "which names the folder of the data"
     assert restored.keys() - data == files.keys()
     there = open_workspace(root)
+    for old, new in (
+        (workspace.settings.data, there.settings.data),
+        (workspace.settings.practice, there.settings.practice),
+    ):
+        assert old.keys() == new.keys()
+        assert all(Path(place).is_relative_to(root) and Path(place).is_dir() for place in new.values())
     assert (told(there, capsys), there.dataset(None)) == (before, workspace.dataset(None))
     assert run(["queue", "check", str(root)]) == 0
     assert run(["queue", "work", str(root), "--once"]) == 0
@@ -115,6 +125,26 @@ def test_a_backup_while_workers_and_teams_are_busy(tmp_path: Path) -> None:
     assert run(["queue", "work", str(root), "--once"]) == 0
     ended = with_home(open_workspace(root), lambda home: home.submissions())
     assert {one.status for one in ended} == {"SCORED"}
+
+
+def test_what_comes_in_while_the_queue_is_copied_is_taken_up_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The journal is packed after the copy, and what was handed in after both."""
+    workspace, backup, root = queue(tmp_path / "here"), tmp_path / "backup.tar", tmp_path / "elsewhere"
+    copied, known = SqliteRow.back_up, [hand_in(workspace)]
+
+    def busy(row: SqliteRow, there: Workspace, target: Path) -> None:
+        copied(row, there, target)
+        known.append(hand_in(there, HALF, "Late"))
+
+    monkeypatch.setattr(SqliteRow, "back_up", busy)
+    assert run(["queue", "backup", str(workspace.root), str(backup)]) == 0
+    shutil.rmtree(workspace.root)
+    assert run(["queue", "restore", str(backup), str(root)]) == 0
+    assert run(["queue", "work", str(root), "--once"]) == 0
+    found = with_home(open_workspace(root), lambda home: home.submissions())
+    assert [(one.id, str(one.status)) for one in found] == [(one, "SCORED") for one in known]
 
 
 def waits_for_a_lock(process: "subprocess.Popen[bytes]") -> bool:
