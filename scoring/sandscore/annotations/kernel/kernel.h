@@ -156,6 +156,11 @@ EXPORTED int32_t count_notes(const NoteRuns *gold, const NoteRuns *predicted, Co
 /* Row after row, how often each unit of each stratum is drawn: into ``single`` or, where that is NULL, into ``wide``. */
 EXPORTED void draw_weights(DrawStream *stream, const int64_t *sizes, int64_t strata, int64_t resamples, float *single,
                            double *wide);
+/* Row after row, what the units' rows of ``columns`` numbers (16 or 32 of them) come to, stratum by stratum; of no more
+   than ``most`` rows a column's sum always has 16 bits. */
+enum { SUMMED_COLUMNS = 32 };
+EXPORTED void draw_sums(DrawStream *stream, const int64_t *sizes, int64_t strata, int64_t resamples,
+                        const int16_t *rows, int64_t columns, int64_t most, int64_t *sums);
 EXPORTED int32_t read_notes(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows);
 EXPORTED int64_t mark_characters(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count,
                                  uint32_t *marks);

@@ -33,6 +33,7 @@ PROPERTIES = 6
 MARK_EVERY = 256
 BY_TOKEN, BY_SPAN, BY_LABEL = 0, 1, 2
 MEASURES, WHOLE_LEVELS = 16, 101
+SUMMED_COLUMNS = 32
 _ROW_COLUMNS = (
     *("start", "length", "label", "confidence", "text", "written", "words", "begin", "size", "per_record"),
     *("names", "decoded"),
@@ -167,7 +168,7 @@ _STRUCTURES: tuple[type[Structure], ...] = (
 )
 _NUMBERS = (
     *(TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY),
-    *(BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS),
+    *(BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, SUMMED_COLUMNS),
 )
 _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "choose_lanes": (c_int32, (c_int32,)),
@@ -183,6 +184,10 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pair_near": (None, (c_void_p, c_int64, c_void_p, c_void_p, c_int64, c_void_p)),
     "count_notes": (c_int32, (POINTER(NoteRuns), POINTER(NoteRuns), POINTER(Counting))),
     "draw_weights": (None, (POINTER(DrawStream), c_void_p, c_int64, c_int64, c_void_p, c_void_p)),
+    "draw_sums": (
+        None,
+        (POINTER(DrawStream), c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int64, c_void_p),
+    ),
     "read_notes": (c_int32, (c_void_p, c_int64, c_int32, POINTER(NoteRows))),
     "mark_characters": (c_int64, (c_void_p, c_void_p, c_void_p, c_int64, c_void_p)),
     "copy_parts": (c_int64, (POINTER(Notes), *(c_void_p,) * 3, c_int64, c_void_p, c_int64, c_void_p)),
