@@ -26,24 +26,39 @@ ADDRESS = TASKS["address"]
 
 
 def test_some_score_columns() -> None:
-    assert "nlpsandbox-client" in ON_COLUMNS
+    assert {"nlpsandbox-client", "semeval", "neleval", "span-labels"} <= {*ON_COLUMNS}
+
+
+WITH_SETTINGS = [
+    *ON_COLUMNS,
+    "nlpsandbox-client(release=3.1.0)",
+    "semeval(min_overlap_percentage=50,scenario=exact)",
+    "neleval(key=span)",
+    "span-labels(overlap_threshold=0.9)",
+]
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("name", ON_COLUMNS)
+@pytest.mark.parametrize("name", WITH_SETTINGS)
 def test_columns_as_files(name: str, task: str, tmp_path: Path) -> None:
+    """Records in another order than notes, one of which has nothing and one no predictions."""
     profile = find_profile(name)
     assert profile is not None
     for seed in range(3):
         corpus = DrawnCorpus(TASKS[task], seed, notes=12)
-        corpus.predictions.pop(corpus.notes[seed]["identifier"])
+        names = [note["identifier"] for note in corpus.notes]
+        corpus.predictions.pop(names[seed])
+        corpus.gold[names[5]] = corpus.predictions[names[5]] = []
+        corpus.predictions = dict(reversed(corpus.predictions.items()))
+        corpus.gold = dict(sorted(corpus.gold.items()))
         loaded = corpus.loaded(tmp_path)
         assert loaded.entries.keys() == {"gold", "predictions"}
         given = corpus.written()
         files = profile.evaluate(
             ProfileInput(corpus.task, given["notes"], given["gold"], given["predictions"]), profile.settings
         )
-        assert profile.evaluate_columns(corpus.task, loaded, profile.settings) == files
+        found = profile.evaluate_columns(corpus.task, loaded, profile.settings)
+        assert found == files
 
 
 Change = Callable[[dict[str, Any]], object]

@@ -112,9 +112,35 @@ typedef struct {
     int64_t mentions, words;
 } LabelSums;
 
+/* What of a note's gold no mask covers: of a group's labels the positions, as a set, and those that are open; mentions,
+   and how many of them are open in part or as a whole. ``reach`` is where the last of them ends. */
+typedef struct {
+    int32_t note, group, gold, open, mentions, leaking, whole, reach;
+} OpenRow;
+
+/* Labels in groups: ``value`` is of the labels, that of no label in front; negative: it does not count. ``last`` is the
+   last row of each group, first of all -1. */
+typedef struct {
+    const int32_t *value;
+    int64_t *last;
+    OpenRow *rows;
+    int64_t used;
+} OpenGroups;
+
+/* Ways to group: all labels as one, classes of labels, each label for itself, numbered from 1 on; and of each note how
+   much is masked, and how much of that is not gold's. ``entities``: what has one span and label may be two mentions; where
+   something has, all of it is ``unsure``. */
+enum { AS_ONE, BY_CLASS, EACH_LABEL, GROUPINGS };
+typedef struct {
+    OpenGroups by[GROUPINGS];
+    int64_t *masked, *spurious;
+    int64_t room, entities, unsure;
+} Uncovered;
+
 /* What is counted of the notes from ``first`` to before ``last``: sums by label of either side, and of pairs that agree
    in everything, those without a label in front; predictions, and right ones, by confidences that are whole numbers;
-   others in ``odd``, as bits, doubled, and one more where they are right. Sums are added to, from ``levels`` on too. */
+   others in ``odd``, as bits, doubled, and one more where they are right. Sums are added to, from ``levels`` on too.
+   ``open``, where it is not NULL, is told what no mask covers. */
 enum { WHOLE_LEVELS = 101 };
 typedef struct {
     int64_t first, last, labels, measures;
@@ -125,6 +151,7 @@ typedef struct {
     int32_t *loose;
     int64_t *numbers;
     uint64_t *odd;
+    Uncovered *open;
     int64_t mention_room, key_room, odd_room;
     uint32_t partial, unused;
     int64_t levels[2 * WHOLE_LEVELS];
