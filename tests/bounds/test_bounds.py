@@ -137,7 +137,7 @@ def test_there_are_enough() -> None:
     assert len({one.name for one in PATHOLOGICAL}) == len(PATHOLOGICAL) >= 30
 
 
-@pytest.mark.parametrize(("number", "one"), enumerate(PATHOLOGICAL), ids=[one.name for one in PATHOLOGICAL])
+@pytest.mark.parametrize(("number", "one"), [*enumerate(PATHOLOGICAL)], ids=[one.name for one in PATHOLOGICAL])
 def test_predictions(bench: Bench, number: int, one: Pathological) -> None:
     """Each as one value and as lines, one of them packed: one after the other it is either."""
     size = DEAR_SIZE if one.name in DEAR else SIZE

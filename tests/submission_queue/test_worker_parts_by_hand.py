@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from queue_samples import GOLD, HALF, annotations, hand_in, opened, queue
 from released_samples import packed, released
 from struct_values import changeable
@@ -411,6 +412,10 @@ def test_notices() -> None:
     assert notice_text.scored(held.submission, 1, released(told)).words.view.text == "a: F1 0.2500\nb: F1 –\nc: F1 –"
     again = notice_text.failed(held, "why", False)
     assert (again.event, again.detail, again.words.view.text[-23:]) == (Event.FAILED, "why", "It will be tried again.")
+    for helpless in (False, True):
+        running = replace(held, submission=replace(held.submission, status=Status.EVALUATION_IN_PROGRESS))
+        waits = notice_text.failed(running, "why", helpless).submission
+        assert (waits.status, waits.needs_organiser) == (Status.RECEIVED, helpless), "it waits again"
 
 
 # Children
