@@ -46,7 +46,8 @@ class Visitor:
         """The word that forms carry."""
         entered = self.client.post("/team/login", data={"token": f" {self.token} "})
         assert (entered.status_code, entered.headers["location"]) == (303, "/team")
-        [word] = set(re.findall('name="csrf" value="([^"]+)"', self.client.get("/team").text))
+        words: set[str] = {*re.findall('name="csrf" value="([^"]+)"', self.client.get("/team").text)}
+        [word] = words
         return word
 
     def hand_in(self, content: bytes | None = None, **fields: str) -> Any:
