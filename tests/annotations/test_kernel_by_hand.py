@@ -136,7 +136,22 @@ def test_texts_that_are_not_what_stands_there_are_told() -> None:
     block, _ = taken(DATE, [row(3, "May 2nd"), row(12, "1998"), row(4, "ay")])
     found_texts = block.misplaced(texts.all(), block.sizes * 0)
     assert found_texts == {1: "1998"}
-    assert block.crowded().tolist() == [0, 1, 2]
+
+
+def test_what_repeats_and_what_overlaps_is_found_where_there_are_few() -> None:
+    """By hand: the third and the sixth repeat; the fifth begins within [3, 10), the fourth within it too."""
+    places = [(12, "1998"), (3, "May 2nd"), (3, "May 2nd"), (4, "ay"), (5, "y"), (5, "y")]
+    block, _ = taken(DATE, [row(*place) for place in places])
+    assert [found.tolist() for found in block.clashes(np.zeros(1, np.int32))] == [[2, 5], [3, 4], []]
+    assert [found.tolist() for found in block.clashes(np.full(1, -1, np.int32))] == [[], [], []]
+
+
+def test_more_annotations_of_a_note_than_64_are_left_unless_they_stand_apart_in_order() -> None:
+    many = [row(2 * place, "a") for place in range(65)]
+    block, _ = taken(DATE, many)
+    assert [found.tolist() for found in block.clashes(np.zeros(1, np.int32))] == [[], [], []]
+    block, _ = taken(DATE, many[::-1])
+    assert [found.tolist() for found in block.clashes(np.zeros(1, np.int32))] == [[], [], [*range(65)]]
 
 
 def test_parts_of_notes_with_and_without_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:

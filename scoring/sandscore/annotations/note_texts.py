@@ -3,7 +3,6 @@
 import mmap
 import os
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
@@ -133,13 +132,11 @@ class NoteTexts(Sequence[str]):
         return copied[:used], sizes
 
     def _parts_one_by_one(self, note: Ints, start: Ints, length: Ints) -> tuple[Bytes, Ints]:
-        cuts = np.searchsorted(note, np.arange(len(self) + 1)).tolist()
-        begins, ends = start.tolist(), (start + length).tolist()
-        found = [
-            text[begins[at] : ends[at]].encode("utf-8", "surrogatepass")
-            for (first, last), text in zip(pairwise(cuts), self, strict=True)
-            for at in range(first, last)
-        ]
+        found, last, text = [], -1, ""
+        for number, begin, end in zip(note.tolist(), start.tolist(), (start + length).tolist(), strict=True):
+            if number != last:
+                last, text = number, self[number]
+            found.append(text[begin:end].encode("utf-8", "surrogatepass"))
         joined = b"".join(part + b"\n" for part in found)
         return np.frombuffer(joined, np.uint8), np.array([*map(len, found)], np.int64)
 

@@ -176,7 +176,10 @@ EXPORTED int32_t learn_names(const NameTable *table);
 EXPORTED int32_t join_names(const NameTable *table, const Rows *rows, uint8_t *seen, int32_t *numbers);
 EXPORTED int64_t find_misplaced(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
                                 int32_t *found);
-EXPORTED int64_t find_crowded(const Rows *rows, int32_t *found);
+/* Of records whose notes are known, in the order of the file: annotations that repeat an earlier one, those that overlap
+   one, and all those of records with too many to be looked at here. */
+EXPORTED void find_clashes(const Rows *rows, const int32_t *numbers, int32_t *repeats, int32_t *overlaps, int32_t *left,
+                           int64_t *counts);
 EXPORTED void pair_near(const int64_t *gold, int64_t golds, const int64_t *least, const int64_t *most, int64_t count,
                         uint8_t *paired);
 EXPORTED int32_t count_notes(const NoteRuns *gold, const NoteRuns *predicted, Counting *counting);

@@ -204,7 +204,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "learn_names": (c_int32, (POINTER(NameTable),)),
     "join_names": (c_int32, (POINTER(NameTable), POINTER(Rows), c_void_p, c_void_p)),
     "find_misplaced": (c_int64, (c_void_p, POINTER(Rows), c_void_p, POINTER(Notes), c_void_p)),
-    "find_crowded": (c_int64, (POINTER(Rows), c_void_p)),
+    "find_clashes": (None, (POINTER(Rows), c_void_p, c_void_p, c_void_p, c_void_p, c_void_p)),
     "pair_near": (None, (c_void_p, c_int64, c_void_p, c_void_p, c_int64, c_void_p)),
     "count_notes": (c_int32, (POINTER(NoteRuns), POINTER(NoteRuns), POINTER(Counting))),
     "draw_weights": (None, (POINTER(DrawStream), c_void_p, c_int64, c_int64, c_void_p, c_void_p)),
