@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import msgspec
 import numpy as np
@@ -29,7 +30,7 @@ from sandscore.ranking.confidence_intervals import percentile_intervals
 from sandscore.ranking.resampling import f1_replicates
 from sandscore.ranking.score_table import ScoreTable
 from sandscore.records.scorecard import Scorecard
-from sandscore.scoring.card_building import Question, score
+from sandscore.scoring.card_building import NoteCounts, Question, score
 from sandscore.task_table.task import TASKS
 
 TASK = TASKS["address"]
@@ -69,9 +70,10 @@ def works(folder: Path) -> dict[str, Callable[[], object]]:
 
 def table_of(card: Scorecard) -> ScoreTable:
     """One system's counts of five measures, every note by itself."""
-    counts = np.array([[*row.values()] for row in card.per_note.values()])[None]
+    names = tuple(card.measures)
+    counts = cast("NoteCounts", card.per_note).table(names)[None]
     scored = np.ones((1, 1, counts.shape[2]), np.bool_)
-    return ScoreTable(("s",), ("",), tuple(card.measures), counts, (slice(0, counts.shape[1]),), scored, {})
+    return ScoreTable(("s",), ("",), names, counts, (slice(0, counts.shape[1]),), scored, {})
 
 
 def in_the_page_cache(folder: Path) -> None:

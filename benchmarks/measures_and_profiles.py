@@ -3,8 +3,9 @@
     python benchmarks/measures_and_profiles.py CHECKOUT [--notes 10000] [--rounds 3] [--only WORD]
 
 Each checkout runs its own code (its kernel must be compiled: ``python hatch_build.py`` there) on the same corpus, turn
-by turn, and both must make the same card, their release aside. Ratios are of the least user time of the rounds, there
-by here: what the system spends on giving out memory depends on what else the machine does. There is no limit.
+by turn, and both must make the same card, their release and the order of keys aside. Ratios are of the least user time
+of the rounds, there by here: what the system spends on giving out memory depends on what else the machine does. There
+is no limit.
 """
 
 import argparse
@@ -40,7 +41,8 @@ for folder in folders:  # the first one is small: what is imported is not what i
     before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
     card = score_files(question, profile, inputs).card
     spent = resource.getrusage(resource.RUSAGE_SELF).ru_utime - before
-print(json.dumps([spent, hashlib.sha256(dumped(card).replace(sandscore.__version__.encode(), b"")).hexdigest()]))
+said = json.dumps(json.loads(dumped(card).replace(sandscore.__version__.encode(), b"")), sort_keys=True)
+print(json.dumps([spent, hashlib.sha256(said.encode()).hexdigest()]))
 """
 
 

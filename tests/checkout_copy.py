@@ -11,6 +11,12 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path("scoring/sandscore")
 
 
+def compiled() -> list[str]:
+    """The kernel, and what Python compiled in the checkout: it holds for sources of the same size and time."""
+    found = (path for kind in ("*.so", "__pycache__/*.pyc") for path in (ROOT / PACKAGE).rglob(kind))
+    return [path.relative_to(ROOT).as_posix() for path in found]
+
+
 class CheckoutCopy:
     """What git knows or would take, and the compiled kernel; commands run in it see no other sandscore."""
 
@@ -20,8 +26,7 @@ class CheckoutCopy:
         """Folders of installed packages, which commands see too."""
         git = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
         listed = subprocess.run(git, capture_output=True, text=True, check=True, cwd=ROOT).stdout.splitlines()
-        compiled = [path.relative_to(ROOT).as_posix() for path in (ROOT / PACKAGE).rglob("*.so")]
-        for name in (name for name in [*listed, *compiled] if (ROOT / name).is_file()):
+        for name in (name for name in [*listed, *compiled()] if (ROOT / name).is_file()):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, root / name)
         self.before = self.files()
@@ -43,6 +48,7 @@ class CheckoutCopy:
             if name in self.before:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(self.before[name])
+                shutil.copystat(ROOT / name, path)
             else:
                 path.unlink()
         self.beside = ()

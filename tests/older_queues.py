@@ -50,7 +50,7 @@ class LaterVersion:
 
     def __init__(self, folder: Path) -> None:
         package = folder / "scoring" / "sandscore"
-        shutil.copytree(CHECKOUT / "scoring/sandscore", package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(CHECKOUT / "scoring/sandscore", package, ignore=shutil.ignore_patterns("*.pyc.*"))
         for name in ("gold", "schemas", "submissions"):
             (folder / name).symlink_to(CHECKOUT / name)
         start = package / "__init__.py"

@@ -10,12 +10,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from cli.running import sandscore
 from intake import served
 from queue_samples import HALF, RIGHT, WRONG_PLACE, annotations, challenge_folder, hand_in, queue, with_home
 from submission_queue.synapse_homes import finals, state
@@ -32,6 +33,8 @@ DRIVE = "from sandscore.cli.main import main; main()"
 BLOCK = b"x" * 4096
 WORST = (0, 12_288, 40_960, 163_840, 400_000)
 """Bytes left: for nothing, not for the write-ahead log, not for a card, not for a board, not for a site."""
+PATIENCE = 90.0
+"""Seconds that a worker on a busy machine may need to come to what it is waited for."""
 FULL = ("No space left on device", "the disk is full", "is full: ")
 
 
@@ -62,30 +65,33 @@ class Disk:
 
 
 class Said:
-    """What the command line said, and its exit code. It never speaks in tracebacks. With ``seconds`` it is asked to
-    stop a moment after it has complained of the disk, or when they are over."""
+    """What the command line said, and its exit code. It never speaks in tracebacks. ``until`` is asked again and again
+    of what a process of its own has complained of; then that is asked to stop."""
 
-    def __init__(self, *words: object, seconds: float | None = None) -> None:
-        command = [sys.executable, "-c", DRIVE, *map(str, words)]
-        with tempfile.TemporaryFile("w+") as errors:
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
-            if seconds is not None:
-                _watch(process, errors, seconds)
-                process.terminate()
-            self.out, _ = process.communicate(timeout=120)
-            self.err = _read(errors)
-        self.code = process.returncode
+    def __init__(self, *words: object, until: Callable[[str], bool] | None = None) -> None:
+        if until is None:
+            ran = sandscore(*words)
+            self.code, self.out, self.err = ran.code, ran.out, ran.err
+        else:
+            self.code, self.out, self.err = _stopped(words, until)
         assert "Traceback" not in self.err, self.err
 
     def wants_room(self) -> bool:
         return wants_room(self.err)
 
 
-def _watch(process: "subprocess.Popen[str]", errors: IO[str], seconds: float) -> None:
-    begun = time.monotonic()
-    while process.poll() is None and not wants_room(_read(errors)) and time.monotonic() - begun < seconds:
-        time.sleep(0.1)
-    time.sleep(0.5)
+def _stopped(words: Iterable[object], until: Callable[[str], bool]) -> tuple[int, str, str]:
+    """Half a second later, so that more would be said if there were more to say."""
+    command = [sys.executable, "-c", DRIVE, *map(str, words)]
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+        begun = time.monotonic()
+        while process.poll() is None and not until(_read(errors)) and time.monotonic() - begun < PATIENCE:
+            time.sleep(0.1)
+        time.sleep(0.5)
+        process.terminate()
+        out, _ = process.communicate(timeout=120)
+        return process.returncode, out, _read(errors)
 
 
 def _read(errors: IO[str]) -> str:
@@ -117,9 +123,15 @@ def working(disk: Disk) -> None:
     for number in range(6):
         expected[hand_in(workspace, HALF, f"Team {number}")] = 0.8
     complained = 0
+
+    def stuck_or_done(said: str) -> bool:
+        return wants_room(said) or all(
+            one.status.final for one in with_home(workspace, lambda home: home.submissions())
+        )
+
     for leave in WORST:
         disk.fill(leave)
-        worker = Said("queue", "work", workspace.root, "--board-every", "0.3", "--grace", "0.1", seconds=4)
+        worker = Said("queue", "work", workspace.root, "--board-every", "0.3", "--grace", "0.1", until=stuck_or_done)
         assert worker.code in (0, 75), worker.err
         complained += worker.wants_room()
         disk.clear()
@@ -144,7 +156,7 @@ def waiting(disk: Disk) -> None:
     workspace = queue(disk.place, most_failures=2, spare_bytes=1 << 20)
     ids = [hand_in(workspace, RIGHT, f"Team {number}") for number in range(3)]
     disk.fill(900_000)
-    worker = Said("queue", "work", workspace.root, seconds=30)
+    worker = Said("queue", "work", workspace.root, until=wants_room)
     assert (worker.code, worker.err.count("is full: ")) == (0, 1), worker.err
     found = with_home(workspace, lambda home: home.submissions())
     assert [(one.id, str(one.status), one.attempt, one.failures) for one in found] == [
@@ -222,7 +234,7 @@ def reading(disk: Disk) -> None:
             if name == "full":
                 disk.clear()
             else:
-                worker = Said("queue", "work", root, seconds=4)
+                worker = Said("queue", "work", root, until=lambda said: "read-only" in said)
                 assert "read-only" in worker.err, worker.err
                 disk.lock(writable=True)
         restored = Said("queue", "restore", out / f"locked-{left_behind}.tar", out / f"restored-{left_behind}")
@@ -295,7 +307,7 @@ def on_synapse(disk: Disk) -> None:
         complained = 0
         for leave in (0, 12_288):
             disk.fill(leave)
-            worker = Said("queue", "work", folder, "--grace", "0.1", seconds=30)
+            worker = Said("queue", "work", folder, "--grace", "0.1", until=wants_room)
             assert worker.code in (0, 75), worker.err
             complained += worker.wants_room()
             assert not {found.status(key) for key in keys} & {"SCORED", "INVALID", "REJECTED"}

@@ -20,6 +20,7 @@ from submission_queue.synapse_standin import Queue
 
 from sandscore.base.bundled_content import submissions
 from sandscore.queue.homes.synapse.synapse_outbox import outbox_of
+from sandscore.records.submission import CANCELLED
 
 FILES = {
     "good": (submissions() / "date-good" / "predictions.json").read_bytes(),
@@ -50,6 +51,9 @@ class SynapseSiege:
             state(queue.folder / f"machine-{number}", common | {"publish": not number}, first_wait_seconds=0.05)
             for number in (0, 1)
         ]
+        for folder in self.states:
+            with (folder / "private" / "challenge.toml").open("a", encoding="utf-8") as challenge:
+                challenge.write("[quota.failures]\nday = 1000000\n")
         self.band = Band(self.random, self._worker)
         self.handed_in: dict[str, str] = {}
         self.called_back: set[str] = set()
@@ -83,7 +87,8 @@ class SynapseSiege:
             status = self.queue.status(key)
             assert finals(self.queue, key) == 1, f"{key} ended once: {status}"
             if status == "REJECTED":
-                assert key in self.called_back, f"{key} was called back"
+                reason = self.queue.annotations(key).get("reason")
+                assert (key in self.called_back, reason) == (True, CANCELLED), key
             else:
                 assert status == ("INVALID" if kind == "broken" else "SCORED"), f"{key}: {status}"
                 scores[kind].add(str(self.queue.annotations(key).get("instance_strict_f1")))

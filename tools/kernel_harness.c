@@ -41,10 +41,10 @@ int main(int count, char **arguments)
     FIND(read_annotations, int32_t,
          (const uint8_t *, int64_t, int32_t, const Form *, const Spellings *, const Spellings *, Rows *));
     FIND(find_misplaced, int64_t, (const uint8_t *, const Rows *, const int32_t *, const Notes *, int32_t *));
-    FIND(find_crowded, int64_t, (const Rows *, int32_t *));
+    FIND(find_clashes, void, (const Rows *, const int32_t *, int32_t *, int32_t *, int32_t *, int64_t *));
     FIND(read_notes, int32_t, (const uint8_t *, int64_t, int32_t, NoteRows *));
     FIND(mark_characters, int64_t, (const uint8_t *, const int64_t *, const int64_t *, int64_t, uint32_t *));
-    if (!learn_spelling_ || !read_annotations_ || !find_misplaced_ || !find_crowded_ || !read_notes_ || !mark_characters_)
+    if (!learn_spelling_ || !read_annotations_ || !find_misplaced_ || !find_clashes_ || !read_notes_ || !mark_characters_)
         return 2;
     Notes notes = {0};
     int64_t known = 0;
@@ -101,8 +101,11 @@ int main(int count, char **arguments)
                     numbers[i] = i < known ? (int32_t)i : -1;
                 int64_t misplaced = find_misplaced_(data, &rows, numbers, &notes, wrong);
                 hash = mixed(mixed(hash, wrong, 4 * misplaced), &misplaced, 8);
-                int64_t crowded = find_crowded_(&rows, wrong);
-                hash = mixed(mixed(hash, wrong, 4 * crowded), &crowded, 8);
+                int32_t *repeats = room(4 * most), *overlaps = room(4 * most);
+                int64_t counts[3];
+                find_clashes_(&rows, numbers, repeats, overlaps, wrong, counts);
+                hash = mixed(mixed(hash, repeats, 4 * counts[0]), overlaps, 4 * counts[1]);
+                hash = mixed(mixed(hash, wrong, 4 * counts[2]), counts, sizeof counts);
                 hash = mixed(mixed(mixed(hash, rows.start, 4 * rows.rows), rows.length, 4 * rows.rows), rows.label, 4 * rows.rows);
                 hash = mixed(mixed(hash, rows.confidence, 8 * rows.rows), rows.words, 4 * rows.rows);
                 hash = mixed(mixed(hash, rows.begin, 4 * rows.tokens), rows.size, 4 * rows.tokens);

@@ -169,10 +169,15 @@ def tests_of(room: str) -> list[Path]:
 
 
 def copy_of_the_checkout(folder: Path) -> Path:
-    """What git knows or would take, and the compiled kernel."""
+    """What git knows or would take, and what was compiled: the kernel, and what Python keeps of every module."""
     git = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(git, capture_output=True, text=True, check=True, cwd=ROOT).stdout.splitlines()
-    for name in listed + [path.relative_to(ROOT).as_posix() for path in (ROOT / PACKAGE).rglob("*.so")]:
+    compiled = [
+        *(ROOT / PACKAGE).rglob("*.so"),
+        *(ROOT / PACKAGE.parent).rglob("*.pyc"),
+        *(ROOT / "tests").rglob("*.pyc"),
+    ]
+    for name in listed + [path.relative_to(ROOT).as_posix() for path in compiled]:
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
@@ -196,6 +201,7 @@ class Grounds:
             return not (self.passes(files[:1]) and self.passes(files[1:]))
         finally:
             path.write_bytes(whole)
+            shutil.copystat(ROOT / plant.file, path)
 
     def passes(self, tests: Sequence[Path]) -> bool:
         if not tests:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sandscore.annotations import note_texts
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.kernel import kernel_library
 from sandscore.annotations.kernel.block_readers import AnnotationReader, KernelBlock, NoteReader
@@ -135,7 +136,41 @@ def test_texts_that_are_not_what_stands_there_are_told() -> None:
     block, _ = taken(DATE, [row(3, "May 2nd"), row(12, "1998"), row(4, "ay")])
     found_texts = block.misplaced(texts.all(), block.sizes * 0)
     assert found_texts == {1: "1998"}
-    assert block.crowded().tolist() == [0, 1, 2]
+
+
+def test_what_repeats_and_what_overlaps_is_found_where_there_are_few() -> None:
+    """By hand: the third and the sixth repeat; the fifth begins within [3, 10), the fourth within it too."""
+    places = [(12, "1998"), (3, "May 2nd"), (3, "May 2nd"), (4, "ay"), (5, "y"), (5, "y")]
+    block, _ = taken(DATE, [row(*place) for place in places])
+    assert [found.tolist() for found in block.clashes(np.zeros(1, np.int32))] == [[2, 5], [3, 4], []]
+    assert [found.tolist() for found in block.clashes(np.full(1, -1, np.int32))] == [[], [], []]
+
+
+def test_more_annotations_of_a_note_than_64_are_left_unless_they_stand_apart_in_order() -> None:
+    many = [row(2 * place, "a") for place in range(65)]
+    block, _ = taken(DATE, many)
+    assert [found.tolist() for found in block.clashes(np.zeros(1, np.int32))] == [[], [], []]
+    block, _ = taken(DATE, many[::-1])
+    assert [found.tolist() for found in block.clashes(np.zeros(1, np.int32))] == [[], [], [*range(65)]]
+
+
+def test_parts_of_notes_with_and_without_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Places are characters, of which é has two bytes, 😀 four, and half of a pair three."""
+    long = "é" * 300 + "Ann 😀"
+    gathered = GatheredTexts(1000)
+    gathered.add(["on May 2nd", "", long, "a\ud800b"])
+    texts = gathered.all()
+    rows = [(0, 3, 3), (0, 9, 1), (2, 299, 3), (2, 304, 1), (2, 305, 0), (3, 1, 2)]
+    note, start, length = np.array(rows, np.int64).T
+    wanted = b"May\nd\n\xc3\xa9An\n\xf0\x9f\x98\x80\n\n\xed\xa0\x80b\n"
+    for library in (kernel_library.kernel(), None):
+        monkeypatch.setattr(note_texts, "kernel", lambda library=library: library)
+        written, sizes = texts.parts(note, start, length)
+        assert (written.tobytes(), sizes.tolist()) == (wanted, [3, 1, 4, 4, 0, 4])
+    monkeypatch.undo()
+    for beyond in ((0, 8, 3), (0, 11, 0), (0, -1, 2)):
+        with pytest.raises(IndexError):
+            texts.parts(*np.array([beyond], np.int64).T)
 
 
 def test_a_library_that_does_not_say_its_sources_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:

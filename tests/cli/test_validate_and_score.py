@@ -75,20 +75,21 @@ def rubbish(folder: Path) -> dict[str, Path]:
     }
     for name, data in made.items():
         (folder / name).write_bytes(data)
-    with (folder / "huge").open("wb") as huge:
-        huge.truncate(2 << 30)
+    for name, size in (("large", 64 << 20), ("huge", 2 << 30)):
+        with (folder / name).open("wb") as zeros:
+            zeros.truncate(size)
     return {path.name: path for path in folder.iterdir()}
 
 
-@pytest.mark.slow  # two gigabytes are hashed several times
 def test_rubbish_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    for path in rubbish(tmp_path).values():
+    for name, path in rubbish(tmp_path).items():
         ran = sandscore("validate", "date", path)
         assert (ran.code, "bug of ours" in ran.err) == (65, False), path
-        assert score("date", predictions=path).code == 65, path
-        assert score("date", gold=path).code == 78, path
         assert score("date", "--notes", path).code == 78, path
         assert sandscore("validate", "date", GOLD / "date.json", "--notes", path).code == 78, path
+        if name != "huge":  # gold and predictions are hashed before they are read: seconds, where 64 MiB show the same
+            assert score("date", predictions=path).code == 65, path
+            assert score("date", gold=path).code == 78, path
 
 
 @pytest.mark.parametrize("name", ["missing.json", ".", "no/such/folder/x.json", "nul\0.json"])

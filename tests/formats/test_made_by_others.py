@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from example_numbers import up_to
 from formats.corpora import by_note, flat_corpora, lost, said, texts, whole, xml_texts
@@ -20,7 +21,7 @@ from sandscore.base.errors import ParticipantFault, SandscoreError, UsageFault
 from sandscore.formats import FORMATS
 from sandscore.formats.corpus import AnnotatedNote, Corpus, CorpusNote, LossJournal
 from sandscore.formats.format_files import save
-from sandscore.formats.spacy_docbin import string_hash
+from sandscore.formats.spacy_docbin import StringTable, string_hash, string_hashes
 from sandscore.formats.uima_cas import _code_points
 
 MADE = Path(__file__).parent / "made"
@@ -53,6 +54,19 @@ def test_strings_as_spacy_counts_them() -> None:
     assert string_hash("apple") == 8566208034543834098
     assert string_hash("coffee") == 3197928453018144401
     assert (string_hash(""), string_hash("PERSON"), string_hash("ORTH")) == (0, 380, 65)
+
+
+@given(
+    st.lists(st.text(st.sampled_from("abcé😀 "), max_size=20) | st.sampled_from(["", "ORTH", "PERSON"]), max_size=60)
+)
+def test_many_strings_are_hashed_as_each_alone(texts: list[str]) -> None:
+    """As many of one length as are hashed in arrays, and few."""
+    texts = texts * 3
+    numbers = [string_hash(text) for text in texts]
+    assert string_hashes(texts).tolist() == numbers
+    table = StringTable.of(texts, np.array(numbers[::2], np.uint64))
+    assert [table.find(number) for number in numbers] == texts
+    assert table.find(max(numbers, default=0) + 1) is None
 
 
 @pytest.mark.parametrize("name", ["results.json", "batch.jsonl"])

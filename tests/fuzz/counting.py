@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from sandscore.annotations.columns import Columns, Tokens, small_of
 from sandscore.annotations.data_set import DataSet
@@ -28,11 +29,25 @@ from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.measures import dataset_counts, kernel_counts, relaxed_match
 from sandscore.measures.dataset_counts import DataSetCounts, measured
 from sandscore.measures.hipaa_map import HipaaMap
-from sandscore.measures.measure_registry import measures_for
+from sandscore.measures.identifier_classes import CLASSES, TaskClasses
+from sandscore.measures.leak_totals import LeakQuestion, leak_plans, leak_question
+from sandscore.measures.measure_registry import MEASURES, measures_for
+from sandscore.measures.measure_syntax import parse
 from sandscore.ranking import resampling
 from sandscore.task_table.task import TASKS, Task
 
 RELAXED = tuple(f"instance_relax(relax={relax})" for relax in (0, 1, 5, 1000))
+OPEN = (
+    *("char_leak", "mention_leak", "mention_leak(part=full)", "note_leak", "patient_leak", "char_precision", "char_f"),
+    *(
+        "over_mask",
+        "clean_notes_touched",
+        "char_leak(class=direct)",
+        "note_leak(class=quasi)",
+        "patient_leak(class=none)",
+    ),
+    *("entity_leak", "patient_leak(quasi=2)", "char_leak(unit=content)"),
+)
 SURE: tuple[tuple[float, ...], ...] = ((100.0,), (0.0, -0.0, 7.0, 100.0), (0.5, 1.0, 1.5, 99.99999999999999), ())
 COUNT = kernel_counts.KernelCounts.count
 WORD = re.compile("[^ ]+")
@@ -98,8 +113,10 @@ def loaded(seed: int, count: int = 50) -> tuple[Task, Loaded, HipaaMap | None, l
     notes = [*notes_of(r, count)]
     names = vocabulary(task, task.label)
     names.learn([] if names.names or not task.label else ["YYYY", "MM", "DD", "MM/DD/YYYY"])
-    dataset = DataSet(names, growing=False, texts=GatheredTexts(0).all())
-    dataset.extend([f"n{number}" for number in range(count)], [None] * count)
+    texts = GatheredTexts(sum(len(text) for text, _ in notes))
+    texts.add([text for text, _ in notes])
+    dataset = DataSet(names, growing=False, texts=texts.all())
+    dataset.extend([f"n{number}" for number in range(count)], [f"p{number // 3}" for number in range(count)])
     labels = len(names.names) if task.label else 0
     columns = {
         role: columns_of(r, [(text, sides[side]) for text, sides in notes], labels, sorted_too=r.random() < 0.5)
@@ -112,6 +129,18 @@ def loaded(seed: int, count: int = 50) -> tuple[Task, Loaded, HipaaMap | None, l
     return task, Loaded(dataset, columns, {}, {}), hipaa, asked
 
 
+def leaks_of(seed: int, files: Loaded) -> LeakQuestion | None:
+    """Measures of leaks, of labels in any classes; sometimes of entities, so that an equal span may be two mentions."""
+    r = random.Random(-seed)
+    asked = [parse(name, MEASURES.find) for name in r.sample(OPEN[: r.choice((-3, None))], r.randrange(6))]
+    gold = files.columns["gold"]
+    if any(one.name == "entity_leak" or "quasi" in dict(one.settings) for one in asked) or r.random() < 0.2:
+        files.columns["gold"] = replace(gold, entity=small_of([r.randrange(9) for _ in range(len(gold))]))
+    names = files.dataset.vocabulary.names
+    rules = TaskClasses({"any": {name: r.choice(CLASSES) for name in (*names, "*")}})
+    return leak_question(leak_plans(asked, files), files, rules) if asked else None
+
+
 def same(quick: DataSetCounts, slow: DataSetCounts) -> None:
     for one, other in zip(quick.counted, slow.counted, strict=True):
         assert (one.measure, one.conditional, one.reason) == (other.measure, other.conditional, other.reason)
@@ -121,11 +150,18 @@ def same(quick: DataSetCounts, slow: DataSetCounts) -> None:
             np.testing.assert_array_equal(one.per_label, other.per_label, f"{one.measure} by label")
     assert (quick.errors, quick.note_leak) == (slow.errors, slow.note_leak)
     assert quick.confidence == slow.confidence
+    for leak, told in zip(quick.leaks, slow.leaks, strict=True):
+        shown = leak.plan.shown
+        for name in ("rows", "labels", "classes"):
+            np.testing.assert_equal(getattr(leak, name), getattr(told, name), f"{shown}: {name}")
+        np.testing.assert_equal(leak.patients, told.patients, shown)
+        np.testing.assert_equal(leak.label_patients, told.label_patients, shown)
 
 
 def compare(seed: int) -> int:
     """How many notes were counted alike; AssertionError where any count differs."""
     task, files, hipaa, asked = loaded(seed)
+    leaks = leaks_of(seed, files)
     counted = []
 
     def spy(self: kernel_counts.KernelCounts, first: int, last: int) -> Any:
@@ -136,10 +172,10 @@ def compare(seed: int) -> int:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dataset_counts, "KERNEL_PART", 1 << (seed % 12))
         patch.setattr(kernel_counts.KernelCounts, "count", spy)
-        quick = measured(task, files, asked, hipaa)
+        quick = measured(task, files, asked, hipaa, leaks=leaks)
         patch.setattr(kernel_counts, "kernel", lambda: None)
         patch.setattr(relaxed_match, "kernel", lambda: None)
-        slow = measured(task, files, asked, hipaa)
+        slow = measured(task, files, asked, hipaa, leaks=leaks)
     try:
         same(quick, slow)
     except AssertionError as fault:

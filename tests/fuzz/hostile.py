@@ -88,6 +88,7 @@ def attack(folder: Path, seed: int, rounds: int) -> None:
         task, data = r.choice(right)
         path = folder / ("x.json.gz" if number % 50 == 0 else "x.json")
         hostile = damaged(r, notes.read_bytes() if number % 7 == 0 else data)
+        path.unlink(missing_ok=True)  # written over, it would be on disk before the next step: milliseconds each time
         path.write_bytes(damaged(r, gzip.compress(hostile)) if path.suffix == ".gz" else hostile)
         good = CASES / task / "valid" / "many-notes.json"
         command = {

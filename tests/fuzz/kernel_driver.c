@@ -13,7 +13,7 @@ typedef struct {
     int64_t form, lines, want_tokens, seed, notes_size, block_size;
     int64_t note_room, row_room, token_room, record_room;
     int64_t texts, note_names, patients, has_patient, sizes, chars;
-    int64_t start, length, label, text, written, words, found, confidence, begin, size, per_record, names, decoded;
+    int64_t start, length, label, text, written, words, found, repeats, overlaps, confidence, begin, size, per_record, names, decoded;
 } Case;
 
 typedef struct {
@@ -197,27 +197,49 @@ static void look_at(const Case *c, const uint8_t *block, const Rows *rows)
     mix(rows->names, rows->named);
 }
 
-static int touch(const Rows *rows, int64_t one, int64_t other)
+static int is_repeated(const Rows *rows, int64_t first, int64_t row)
 {
-    int64_t start = rows->start[one], next = rows->start[other];
-    return start < next + rows->length[other] && next < start + rows->length[one];
+    for (int64_t one = first; one < row; one++)
+        if (rows->start[one] == rows->start[row] && rows->length[one] == rows->length[row] &&
+            rows->label[one] == rows->label[row])
+            return 1;
+    return 0;
 }
 
-/* Records any two annotations of which touch must be among those that are found; others may. */
-static void look_at_crowds(Case *c, const Rows *rows)
+/* Whether one comes before the other by start, length and place in the file, and reaches into it. */
+static int reaches(const Rows *rows, int64_t one, int64_t other)
 {
-    int32_t *found = room(c->found);
-    int64_t many = find_crowded(rows, found), at = 0, first = 0;
+    int64_t start = rows->start[one], length = rows->length[one], next = rows->start[other], most = rows->length[other];
+    int before = start < next || (start == next && (length < most || (length == most && one < other)));
+    return before && start + length > next;
+}
+
+/* Each two annotations of a record looked at, up to 64 of them; of more those are left that may clash. */
+static void look_at_clashes(Case *c, const Rows *rows)
+{
+    int32_t *repeats = room(c->repeats), *overlaps = room(c->overlaps), *left = room(c->found);
+    int32_t *numbers = room(4 * rows->records);
+    int64_t counts[3], at[3] = {0, 0, 0}, first = 0;
+    for (int64_t record = 0; record < rows->records; record++)
+        numbers[record] = record % 5 == 4 ? -1 : 0;
+    find_clashes(rows, numbers, repeats, overlaps, left, counts);
     for (int64_t record = 0, last; record < rows->records; record++, first = last) {
         last = first + rows->per_record[record];
-        int crowded = at < many && found[at] < last;
-        for (int64_t row = first; crowded && row < last; row++)
-            MUST(found[at++] == row);
-        for (int64_t row = first; !crowded && row < last; row++)
-            for (int64_t other = row + 1; other < last; other++)
-                MUST(!touch(rows, row, other));
+        int all = at[2] < counts[2] && left[at[2]] < last;
+        MUST(!all || last - first > 64);
+        for (int64_t row = first; row < last; row++) {
+            int repeated = is_repeated(rows, first, row), overlapping = 0;
+            for (int64_t one = first; one < last && !repeated; one++)
+                overlapping |= reaches(rows, one, row) && !is_repeated(rows, first, one);
+            if (all) {
+                MUST(left[at[2]++] == row);
+            } else if (numbers[record] >= 0) {
+                MUST(!repeated || (at[0] < counts[0] && repeats[at[0]++] == row));
+                MUST(!overlapping || (at[1] < counts[1] && overlaps[at[1]++] == row));
+            }
+        }
     }
-    MUST(at == many);
+    MUST(at[0] == counts[0] && at[1] == counts[1] && at[2] == counts[2]);
 }
 
 static void must_be_rows(const int32_t *found, int64_t count, const Rows *rows)
@@ -225,6 +247,40 @@ static void must_be_rows(const int32_t *found, int64_t count, const Rows *rows)
     MUST(count >= 0 && count <= rows->rows);
     for (int64_t i = 0; i < count; i++)
         MUST(found[i] < rows->rows && found[i] > (i ? found[i - 1] : -1));
+}
+
+static int64_t characters(const uint8_t *text, int64_t size)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < size; i++)
+        count += (text[i] & 0xC0) != 0x80;
+    return count;
+}
+
+/* Of the annotations that are within their notes all is copied, into as much room as it takes and no less. */
+static void copy_out(const Rows *rows, const int32_t *numbers, const Notes *notes)
+{
+    int64_t count = 0, most = 0, size = 8 * rows->rows, row = 0, used = 0;
+    int64_t *note = room(size), *start = room(size), *length = room(size), *sizes = room(size);
+    for (int64_t record = 0, last = 0; record < rows->records; record++)
+        for (last += rows->per_record[record]; row < last; row++) {
+            if (numbers[record] < 0)
+                continue;
+            note[count] = numbers[record], start[count] = rows->start[row], length[count] = rows->length[row];
+            uint8_t any[1];
+            if (start[count] + length[count] > notes->chars[note[count]])
+                MUST(copy_parts(notes, note + count, start + count, length + count, 1, any, 1 << 30, sizes) == REFUSED);
+            else
+                most += 4 * length[count++] + 1;
+        }
+    uint8_t *copied = room(most);
+    MUST((used = copy_parts(notes, note, start, length, count, copied, most, sizes)) >= 0);
+    uint8_t *exact = room(used), *scant = room(used ? used - 1 : 0);
+    MUST(copy_parts(notes, note, start, length, count, exact, used, sizes) == used);
+    MUST(!used || copy_parts(notes, note, start, length, count, scant, used - 1, sizes) == REFUSED);
+    for (int64_t i = 0; i < count; exact += sizes[i++] + 1)
+        MUST(exact[sizes[i]] == '\n' && characters(exact, sizes[i]) == length[i]);
+    mix(copied, used);
 }
 
 static void look_up(Case *c, const uint8_t *block, const Rows *rows, const Notes *notes, int64_t count)
@@ -237,6 +293,7 @@ static void look_up(Case *c, const uint8_t *block, const Rows *rows, const Notes
     int64_t many = find_misplaced(block, rows, numbers, notes, found);
     must_be_rows(found, many, rows);
     mix(found, 4 * many);
+    copy_out(rows, numbers, notes);
 }
 
 /* Starts are paired with starts nearby, be they in order or not. */
@@ -324,7 +381,7 @@ static void run_case(Case *c, const uint8_t *written, const uint8_t *block)
         readings[c->form]->labels = readings[c->form]->seconds = (Spellings){0};
     int32_t found = read_block(c, block, &rows);
     if (found == TAKEN)
-        look_at(c, block, &rows), look_at_crowds(c, &rows);
+        look_at(c, block, &rows), look_at_clashes(c, &rows);
     if (noted == TAKEN) {
         Notes texts = told(&notes);
         if (found == TAKEN)

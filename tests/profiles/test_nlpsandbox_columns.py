@@ -12,7 +12,7 @@ import pytest
 from sandscore.profiles.nlpsandbox.nlpsandbox_matching import ClientComparison, compare_columns, compare_entries
 from sandscore.profiles.nlpsandbox.nlpsandbox_profile import read_sides
 from sandscore.profiles.nlpsandbox.nlpsandbox_sides import RELEASES, columns
-from sandscore.profiles.nlpsandbox.nlpsandbox_words import TextWords, treebank_words, words_by_rules
+from sandscore.profiles.nlpsandbox.nlpsandbox_words import TextParts, TextWords, treebank_words, words_by_rules
 from sandscore.profiles.nlpsandbox.penn_treebank import place_words, tokenise, tokens_by_rules
 from sandscore.profiles.profile import ProfileInput
 from sandscore.task_table.task import find_task
@@ -50,7 +50,8 @@ def test_words_of_many_texts_are_those_of_each(pieces: list[str]) -> None:
     rng = random.Random(7)
     for size in (0, 1, 2, 500, 500, 500):
         texts = ["".join(rng.choices(pieces, k=rng.randint(0, 6))) for _ in range(size)]
-        quick, slow = treebank_words(texts, place_words), words_by_rules(texts, place_words)
+        parts = TextParts.of(texts)
+        quick, slow = treebank_words(parts, place_words), words_by_rules(parts, place_words)
         assert by_text(texts, quick) == by_text(texts, slow)
         assert quick.misplacing == slow.misplacing
 

@@ -1,13 +1,14 @@
 """What is drawn is a published function of the seed: anybody can draw it again without this package."""
 
 import hashlib
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from sandscore.annotations.kernel.kernel_library import kernel
 from sandscore.ranking import resampling
-from sandscore.ranking.resampling import coins, exact_dtype, rows_for, seed_of, weights
+from sandscore.ranking.resampling import coins, drawn_sums, exact_dtype, multiplied, rows_for, seed_of, weights
 
 
 def test_the_seed_is_the_beginning_of_a_hash() -> None:
@@ -55,6 +56,34 @@ def test_weights_are_those_of_the_book_however_many_at_a_time(
 def test_more_units_than_fit_the_cache_at_once() -> None:
     ((_, drawn),) = weights(5, [70_000], 1, np.float64, 128)
     assert drawn[0].tolist() == drawn_by_the_book(5, [70_000], 1)[0]
+
+
+@pytest.mark.parametrize("lanes", [0, 16, 32])
+@pytest.mark.parametrize("sizes", [[1], [7], [4, 1, 9], [64, 1, 63], [530, 65], [1303]], ids=str)
+@pytest.mark.parametrize(("width", "least", "most"), [(1, 0, 1), (16, -511, 511), (17, -2047, 2047), (32, 0, 30)])
+def test_the_rows_that_are_drawn_add_up_to_the_weights_of_the_book_times_the_rows(
+    lanes: int, sizes: list[int], width: int, least: int, most: int
+) -> None:
+    library = kernel()
+    assert library is not None
+    columns = np.random.default_rng(width).integers(least, most, (sum(sizes), width), endpoint=True)
+    drawn = np.array(drawn_by_the_book(11, sizes, 7))
+    cuts = np.cumsum([0, *sizes])
+    expected = [drawn[:, a:b] @ columns[a:b] for a, b in pairwise(cuts)]
+    library.choose_lanes(lanes)
+    try:
+        summed = drawn_sums(columns, sizes, 11, 7, 3)
+        assert summed is not None
+        assert np.array_equal(np.concatenate([part for _, part in summed]), np.stack(expected, axis=1))
+    finally:
+        library.choose_lanes(1 << 30)
+    slowly = np.concatenate([part for _, part in multiplied(columns, sizes, 11, 7, 3)])
+    assert np.array_equal(slowly, np.stack(expected, axis=1))
+
+
+def test_many_columns_and_large_counts_are_left_to_the_product() -> None:
+    assert drawn_sums(np.ones((5, 33), np.int64), [5], 1, 3, 2) is None
+    assert drawn_sums(np.full((5, 2), 2048), [5], 1, 3, 2) is None
 
 
 def test_coins_are_fair_and_do_not_depend_on_chunks() -> None:

@@ -184,15 +184,15 @@ class JsonFileHome:
             _end(entry, Verdict(Status.REJECTED, CALLED_BACK) if called_back else verdict)
             return Committed.CANCELLED if called_back or verdict.reason_text == CANCELLED else Committed.DONE
 
-    async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
+    async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> Committed:
         with _changing(self._root) as entries:
             entry = entries[claim.submission.id]
             one = entry["submission"]
             if not self.holds(entry, claim):
-                return False
+                return Committed.STALE
             if one["cancel_requested"]:
                 _end(entry, Verdict(Status.REJECTED, CALLED_BACK))
-                return True
+                return Committed.CANCELLED
             settings = self._workspace.settings
             failures = one["failures"] + our_fault
             wait = wait_after(failures, settings.first_wait_seconds) if our_fault else 0.0
@@ -200,12 +200,12 @@ class JsonFileHome:
             one.update(status=Status.RECEIVED, reason=reason, failures=failures, needs_organiser=helpless)
             one["not_before"] = written(utc_now()) if wait else None
             entry.update(FREE | {"until": uptime() + wait, "losses": 0, "day": None})
-            return True
+            return Committed.DONE
 
-    async def rehearsed(self, claim: Claim, folder: Path) -> bool:
+    async def rehearsed(self, claim: Claim, folder: Path) -> Committed:
         with _changing(self._root) as entries:
             if not self.holds(entries[claim.submission.id], claim):
-                return False
+                return Committed.STALE
             entries[claim.submission.id]["submission"]["rehearsed"] = True
         return await self.release(claim, REHEARSED, our_fault=False)
 

@@ -57,7 +57,7 @@ class Queue:
         with opened(self.workspace) as database, database.writing() as connection:
             return SqliteClaims(database, self.workspace.settings).heartbeat(connection, claim)
 
-    def release(self, claim: Claim, our_fault: bool = True) -> bool:
+    def release(self, claim: Claim, our_fault: bool = True) -> Committed:
         with opened(self.workspace) as database, database.writing() as connection:
             return SqliteClaims(database, self.workspace.settings).release(connection, claim, "no engine", our_fault)
 
@@ -96,7 +96,7 @@ def test_a_stale_result_is_thrown_away(one: Queue) -> None:
     assert (stale.attempt, fresh.attempt) == (1, 2)
     assert one.heartbeat(stale) is Signal.LOST
     assert one.commit(stale, INVALID) is Committed.STALE
-    assert not one.release(stale)
+    assert one.release(stale) is Committed.STALE
     assert one.commit(fresh) is Committed.DONE
     assert one.commit(stale, INVALID) is Committed.STALE
     assert one.one().status is Status.SCORED
@@ -118,7 +118,7 @@ def test_the_wall_clock_neither_frees_nor_freezes_a_claim(
         monkeypatch.setattr(module, "utc_now", lambda: now + jump)
     assert one.refused()
     assert one.heartbeat(claim) is Signal.GO_ON
-    assert one.release(claim)
+    assert one.release(claim) is Committed.DONE
     assert one.commit(one.claim()) is Committed.DONE
 
 
@@ -137,7 +137,7 @@ def test_what_a_dead_process_claimed_is_free_at_once(one: Queue, monkeypatch: py
 
 def test_failures_of_ours_cost_nothing_until_an_organiser_is_needed(one: Queue) -> None:
     for failures in (1, 2, 3):
-        assert one.release(one.claim())
+        assert one.release(one.claim()) is Committed.DONE
         assert (one.one().failures, one.one().status) == (failures, Status.RECEIVED)
     assert one.one().needs_organiser
     assert one.refused()
@@ -148,7 +148,7 @@ def test_failures_of_ours_cost_nothing_until_an_organiser_is_needed(one: Queue) 
 def test_handing_back_is_no_failure(one: Queue) -> None:
     for attempt in range(1, 8):
         claim = one.claim()
-        assert (claim.attempt, one.release(claim, our_fault=False)) == (attempt, True)
+        assert (claim.attempt, one.release(claim, our_fault=False)) == (attempt, Committed.DONE)
     assert (one.one().failures, one.one().needs_organiser) == (0, False)
 
 
@@ -183,7 +183,7 @@ def test_a_cancel_of_what_nobody_works_on_ends_it(one: Queue) -> None:
 def test_a_failure_after_a_cancel_ends_it_too(one: Queue) -> None:
     claim = one.claim()
     one.order("cancel")
-    assert one.release(claim)
+    assert one.release(claim) is Committed.CANCELLED
     assert one.one().status is Status.REJECTED
 
 

@@ -177,7 +177,6 @@ def test_a_ledger_put_back_is_read_anew(tmp_path: Path) -> None:
 
 
 def test_a_notice_of_an_end_says_the_status_of_the_end(tmp_path: Path) -> None:
-    """And so does one of a failure of ours: the submission waits again."""
     workspace = queue(tmp_path)
     right, wrong = hand_in(workspace, RIGHT), hand_in(workspace, WRONG_PLACE)
     assert run(["queue", "work", str(workspace.root), "--once"]) == 0

@@ -35,6 +35,7 @@ from sandscore.queue.homes.synapse.synapse_session import new_cache
 from sandscore.queue.layout_move import update_layout
 from sandscore.queue.queue_layout import owner_only
 from sandscore.queue.workspace import Workspace, open_workspace
+from sandscore.records.submission import Committed
 
 DRIVE = "from sandscore.cli.main import main; main()"
 LINKS = {
@@ -256,7 +257,7 @@ def test_nothing_is_moved_under_somebody_at_work(older: Path, capsys: pytest.Cap
         claim = await home.claim(one, "elsewhere/1@1", 60.0)
         assert claim is not None
         assert not update_layout(older, SqliteRow()), "a claim is live"
-        assert await home.release(claim, "stopped", our_fault=False)
+        assert await home.release(claim, "stopped", our_fault=False) is Committed.DONE
         assert not update_layout(older, SqliteRow()), "somebody has it open"
         await home.close()
 

@@ -126,9 +126,9 @@ class _Timed:
         committed: Committed = await super().commit(claim, verdict)  # type: ignore[misc]
         return committed
 
-    async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
+    async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> Committed:
         self.changed.append(("release", claim.submission.rehearsed, since_tick()))
-        released: bool = await super().release(claim, reason, our_fault=our_fault)  # type: ignore[misc]
+        released: Committed = await super().release(claim, reason, our_fault=our_fault)  # type: ignore[misc]
         return released
 
 

@@ -15,6 +15,7 @@ from sandscore.queue.homes.sqlite.sqlite_ledger import add_lines
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal
 from sandscore.queue.workspace import Workspace
 from sandscore.records.released_view import LedgerLine
+from sandscore.records.submission import Committed
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def test_a_failure_of_ours_is_not_tried_again_before_its_time(workspace: Workspa
         assert running is not None
         assert running.not_before is None, "a lease is no back-off"
         with database.writing() as connection:
-            assert claims.release(connection, held, "the disk is full", True)
+            assert claims.release(connection, held, "the disk is full", True) is Committed.DONE
         waiting = admin.find(key)
         assert waiting is not None
         assert waiting.failures == 1

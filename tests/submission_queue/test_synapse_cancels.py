@@ -115,7 +115,9 @@ def test_a_cancel_that_comes_with_a_failure_is_honoured(tmp_path: Path) -> None:
         async with opened(queue) as home:
             claim = await claimed(home)
             queue.change(key, cancelRequested=True)
-            assert await home.release(claim, "the engine was gone")
+            assert await home.release(claim, "the engine was gone") is Committed.CANCELLED
         assert queue.status(key) == "REJECTED"
+        [told] = [one["subject"] for one in queue.world.messages]
+        assert told.endswith("was cancelled")
 
     run(tmp_path, test)

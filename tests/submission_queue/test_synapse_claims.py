@@ -142,7 +142,7 @@ def test_what_is_alive_is_not_taken_and_what_is_silent_for_a_lease_is(tmp_path: 
             assert (new.attempt, queue.records(key)["losses"]) == (2, 1)
             assert await a.heartbeat(old) is Signal.LOST
             assert await a.commit(old, scored()) is Committed.STALE
-            assert not await a.release(old, "late")
+            assert await a.release(old, "late") is Committed.STALE
             assert queue.status(key) == BEGUN
             assert await b.commit(new, scored()) is Committed.DONE
 

@@ -1,5 +1,6 @@
 """Logs: to the submitter and behind a lock, and never at the cost of a submission."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from submission_queue.synapse_homes import claimed, opened, run, scored
 from submission_queue.synapse_standin import LOST, Fault, Queue
 
 from sandscore.queue.attempt_files import write_team_file
-from sandscore.records.submission import Committed
+from sandscore.records.submission import CANCELLED, Committed, Status, Verdict
 
 
 def attempt(folder: Path) -> Path:
@@ -44,6 +45,49 @@ def test_the_log_goes_to_the_submitter_and_the_rest_behind_a_lock(tmp_path: Path
         }
         assert may == {ORGANISER: (True, True), PARTICIPANT: (True, False), OTHER: (False, False)}
         assert not any(b"per_note" in data for data in queue.world.contents.values())
+
+    run(tmp_path, test)
+
+
+def test_the_status_file_says_at_every_turn_where_a_submission_stands(tmp_path: Path) -> None:
+    """All that a team with SUBMIT alone sees of it; of scores those that its phase releases, not the exact ones."""
+
+    async def test(queue: Queue) -> None:
+        cancel = "on the page of the challenge's submissions, or by asking the organisers"
+
+        def said(key: str) -> dict[str, Any]:
+            found = children(queue, children(queue, queue.project)["2001"]["id"])[f"{key}_status.json"]
+            content: dict[str, Any] = json.loads(queue.world.contents[found["dataFileHandleId"]])
+            assert (content.pop("submission"), queue.world.allowed(PARTICIPANT, found["id"], "DOWNLOAD")) == (key, True)
+            return content
+
+        def stands(state: str, reason: str | None = None, measures: Any = None, cancel: str | None = None) -> Any:
+            return {"state": state, "reason": reason, "measures": measures, "cancel": cancel}
+
+        good, bad, back, late, waiting, flagged = (queue.submit_file(b"{}") for _ in range(6))
+        told = {"measures": {"instance_strict": {"f1": 0.5}}}
+        async with opened(queue) as home:
+            claim = await claimed(home)
+            assert said(good) == stands("EVALUATION_IN_PROGRESS", cancel=cancel)
+            assert await home.commit(claim, scored(feedback=released(told))) is Committed.DONE
+            assert said(good) == stands("SCORED", measures=told["measures"])
+            assert (
+                await home.commit(await claimed(home), Verdict(Status.INVALID, released("no JSON"))) is Committed.DONE
+            )
+            assert said(bad) == stands("INVALID", "no JSON")
+            claim = await claimed(home)
+            queue.change(back, cancelRequested=True)
+            assert await home.commit(claim, scored()) is Committed.CANCELLED
+            assert said(back) == stands("REJECTED", CANCELLED)
+            assert await home.commit(await claimed(home), scored(feedback=None)) is Committed.DONE
+            assert said(late) == stands("SCORED")
+            await home.publish_feedback((await home.submissions())[3], released(told))
+            assert said(late) == stands("SCORED", measures=told["measures"])
+            assert await home.cancel(waiting)
+            assert said(waiting) == stands("REJECTED", CANCELLED)
+            queue.change(flagged, canCancel=True, cancelRequested=True)
+            assert await home.claim((await home.submissions())[5], "w1", 30) is None
+            assert said(flagged) == stands("REJECTED", CANCELLED)
 
     run(tmp_path, test)
 

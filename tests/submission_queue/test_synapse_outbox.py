@@ -55,6 +55,26 @@ def test_verdicts_go_first_and_beginnings_of_a_team_together(tmp_path: Path) -> 
     assert {one.delivery for one in box.listed(every=True)} == {"sent"}
 
 
+def test_what_a_verdict_has_overtaken_is_not_sent_after_it(tmp_path: Path) -> None:
+    """Verdicts go first: "it will be tried again" would arrive after "was cancelled". A second chance begins anew."""
+
+    def about(event: Event, attempt: int, key: str = "12") -> OutboxMessage:
+        return replace(message(f"{key}-{attempt}-{event.name}", event, attempt=attempt), submission=key)
+
+    box = filled(tmp_path, about(Event.STARTED, 1), about(Event.FAILED, 1), about(Event.FAILED, 1, key="1"))
+    assert box.prepare(about(Event.CANCELLED, 1))
+    taken = box.take()
+    assert identities(taken) == ["12-1-FAILED"], "the verdict has not come to pass yet"
+    box.give_back(taken)
+    assert box.release("12-1-CANCELLED")
+    later = filled(tmp_path, about(Event.STARTED, 2), about(Event.FAILED, 2))
+    order = []
+    while taken := later.take():
+        order.append(identities(taken))
+        later.settle(taken, Delivery.SENT)
+    assert order == [["12-1-CANCELLED"], ["1-1-FAILED"], ["12-2-FAILED"], ["12-2-STARTED"]]
+
+
 def test_a_message_is_there_once_and_belongs_to_one(tmp_path: Path) -> None:
     box, other = filled(tmp_path, message("a")), Outbox(tmp_path)
     assert not other.prepare(message("a"))

@@ -111,7 +111,7 @@ def test_a_failure_of_ours_goes_back_waits_and_ends_with_an_organiser(tmp_path: 
     async def test(queue: Queue) -> None:
         key = queue.submit_file(b"{}")
         async with opened(queue, most_failures=2, first_wait_seconds=0.3) as home:
-            assert await home.release(await claimed(home), "the engine was gone")
+            assert await home.release(await claimed(home), "the engine was gone") is Committed.DONE
             assert queue.status(key) == "RECEIVED"
             assert queue.annotations(key)["reason"] == "a failure of ours, which costs no quota"
             assert await home.claimable(1) == []
@@ -119,7 +119,7 @@ def test_a_failure_of_ours_goes_back_waits_and_ends_with_an_organiser(tmp_path: 
             assert waited is not None
             assert 0 < waited <= 0.3
             await asyncio.sleep(waited)
-            assert await home.release(await claimed(home), "again")
+            assert await home.release(await claimed(home), "again") is Committed.DONE
             (kept,) = await home.submissions()
             assert (kept.failures, kept.needs_organiser, kept.reason) == (2, True, "again")
             assert await home.seconds_until_claimable() is None
@@ -135,7 +135,7 @@ def test_a_clean_stop_costs_nothing(tmp_path: Path) -> None:
     async def test(queue: Queue) -> None:
         queue.submit_file(b"{}")
         async with opened(queue) as home:
-            assert await home.release(await claimed(home), "stopped", our_fault=False)
+            assert await home.release(await claimed(home), "stopped", our_fault=False) is Committed.DONE
             claim = await claimed(home)
             assert (claim.attempt, claim.submission.failures) == (2, 0)
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from queue_samples import GOLD, HALF, annotations, hand_in, opened, queue
 from released_samples import packed, released
 from struct_values import changeable
@@ -118,9 +119,9 @@ class Home:
         self.asked.append(verdict)
         return self.answer("commit", Committed.DONE)  # type: ignore[no-any-return]
 
-    async def release(self, one: Claim, reason: str, *, our_fault: bool = True) -> bool:
+    async def release(self, one: Claim, reason: str, *, our_fault: bool = True) -> Committed:
         self.asked.append((reason, our_fault))
-        return self.answer("release", True)  # type: ignore[no-any-return]
+        return self.answer("release", Committed.DONE)  # type: ignore[no-any-return]
 
     async def notify(self, notice: Notice) -> bool:
         self.told.append(notice)
@@ -299,6 +300,7 @@ def ended(
     )
 
 
+OURS = FaultAnswer(Blame.ORGANISER, "gold")
 SCORED = ScoreAnswer({"m": 0.5}, "sig", packed({"measures": {"m": {"f1": 0.5}}}))
 
 
@@ -324,8 +326,9 @@ def test_a_score_is_committed_and_told(workspace: Workspace) -> None:
         (Home(), FaultAnswer(Blame.PARTICIPANT, "bad"), ("INVALID", "bad", [PREDICTIONS]), [1, 8]),
         (Home(fetch=ParticipantFault("big")), SCORED, ("INVALID", "big", []), [1, 8]),
         (Home(fetch=OSError(5, "b")), SCORED, ("RECEIVED", "the operating system refused: b", ["gone"]), [1, 4]),
-        (Home(), FaultAnswer(Blame.ORGANISER, "gold"), ("RECEIVED", "gold", ["gone"]), [1, 4]),
-        (Home(release=False), FaultAnswer(Blame.ORGANISER, "gold"), ("RECEIVED", "gold", ["gone"]), [1]),
+        (Home(), OURS, ("RECEIVED", "gold", ["gone"]), [1, 4]),
+        (Home(release=Committed.STALE), OURS, ("STALE", "another worker has taken it over", ["gone"]), [1]),
+        (Home(release=Committed.CANCELLED), OURS, ("REJECTED", CANCELLED, ["gone"]), [1]),
         (Home(commit=Committed.STALE), SCORED, ("STALE", "another worker has taken it over", ["gone"]), [1]),
         (Home(commit=Committed.CANCELLED), SCORED, ("REJECTED", CANCELLED, [PREDICTIONS]), [1, 16]),
         (Home(notify=InfrastructureFault("x")), SCORED, ("SCORED", None, [PREDICTIONS]), [1, 2]),
@@ -409,6 +412,10 @@ def test_notices() -> None:
     assert notice_text.scored(held.submission, 1, released(told)).words.view.text == "a: F1 0.2500\nb: F1 –\nc: F1 –"
     again = notice_text.failed(held, "why", False)
     assert (again.event, again.detail, again.words.view.text[-23:]) == (Event.FAILED, "why", "It will be tried again.")
+    for helpless in (False, True):
+        running = replace(held, submission=replace(held.submission, status=Status.EVALUATION_IN_PROGRESS))
+        waits = notice_text.failed(running, "why", helpless).submission
+        assert (waits.status, waits.needs_organiser) == (Status.RECEIVED, helpless), "it waits again"
 
 
 # Children
@@ -624,7 +631,7 @@ def test_nobody_knows_a_claim_of_nothing(workspace: Workspace) -> None:
         with database.writing() as connection:
             assert claims.heartbeat(connection, stranger) is Signal.LOST
             assert claims.commit(connection, stranger, Verdict(Status.INVALID)) is Committed.STALE
-            assert not claims.release(connection, stranger, "x", True)
+            assert claims.release(connection, stranger, "x", True) is Committed.STALE
             assert claims.heartbeat(connection, held, Status.VALIDATED) is Signal.GO_ON
         assert not admin.requeue(key)
         assert admin.cancel(key)

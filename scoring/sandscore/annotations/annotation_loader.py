@@ -254,7 +254,7 @@ class AnnotationLoader:
             return 0
         numbers = self._entries.numbers(block, number)
         self._places.add_run(number, self._gathered.size + np.cumsum(block.sizes, dtype=np.int64) - block.sizes)
-        self._keep(block.columns(numbers), block.misplaced(notes, numbers), block.crowded())
+        self._keep(block.columns(numbers), block.misplaced(notes, numbers), block.clashes(numbers))
         return len(numbers)
 
     def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
@@ -365,12 +365,12 @@ class AnnotationLoader:
         )
         self._keep(part, {i: texts[i] for i in sorted(wrong)})
 
-    def _keep(self, part: Columns, wrong: dict[int, str], crowded: Small | None = None) -> None:
-        """Columns of annotations, the texts of those whose text and span do not agree, and which may clash."""
+    def _keep(self, part: Columns, wrong: dict[int, str], clashing: tuple[Small, Small, Small] | None = None) -> None:
+        """Columns of annotations, the texts of those whose text and span do not agree, and what is known to clash."""
         for i, text in wrong.items():
             note, start, length = (int(column[i]) for column in (part.note, part.start, part.length))
             explain_text(self._report, self._gathered.size + i, note, start, length, text)
-        repeats, overlaps = clashes(part, self._gathered.size, crowded)
+        repeats, overlaps = clashes(part, self._gathered.size, clashing)
         self._repeats.add(repeats)
         self._overlaps.add(overlaps)
         self._gathered.add(part)

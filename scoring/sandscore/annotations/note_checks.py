@@ -142,12 +142,21 @@ def explain_text(reporter: Reporter, annotation: int, note: int, start: int, len
         reporter.findings.quote(where, text, whole[start : start + length])
 
 
-def clashes(columns: Columns, first: int = 0, among: Small | None = None) -> tuple[Ints, Ints]:
+def clashes(columns: Columns, first: int = 0, found: tuple[Small, Small, Small] | None = None) -> tuple[Ints, Ints]:
     """Annotations that repeat an earlier one of their note, and those that overlap one; counted from ``first``.
 
-    ``among``: those that may do so at all.
+    ``found``: of some notes that is known already; the last are the annotations of the others that may do so at all.
     """
-    known = np.flatnonzero(columns.note >= 0) if among is None else among[columns.note[among] >= 0].astype(np.int64)
+    if found is None:
+        return _clashes(columns, np.flatnonzero(columns.note >= 0), first)
+    repeats, overlaps = (rows.astype(np.int64) + first for rows in found[:2])
+    if not len(found[2]):
+        return repeats, overlaps
+    others = _clashes(columns, found[2].astype(np.int64), first)
+    return np.sort(np.concatenate((repeats, others[0]))), np.sort(np.concatenate((overlaps, others[1])))
+
+
+def _clashes(columns: Columns, known: Ints, first: int) -> tuple[Ints, Ints]:
     if not len(known):
         return known, known
     note, start = (column[known].astype(np.int64) for column in (columns.note, columns.start))

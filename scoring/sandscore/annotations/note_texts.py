@@ -3,7 +3,6 @@
 import mmap
 import os
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
@@ -18,6 +17,7 @@ Marks = NDArray[np.uint32]
 SPILL = 1 << 29
 """Bytes of a notes file whose texts memory holds."""
 _LOOKED_AT = 1 << 25
+_WIDEST = 4
 _TOGETHER = 1024
 _BEYOND_LATIN, _RETURN = 0xCC, 13
 """The first byte of U+0300 in UTF-8."""
@@ -117,22 +117,28 @@ class NoteTexts(Sequence[str]):
         whole = str(written.data, "utf-8", "surrogatepass")
         return np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), np.uint32)
 
-    def parts(self, sides: Sequence[tuple[Ints, Ints, Ints]]) -> list[list[str]]:
-        """What stands where, of notes that are in order, starts and lengths: a list for each of several sides."""
-        found: list[list[str]] = [[] for _ in sides]
-        numbers = np.arange(len(self) + 1)
-        rows = [
-            (out, np.searchsorted(note, numbers).tolist(), start.tolist(), (start + length).tolist())
-            for out, (note, start, length) in zip(found, sides, strict=True)
-        ]
-        borders, written = self._begin.tolist(), self._texts.data
-        for number, (begin, end) in enumerate(pairwise(borders)):
-            whole = str(written[begin:end], "utf-8", "surrogatepass")
-            self._passed(end - begin)
-            for out, cuts, begins, ends in rows:
-                first, last = cuts[number], cuts[number + 1]
-                out += [whole[start:stop] for start, stop in zip(begins[first:last], ends[first:last], strict=True)]
-        return found
+    def parts(self, note: Ints, start: Ints, length: Ints) -> tuple[Bytes, Ints]:
+        """What stands where, of notes that are in order, a line feed behind each part; and the bytes of each part."""
+        if self._spooled or (library := kernel()) is None:
+            return self._parts_one_by_one(note, start, length)
+        widest = 1 if len(self._texts) == int(self.sizes.sum()) else _WIDEST
+        copied = np.empty(widest * int(length.sum()) + len(note), np.uint8)
+        sizes, columns = np.empty(len(note), np.int64), [np.ascontiguousarray(one) for one in (note, start, length)]
+        used = library.copy_parts(
+            self.told, *map(address, columns), len(note), address(copied), len(copied), address(sizes)
+        )
+        if used < 0:
+            raise IndexError("not within a note")
+        return copied[:used], sizes
+
+    def _parts_one_by_one(self, note: Ints, start: Ints, length: Ints) -> tuple[Bytes, Ints]:
+        found, last, text = [], -1, ""
+        for number, begin, end in zip(note.tolist(), start.tolist(), (start + length).tolist(), strict=True):
+            if number != last:
+                last, text = number, self[number]
+            found.append(text[begin:end].encode("utf-8", "surrogatepass"))
+        joined = b"".join(part + b"\n" for part in found)
+        return np.frombuffer(joined, np.uint8), np.array([*map(len, found)], np.int64)
 
     def beyond_latin(self, first: int, last: int) -> Ints:
         """Of these texts those with a character from U+0300 on, or with a carriage return."""

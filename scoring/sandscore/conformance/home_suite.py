@@ -160,7 +160,7 @@ async def the_next_claim_is_of_the_team_with_the_fewest(bench: HomeBench) -> Non
         assert [one.submission.id for one in held] == [b[0], c[0]]
     async with queue.opened() as seat:
         assert [one.id for one in await seat.home.claimable(2)] == [a[1], b[1]], "A runs none"
-        assert await seat.home.release(held[0], "no engine")
+        assert await seat.home.release(held[0], "no engine") is Committed.DONE
     async with queue.opened() as seat:
         assert [one.id for one in await seat.home.claimable(1)] == [b[0]], "what failed because of us was no turn"
 
@@ -240,7 +240,8 @@ async def a_commit_is_fenced(bench: HomeBench) -> None:
 async def a_release_is_fenced(bench: HomeBench) -> None:
     async def refuses(home: QueueHome, claim: Claim) -> bool:
         failed = await home.release(claim, "no engine")
-        return not (failed or await home.release(claim, "stopped", our_fault=False))
+        stopped = await home.release(claim, "stopped", our_fault=False)
+        return failed is stopped is Committed.STALE
 
     await _fence(bench, refuses)
 
@@ -258,7 +259,7 @@ async def what_has_ended_is_fenced(bench: HomeBench) -> None:
         for late in (claim, *_forged(claim).values()):
             assert await seat.home.heartbeat(late) is Signal.LOST
             assert await seat.home.advance(late, Status.VALIDATED) is Signal.LOST
-            assert not await seat.home.release(late, "too late")
+            assert await seat.home.release(late, "too late") is Committed.STALE
         assert list(await seat.home.submissions()) == before
 
 
@@ -289,7 +290,7 @@ async def a_lease_that_ran_out_is_free_and_its_claim_is_stale(bench: HomeBench) 
         assert await seat.home.heartbeat(stale) is Signal.LOST
         assert await seat.home.advance(stale, Status.VALIDATED) is Signal.LOST
         assert await seat.home.commit(stale, INVALID) is Committed.STALE
-        assert not await seat.home.release(stale, "no engine")
+        assert await seat.home.release(stale, "no engine") is Committed.STALE
         assert await other.home.heartbeat(fresh) is Signal.GO_ON
         assert await _stands(other, fresh) == (Status.EVALUATION_IN_PROGRESS, 2)
         assert await other.home.commit(fresh, SCORED) is Committed.DONE
@@ -319,7 +320,7 @@ async def a_wall_clock_that_jumps_frees_nothing_and_freezes_nothing(bench: HomeB
                 assert await other.home.claim(seen, "w2", LONG) is None, f"{days} days"
                 assert await seat.home.heartbeat(claim) is Signal.GO_ON, f"{days} days"
         with _shifted(datetime.timedelta(days=-400)):
-            assert await seat.home.release(claim, "no engine")
+            assert await seat.home.release(claim, "no engine") is Committed.DONE
             again = await _claim(other.home)
         assert again.attempt == 2
         assert await other.home.commit(again, INVALID) is Committed.DONE
@@ -438,7 +439,8 @@ async def a_team_that_fails_too_often_waits(bench: HomeBench) -> None:
         for number in range(25):
             queue.hand_in(team="A")
             claim = await _claim(seat.home)
-            assert await seat.home.release(claim, "no engine"), "a failure of ours counts nowhere"
+            returned = await seat.home.release(claim, "no engine")
+            assert returned is Committed.DONE, "a failure of ours counts nowhere"
             claim = await _claim(seat.home)
             if number == 7:
                 assert await seat.home.cancel(claim.submission.id)
@@ -469,8 +471,9 @@ async def a_failure_of_ours_is_counted_until_an_organiser_is_needed(bench: HomeB
     async with queue.opened() as seat:
         for failures in (1, 2, 3):
             claim = await _claim(seat.home)
-            assert await seat.home.release(claim, "no engine")
-            assert not await seat.home.release(claim, "no engine"), "its first answer was lost: counted once"
+            assert await seat.home.release(claim, "no engine") is Committed.DONE
+            again = await seat.home.release(claim, "no engine")
+            assert again is Committed.STALE, "its first answer was lost: counted once"
             one = await _one(seat, claim.submission.id)
             assert (one.status, one.failures, one.attempt) == (Status.RECEIVED, failures, failures)
             assert one.needs_organiser is (failures == 3)
@@ -488,7 +491,7 @@ async def a_failure_makes_it_wait(bench: HomeBench) -> None:
     queue.hand_in()
     async with queue.opened() as seat, queue.opened() as other:
         claim = await _claim(seat.home)
-        assert await seat.home.release(claim, "no engine")
+        assert await seat.home.release(claim, "no engine") is Committed.DONE
         [one] = await other.home.submissions()
         assert one.not_before is not None
         for home in (seat.home, other.home):
@@ -506,7 +509,7 @@ async def handing_back_is_no_failure(bench: HomeBench) -> None:
         for attempt in range(1, 5):
             claim = await _claim(seat.home)
             assert claim.attempt == attempt
-            assert await seat.home.release(claim, "the worker was stopped", our_fault=False)
+            assert await seat.home.release(claim, "the worker was stopped", our_fault=False) is Committed.DONE
         [one] = await seat.home.submissions()
         assert (one.failures, one.needs_organiser, one.status) == (0, False, Status.RECEIVED)
 
@@ -517,8 +520,9 @@ async def a_rehearsal_that_went_well_is_remembered(bench: HomeBench) -> None:
     async with queue.opened() as seat:
         claim = await _claim(seat.home)
         assert not claim.submission.rehearsed
-        assert await seat.home.rehearsed(claim, _folder(seat, claim))
-        assert not await seat.home.rehearsed(claim, _folder(seat, claim)), "its first answer was lost: handed back once"
+        assert await seat.home.rehearsed(claim, _folder(seat, claim)) is Committed.DONE
+        again = await seat.home.rehearsed(claim, _folder(seat, claim))
+        assert again is Committed.STALE, "its first answer was lost: handed back once"
         found = await _one(seat, one)
         assert (found.status, found.failures, found.attempt, found.rehearsed) == (Status.RECEIVED, 0, 1, True)
     async with queue.opened() as seat:
@@ -565,7 +569,7 @@ async def a_failure_of_what_was_called_back_ends_it(bench: HomeBench) -> None:
         async with queue.opened() as seat:
             claim = await _claim(seat.home)
             assert await seat.home.cancel(claim.submission.id)
-            assert await seat.home.release(claim, "no engine", our_fault=our_fault)
+            assert await seat.home.release(claim, "no engine", our_fault=our_fault) is Committed.CANCELLED
             [one] = await seat.home.submissions()
             assert (one.status, one.reason) == (Status.REJECTED, CANCELLED)
 
@@ -710,7 +714,7 @@ async def changes_whose_answers_are_lost_are_made_once(bench: HomeBench) -> None
     async with queue.opened() as seat:
         claim = await _claim(seat.home)
         queue.lose_answers(1)
-        assert await seat.home.release(claim, "no engine")
+        assert await seat.home.release(claim, "no engine") is Committed.DONE
         [one] = await seat.home.submissions()
         assert (one.failures, one.status) == (1, Status.RECEIVED)
         claim = await _claim(seat.home)

@@ -36,6 +36,8 @@ _UNPACKED, _RATIO = 64 << 20, 20
 _ROOM, _COST = 160 << 20, 64
 """Bytes of memory for values in lists, and what each of them takes, about."""
 _MORE = "more"
+_TOGETHER = 16
+"""Of so many strings of one length arrays are faster than numbers."""
 _MARK64, _MASK64 = 0xC6A4A7935BD1E995, (1 << 64) - 1
 _PIECES = re.compile(r"\w+|[^\w\s]|\s")
 _MAGIC = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
@@ -82,6 +84,81 @@ def _murmur(data: bytes) -> int:
     return found ^ found >> 47
 
 
+class StringTable(Struct):
+    """Strings by their numbers. Most that a file holds may never be asked for: only what is gets a place in a table."""
+
+    texts: Sequence[str]
+    numbers: NDArray[np.uint64]
+    order: NDArray[np.int64]
+    known: dict[int, str]
+
+    @classmethod
+    def of(cls, texts: Sequence[str], asked: NDArray[np.uint64]) -> "StringTable":
+        """A table of these strings, in which these numbers are looked up at once."""
+        hashes = string_hashes(texts)
+        order = np.argsort(hashes)
+        table = cls(texts, hashes[order], order, {})
+        wanted = np.unique(asked)
+        places = np.searchsorted(table.numbers, wanted)
+        there = places < len(texts)
+        there[there] = table.numbers[places[there]] == wanted[there]
+        found = [texts[place] for place in order[places[there]].tolist()]
+        table.known.update(zip(wanted[there].tolist(), found, strict=True))
+        return table
+
+    def find(self, number: int) -> str | None:
+        """The string of this number, if there is one."""
+        if number not in self.known:
+            place = int(np.searchsorted(self.numbers, np.uint64(number)))
+            if place == len(self.numbers) or self.numbers[place] != number:
+                return None
+            self.known[number] = self.texts[int(self.order[place])]
+        return self.known[number]
+
+
+def string_hashes(texts: Sequence[str]) -> NDArray[np.uint64]:
+    """What ``string_hash`` says of each string."""
+    data = "".join(texts).encode("utf-8", "surrogatepass")
+    pieces = texts if data.isascii() else [text.encode("utf-8", "surrogatepass") for text in texts]
+    lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
+    starts = np.cumsum(lengths) - lengths
+    held = np.frombuffer(data, np.uint8)
+    found = np.zeros(len(texts), np.uint64)
+    order = np.argsort(lengths, kind="stable")
+    for group in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1) if len(texts) else ():
+        length = int(lengths[group[0]])
+        if len(group) < _TOGETHER:
+            found[group] = [_murmur(data[start : start + length]) for start in starts[group].tolist()]
+        else:
+            found[group] = _murmurs(held[starts[group][:, None] + np.arange(length)])
+    hashes, numbers = _hashed_symbols()
+    places = np.searchsorted(hashes, found).clip(max=len(hashes) - 1)
+    return np.where(hashes[places] == found, numbers[places], found)
+
+
+@cache
+def _hashed_symbols() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """What symbols hash to, in order, and the number that each has instead."""
+    both = np.array(sorted((_murmur(name.encode()), number) for name, number in _symbols().items()), np.uint64)
+    return both[:, 0], both[:, 1]
+
+
+def _murmurs(pieces: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """What ``_murmur`` says of each row."""
+    mark, shift, length = np.uint64(_MARK64), np.uint64(47), pieces.shape[1]
+    filled = np.zeros((len(pieces), -(-length // 8) * 8), np.uint8)
+    filled[:, :length] = pieces
+    words = filled.view("<u8").astype(np.uint64)
+    found = np.full(len(words), 1 ^ (length * _MARK64 & _MASK64), np.uint64)
+    for word in words.T[: length // 8]:
+        mixed = word * mark
+        found = (found ^ (mixed ^ mixed >> shift) * mark) * mark
+    if length % 8:
+        found = (found ^ words[:, -1]) * mark
+    found = (found ^ found >> shift) * mark
+    return found ^ found >> shift
+
+
 def read(paths: Sequence[Path], journal: LossJournal, notes: Sequence[CorpusNote] | None = None) -> Corpus:
     """One note a document; its name is ``doc.user_data["note"]``, else it is known by its text."""
     path = one_path(paths, "a DocBin")
@@ -102,7 +179,7 @@ def _read(path: Path, journal: LossJournal, notes: Sequence[CorpusNote] | None) 
     spaces = np.frombuffer(packed.spaces, np.uint8).astype(bool)
     if len(spaces) != total:
         raise ParticipantFault(f"{path}: is no DocBin of spaCy (tokens and spaces contradict each other)")
-    strings = {string_hash(text): text for text in _few(packed.strings, list[str], path)}
+    strings = StringTable.of(_few(packed.strings, list[str], path), tokens)
     groups: list[bytes] = _few(packed.span_groups, list[bytes], path)
     told: list[bytes | None] = _few(packed.user_data, list[bytes | None], path)
     if len(lengths) * _COST > _ROOM:
@@ -159,7 +236,7 @@ def _user_data(held: bytes | None) -> Mapping[str, Any]:
 class _Document(Struct):
     attrs: list[int]
     tokens: NDArray[np.uint64]
-    strings: dict[int, str]
+    strings: StringTable
     where: str
 
     def column(self, attr: int) -> list[int]:
@@ -171,9 +248,10 @@ class _Document(Struct):
     def string(self, number: int) -> str:
         if number == 0:
             return ""
-        if number not in self.strings:
+        found = self.strings.find(number)
+        if found is None:
             raise ParticipantFault(f"{self.where}: a string is missing from the DocBin")
-        return self.strings[number]
+        return found
 
     def laid_out(self, spaces: NDArray[np.bool_]) -> tuple[list[tuple[int, int]], str]:
         """Where each token stands, and the text."""

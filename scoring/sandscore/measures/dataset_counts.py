@@ -34,6 +34,7 @@ from sandscore.task_table.task import Task
 
 if TYPE_CHECKING:
     from sandscore.measures.leak_totals import LeakQuestion, LeakTable, PartLeaks
+    from sandscore.measures.open_rows import OpenPart
 
 PART = 1 << 16
 KERNEL_PART = 1 << 19
@@ -105,8 +106,8 @@ def measured(
     gold = loaded.columns["gold"]
     reason = None if gold.labels() else f"gold carries no {task.label}"
     parts = Chunks(loaded)
-    quick = _kernel_counting(task, loaded, parts, measures, hipaa)
-    if quick and jobs == 1 and not leaks:
+    quick = _kernel_counting(task, loaded, parts, measures, hipaa, leaks)
+    if quick and jobs == 1 and not (leaks and leaks.on_columns):
         parts.cut(KERNEL_PART)
 
     def count(number: int) -> tuple[CountedPart, Levels]:
@@ -115,7 +116,8 @@ def measured(
             sides = parts[number]
             part = _part(task, sides, names, measures, hipaa, leaks), levels_of(sides)
         else:
-            part = _part_by_kernel(counted, measures, _leaks(leaks, parts[number]) if leaks else None), counted.levels
+            told = _leaks(leaks, partial(parts.__getitem__, number), parts.borders[number], counted.open)
+            part = _part_by_kernel(counted, measures, told), counted.levels
         parts.forget()
         return part
 
@@ -132,13 +134,20 @@ def measured(
 
 
 def _kernel_counting(
-    task: Task, loaded: Loaded, parts: Chunks, measures: list[Named], hipaa: HipaaMap | None
+    task: Task,
+    loaded: Loaded,
+    parts: Chunks,
+    measures: list[Named],
+    hipaa: HipaaMap | None,
+    leaks: "LeakQuestion | None",
 ) -> KernelCounts | None:
     """The kernel, where it takes these files and counts every measure."""
     names = loaded.dataset.vocabulary.names
     rules = [row.rule(terms) for _, row, terms in terms_of(task, names, measures, hipaa)]
     known = [rule for rule in rules if rule is not None]
-    return kernel_counts(loaded, parts.files, known, labels_of(task, names)) if len(known) == len(rules) else None
+    if len(known) != len(rules):
+        return None
+    return kernel_counts(loaded, parts.files, known, labels_of(task, names), leaks.classes if leaks else None)
 
 
 def _leak_tables(question: "LeakQuestion", found: list[CountedPart], loaded: Loaded) -> "list[LeakTable]":
@@ -147,13 +156,18 @@ def _leak_tables(question: "LeakQuestion", found: list[CountedPart], loaded: Loa
     return leak_tables(question, [part.leaks for part in found if part.leaks is not None], loaded.dataset)
 
 
-def _leaks(question: "LeakQuestion | None", sides: Sides) -> "PartLeaks | None":
+def _leaks(
+    question: "LeakQuestion | None",
+    sides: Callable[[], Sides],
+    border: tuple[int, int],
+    told: "OpenPart | None" = None,
+) -> "PartLeaks | None":
     """The measures of leaks, whose modules are imported only where one was asked for."""
     if question is None:
         return None
-    from sandscore.measures.leak_totals import count_leaks
+    from sandscore.measures.leak_totals import LeakCount
 
-    return count_leaks(question, sides)
+    return LeakCount(question, sides, *border, told).all()
 
 
 def _shared_out(work: Work, parts: int, jobs: int) -> tuple[list[CountedPart], list[ConfidenceLedger]]:
@@ -192,7 +206,7 @@ def _part(
         error_kinds.boundary_errors(sides),
         error_kinds.leaking_notes(sides),
         int(np.count_nonzero(sides.per_note[0])),
-        _leaks(leaks, sides),
+        _leaks(leaks, lambda: sides, (sides.first, sides.first + sides.notes)),
     )
 
 

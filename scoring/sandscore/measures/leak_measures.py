@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 from msgspec import Struct
 
-from sandscore.annotations.columns import Ints, Mask, distinct, order_of, ranked
+from sandscore.annotations.columns import Ints, Mask, Small, distinct
 from sandscore.base.errors import UsageFault
 from sandscore.measures.identifier_classes import CLASSES
-from sandscore.measures.masked_positions import MaskedCells, Pair
 from sandscore.measures.measure import Measure, Settings
 from sandscore.measures.measure_syntax import Named, Parameter
+from sandscore.measures.open_rows import OpenPart, OpenRows
 from sandscore.measures.text_grids import TextGrid
 from sandscore.records.formula import RATIO, Direction, parse_formula
 
@@ -26,6 +26,10 @@ UNIT = Parameter("unit", "chars", choices=("chars", "content", "graphemes"))
 CLASS = Parameter("class", ALL, choices=(ALL, *CLASSES))
 WEIGHTS = Parameter("weights", "", file=True)
 _BY = Parameter("by", "id", choices=("id", "text"))
+
+
+Pair = tuple[Ints | Small, Ints | Small]
+"""How much of what, and of how much, group by group."""
 
 
 class OpenMentions(Struct, frozen=True):
@@ -49,13 +53,13 @@ class Grouped(Struct, frozen=True):
 
     def once(self) -> "Grouped":
         """Every unit of a group once; it leaks if any of its mentions does."""
-        kept = np.flatnonzero(self.group >= 0)
-        keys, size = ranked([self.group[kept], self.unit[kept]])
-        order = order_of(keys, size)
-        first = np.flatnonzero(np.concatenate(([True], np.diff(keys[order]) != 0))) if len(order) else order
-        rows = kept[order]
-        leaking = np.logical_or.reduceat(self.leaking[rows], first) if len(first) else np.zeros(0, bool)
-        return Grouped(self.group[rows[first]], self.unit[rows[first]], leaking)
+        kept = self.group >= 0
+        units = 1 + int(self.unit.max(initial=0))
+        keys = self.group[kept] * units + self.unit[kept]
+        there = distinct(keys)[0]
+        leaking = np.zeros(len(there), bool)
+        leaking[np.searchsorted(there, keys[self.leaking[kept]])] = True
+        return Grouped(there // units, there % units, leaking)
 
     def counted(self, groups: int) -> Pair:
         """Leaking units and units of each group."""
@@ -90,14 +94,14 @@ class NoteLeakMeasure(LeakMeasure):
     """One that adds up over notes."""
 
     @classmethod
-    def tally(cls, cells: MaskedCells, group: Ints, groups: int, settings: Settings) -> Pair:
-        """Of mentions in groups, those below 0 left out; by note, a group is a note."""
+    def tally(cls, rows: OpenRows, settings: Settings) -> Pair:
+        """How much of what, and of how much, row by row."""
         raise NotImplementedError
 
     @classmethod
-    def per_note(cls, cells: MaskedCells, group: Ints, settings: Settings) -> Ints:
-        """A row a note."""
-        return np.stack(cls.tally(cells, group, cells.part.sides.notes, settings), axis=1)
+    def per_note(cls, part: OpenPart, rows: OpenRows, totals: Ints | None, settings: Settings) -> Ints:
+        """A row a note, whose cells are so many; ``rows`` are those of the notes or of the class that counts."""
+        return summed(rows.note, cls.tally(rows, settings), len(part.masked))
 
 
 class UnitLeakMeasure(LeakMeasure):
@@ -126,18 +130,16 @@ class CharacterLeak(NoteLeakMeasure):
     grouped = True
 
     @classmethod
-    def tally(cls, cells: MaskedCells, group: Ints, groups: int, settings: Settings) -> Pair:
-        return cells.sets(group, groups)
+    def tally(cls, rows: OpenRows, settings: Settings) -> Pair:
+        return rows.open, rows.gold
 
     @classmethod
-    def weighed(cls, cells: MaskedCells, group: Ints, weights: Ints) -> Ints:
+    def weighed(cls, labels: OpenRows, notes: int, weights: Ints) -> Ints:
         """A row a note, labels weighing as much as they are given; that of no label is in front."""
-        label, notes = cells.part.mentions.label + 1, cells.part.sides.notes
-        rows = np.zeros((notes, 2), np.int64)
-        for code in np.flatnonzero(np.bincount(label, minlength=1)).tolist():
-            if weights[code]:
-                rows += weights[code] * np.stack(cells.sets(group, notes, label == code), axis=1)
-        return rows
+        each = weights[labels.group + 1]
+        found = np.zeros((notes, 2), np.int64)
+        np.add.at(found, labels.note, np.stack((each * labels.open, each * labels.gold), axis=1))
+        return found
 
 
 class MentionLeak(NoteLeakMeasure):
@@ -150,11 +152,8 @@ class MentionLeak(NoteLeakMeasure):
     grouped = True
 
     @classmethod
-    def tally(cls, cells: MaskedCells, group: Ints, groups: int, settings: Settings) -> Pair:
-        leaking = cells.leaking if settings["part"] == "any" else cells.open_sizes == cells.sizes
-        counted = cells.counted & (group >= 0)
-        n = np.bincount(group[counted & leaking], minlength=groups)
-        return n, np.bincount(group[counted], minlength=groups)
+    def tally(cls, rows: OpenRows, settings: Settings) -> Pair:
+        return rows.leaking if settings["part"] == "any" else rows.whole, rows.mentions
 
 
 class LeakingNotes(NoteLeakMeasure):
@@ -167,8 +166,8 @@ class LeakingNotes(NoteLeakMeasure):
     grouped = True
 
     @classmethod
-    def tally(cls, cells: MaskedCells, group: Ints, groups: int, settings: Settings) -> Pair:
-        return Grouped(np.where(cells.counted, group, -1), cells.named.note, cells.leaking).once().counted(groups)
+    def tally(cls, rows: OpenRows, settings: Settings) -> Pair:
+        return (rows.leaking > 0).astype(np.int64), (rows.mentions > 0).astype(np.int64)
 
 
 class EntityLeak(UnitLeakMeasure):
@@ -231,8 +230,8 @@ class CharacterPrecision(NoteLeakMeasure):
     parameters = (UNIT,)
 
     @classmethod
-    def per_note(cls, cells: MaskedCells, group: Ints, settings: Settings) -> Ints:
-        tp, fp, _ = hits(cells, group)
+    def per_note(cls, part: OpenPart, rows: OpenRows, totals: Ints | None, settings: Settings) -> Ints:
+        tp, fp, _ = hits(part)
         return np.stack((tp, tp + fp), axis=1)
 
 
@@ -246,11 +245,9 @@ class OverMask(NoteLeakMeasure):
     needs_text = True
 
     @classmethod
-    def per_note(cls, cells: MaskedCells, group: Ints, settings: Settings) -> Ints:
-        notes = cells.part.sides.notes
-        gold = cells.sets(cells.named.note, notes)[1]
-        total = gold if cells.totals is None else cells.totals
-        return np.stack((cells.spurious(notes), total - gold), axis=1)
+    def per_note(cls, part: OpenPart, rows: OpenRows, totals: Ints | None, settings: Settings) -> Ints:
+        tp, fp, fn = hits(part)
+        return np.stack((fp, (tp + fn if totals is None else totals) - tp - fn), axis=1)
 
 
 class OverMaskedWords(OverMask):
@@ -281,9 +278,9 @@ class CleanNotesTouched(NoteLeakMeasure):
     description = "share of notes without gold in which something is masked"
 
     @classmethod
-    def per_note(cls, cells: MaskedCells, group: Ints, settings: Settings) -> Ints:
-        gold, predicted = cells.part.sides.per_note
-        return np.stack(((gold == 0) & (predicted > 0), gold == 0), axis=1).astype(np.int64)
+    def per_note(cls, part: OpenPart, rows: OpenRows, totals: Ints | None, settings: Settings) -> Ints:
+        clean = np.bincount(rows.note, minlength=len(part.masked)) == 0
+        return np.stack((clean & (part.masked > 0), clean), axis=1).astype(np.int64)
 
 
 class CharacterF(NoteLeakMeasure):
@@ -308,8 +305,8 @@ class CharacterF(NoteLeakMeasure):
         return None if settings["weights"] or cls.refusal(settings) else _f_beta(settings)
 
     @classmethod
-    def per_note(cls, cells: MaskedCells, group: Ints, settings: Settings) -> Ints:
-        return np.stack(hits(cells, group), axis=1)
+    def per_note(cls, part: OpenPart, rows: OpenRows, totals: Ints | None, settings: Settings) -> Ints:
+        return np.stack(hits(part), axis=1)
 
     @classmethod
     def value(cls, counts: Mapping[str, int], weighed: tuple[int, int] | None, settings: Settings) -> float | None:
@@ -329,11 +326,17 @@ def _f_beta(settings: Settings) -> str:
     return f"f_beta({settings['beta']})"
 
 
-def hits(cells: MaskedCells, group: Ints) -> tuple[Ints, Ints, Ints]:
+def hits(part: OpenPart) -> tuple[Ints, Ints, Ints]:
     """Cells of each note that are gold's and masked, masked alone, and gold's alone."""
-    notes = cells.part.sides.notes
-    fn, gold = cells.sets(group, notes)
-    return gold - fn, cells.spurious(notes), fn
+    rows = part.whole
+    fn, gold = summed(rows.note, (rows.open, rows.gold), len(part.masked)).T
+    return gold - fn, part.spurious, fn
+
+
+def summed(group: Ints, pair: Pair, groups: int) -> Ints:
+    """A row a group, of which none is below 0; exact, since sums stay far below 2^53."""
+    columns = [np.bincount(group, weights=column, minlength=groups).astype(np.int64) for column in pair]
+    return np.stack(columns, axis=1)
 
 
 def refuse(measure: Named, row: type[LeakMeasure], *, with_text: bool) -> None:

@@ -3,7 +3,9 @@
 What is asked for is prepared once: files are read and hashed, labels have classes, notes have patients.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from msgspec import Struct
 from sandscore.annotations.columns import Ints
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.input_files import Loaded
+from sandscore.annotations.note_texts import NoteTexts
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import OrganiserFault
 from sandscore.base.strict_json import JsonFault, loads
@@ -25,10 +28,12 @@ from sandscore.measures.leak_measures import (
     OpenMentions,
     UnitLeakMeasure,
     refuse,
+    summed,
 )
 from sandscore.measures.masked_positions import MaskedCells, MaskedPart
 from sandscore.measures.measure_registry import MEASURES
 from sandscore.measures.measure_syntax import Named
+from sandscore.measures.open_rows import ColumnOpen, OpenPart, OpenRows
 from sandscore.measures.text_grids import TextGrid, plain_word
 
 _SHOWN_OF_HASH = 12
@@ -60,6 +65,11 @@ class LeakPlan(Struct, frozen=True):
         matters = self.settings.get("quasi", 1) if "by" in self.settings else 0
         return str(self.settings["by"]) if matters and (self.row.name == "entity_leak" or matters > 1) else None
 
+    @property
+    def mentions(self) -> tuple[str, bool]:
+        """Which mentions it counts: in what cells, and whether each for itself or by note and label."""
+        return self.grid.unit, self.by_entity is not None
+
 
 class LeakQuestion(Struct, frozen=True):
     """What is asked of all notes; ``classes`` by label, that of no label in front; the patient of each note."""
@@ -70,6 +80,12 @@ class LeakQuestion(Struct, frozen=True):
     grouped: bool
     patients: Ints
     patient_names: list[str]
+    texts: NoteTexts | None
+
+    @property
+    def on_columns(self) -> bool:
+        """Whether the kernel cannot tell all of it."""
+        return any(plan.grid.unit != "chars" or plan.by_entity is not None for plan in self.plans)
 
 
 class PartLeaks(Struct, frozen=True):
@@ -78,7 +94,7 @@ class PartLeaks(Struct, frozen=True):
     rows: list[Ints | None]
     labels: list[Ints | None]
     classes: list[Ints | None]
-    mentions: dict[str, OpenMentions]
+    mentions: dict[tuple[str, bool], OpenMentions]
     weighed: list[Ints | None]
 
 
@@ -162,54 +178,101 @@ def leak_question(plans: tuple[LeakPlan, ...], loaded: Loaded, rules: TaskClasse
         lacking = [names[code] for code in used if code >= 0 and plan.weights and names[code] not in plan.weights]
         if lacking:
             raise OrganiserFault(f"{plan.shown} has no weight for the label '{lacking[0]}' of gold")
-    numbers: dict[str, int] = {}
-    patients = np.array([numbers.setdefault(unit, len(numbers)) for unit in dataset.units], np.int64)
-    return LeakQuestion(plans, names, classes, not unknown, patients, [*numbers])
+    units = dataset.units
+    numbers = dict(zip(dict.fromkeys(units), count(), strict=False))
+    patients = np.fromiter(map(numbers.__getitem__, units), np.int64, len(units))
+    return LeakQuestion(plans, names, classes, not unknown, patients, [*numbers], dataset.texts)
 
 
-def count_leaks(question: LeakQuestion, sides: Sides) -> PartLeaks:
-    """Every measure over some notes."""
-    part = MaskedPart(sides)
-    cells: dict[TextGrid, MaskedCells] = {}
-    mentions: dict[str, OpenMentions] = {}
-    found: list[tuple[Ints | None, Ints | None, Ints | None, Ints | None]] = []
-    label = part.mentions.label
-    classes = question.classes[label + 1]
-    for plan in question.plans:
-        on = cells.get(plan.grid) or cells.setdefault(plan.grid, part.on(plan.grid))
-        row = plan.row
-        if not issubclass(row, NoteLeakMeasure):
-            mentions.setdefault(plan.grid.unit, _open(on))
+class LeakCount:
+    """Every measure over some notes; columns are only made of them where the kernel has not told what is asked."""
+
+    def __init__(
+        self, question: LeakQuestion, sides: Callable[[], Sides], first: int, last: int, told: OpenPart | None
+    ) -> None:
+        self._question, self._sides, self._first, self._notes = question, sides, first, last - first
+        self._parts: dict[TextGrid, OpenPart] = {} if told is None else {TextGrid("chars"): told}
+        self._cells: dict[TextGrid, MaskedCells] = {}
+
+    def all(self) -> PartLeaks:
+        found: list[tuple[Ints | None, Ints | None, Ints | None, Ints | None]] = []
+        mentions: dict[tuple[str, bool], OpenMentions] = {}
+        for plan in self._question.plans:
+            if issubclass(plan.row, NoteLeakMeasure):
+                found.append(self._by_note(plan, plan.row))
+                continue
             found.append((None, None, None, None))
-            continue
-        kept = np.ones(len(label), bool) if plan.only == ALL else classes == CLASSES.index(plan.only)
-        group = np.where(kept, part.mentions.note, -1)
-        weights = _by_code(plan, question.names)
-        if weights is not None and issubclass(row, CharacterLeak):
-            found.append((row.weighed(on, np.where(kept, group, -1), weights), None, None, None))
-            continue
-        weighed = CharacterLeak.weighed(on, group, weights).sum(axis=0) if weights is not None else None
-        tables = _grouped(row, on, kept, (label, classes), (len(question.names), len(CLASSES)), plan.settings)
-        found.append((row.per_note(on, group, plan.settings), *tables, weighed))
-    rows, by_label, by_class, weighed_sums = map(list, zip(*found, strict=True))
-    return PartLeaks(rows, by_label, by_class, mentions, weighed_sums)
+            if plan.mentions not in mentions:
+                single = plan.by_entity is not None
+                mentions[plan.mentions] = self._mentions(plan.grid) if single else self._labels(plan.grid)
+        rows, by_label, by_class, weighed_sums = map(list, zip(*found, strict=True))
+        return PartLeaks(rows, by_label, by_class, mentions, weighed_sums)
 
+    def _by_note(
+        self, plan: LeakPlan, row: type[NoteLeakMeasure]
+    ) -> tuple[Ints, Ints | None, Ints | None, Ints | None]:
+        """A row a note; sums by label and class, and of weighed labels."""
+        part, weights = self._part(plan.grid), _by_code(plan, self._question.names)
+        if weights is not None:
+            weighed = CharacterLeak.weighed(self._kept(plan, part.labels), self._notes, weights)
+            if issubclass(row, CharacterLeak):
+                return weighed, None, None, None
+        rows = part.whole
+        if plan.only != ALL:
+            rows = part.classes.take(part.classes.group == CLASSES.index(plan.only))
+        by_note = row.per_note(part, rows, self._totals(plan.grid) if row.needs_text else None, plan.settings)
+        sums = None if weights is None else weighed.sum(axis=0)
+        if not row.grouped:
+            return by_note, None, None, sums
+        labels = self._kept(plan, part.labels)
+        labels = labels.take(labels.group >= 0)
+        classes = rows if plan.only != ALL else part.classes
+        by_label, by_class = (
+            summed(group.group, row.tally(group, plan.settings), size)
+            for group, size in ((labels, len(self._question.names)), (classes, len(CLASSES)))
+        )
+        return by_note, by_label, by_class, sums
 
-def _grouped(
-    row: type[NoteLeakMeasure],
-    on: MaskedCells,
-    kept: Any,
-    groups: tuple[Ints, Ints],
-    sizes: tuple[int, int],
-    settings: Any,
-) -> tuple[Ints | None, Ints | None]:
-    if not row.grouped:
-        return None, None
-    tables = [
-        np.stack(row.tally(on, np.where(kept, group, -1), size, settings), axis=1)
-        for group, size in zip(groups, sizes, strict=True)
-    ]
-    return tables[0], tables[1]
+    def _kept(self, plan: LeakPlan, labels: OpenRows) -> OpenRows:
+        """Rows of the labels that count."""
+        if plan.only == ALL:
+            return labels
+        return labels.take(self._question.classes[labels.group + 1] == CLASSES.index(plan.only))
+
+    def _part(self, grid: TextGrid) -> OpenPart:
+        if grid not in self._parts:
+            self._parts[grid] = ColumnOpen(self._on(grid), self._question.classes)
+        return self._parts[grid]
+
+    def _on(self, grid: TextGrid) -> MaskedCells:
+        return self._cells.get(grid) or self._cells.setdefault(grid, self._columns.on(grid))
+
+    @cached_property
+    def _columns(self) -> MaskedPart:
+        return MaskedPart(self._sides())
+
+    def _totals(self, grid: TextGrid) -> Ints | None:
+        """How many cells each note has, where its text is known."""
+        texts = self._question.texts
+        return None if texts is None else grid.totals(texts, self._first, self._notes)
+
+    def _labels(self, grid: TextGrid) -> OpenMentions:
+        """As if each note had each of its labels once, which is enough for patients."""
+        labels = self._part(grid).labels
+        labels = labels.take(labels.mentions > 0)
+        nothing = np.zeros(len(labels.note), np.int64)
+        leaking = labels.leaking > 0
+        return OpenMentions(labels.note + self._first, nothing, nothing, labels.group, nothing, nothing, leaking)
+
+    def _mentions(self, grid: TextGrid) -> OpenMentions:
+        cells = self._on(grid)
+        which = np.flatnonzero(cells.counted)
+        side = cells.part.mentions.take(which)
+        nothing = np.zeros(len(which), np.int64)
+        entity = nothing if side.entity is None else side.entity
+        text = nothing if side.text is None else side.text
+        note, leaking = side.note + self._first, cells.leaking[which]
+        return OpenMentions(note, side.start, side.length, side.label, entity, text, leaking)
 
 
 def _by_code(plan: LeakPlan, names: list[str]) -> Ints | None:
@@ -219,25 +282,15 @@ def _by_code(plan: LeakPlan, names: list[str]) -> Ints | None:
     return np.array([plan.weights.get("", 0), *(plan.weights.get(name, 0) for name in names)], np.int64)
 
 
-def _open(cells: MaskedCells) -> OpenMentions:
-    which = np.flatnonzero(cells.counted)
-    side = cells.part.mentions.take(which)
-    nothing = np.zeros(len(which), np.int64)
-    entity = nothing if side.entity is None else side.entity
-    text = nothing if side.text is None else side.text
-    first = cells.part.sides.first
-    return OpenMentions(side.note + first, side.start, side.length, side.label, entity, text, cells.leaking[which])
-
-
 def leak_tables(question: LeakQuestion, parts: Sequence[PartLeaks], dataset: DataSet) -> list[LeakTable]:
     """The parts as one."""
-    units = {unit for part in parts for unit in part.mentions}
-    mentions = {unit: _all_mentions([part.mentions[unit] for part in parts]) for unit in units}
+    kinds = {kind for part in parts for kind in part.mentions}
+    mentions = {kind: _all_mentions([part.mentions[kind] for part in parts]) for kind in kinds}
     tables = []
     for at, plan in enumerate(question.plans):
         row = plan.row
         if issubclass(row, UnitLeakMeasure):
-            tables.append(_by_patient(question, plan, row, mentions[plan.grid.unit], dataset))
+            tables.append(_by_patient(question, plan, row, mentions[plan.mentions], dataset))
             continue
         rows = np.concatenate([table for part in parts if (table := part.rows[at]) is not None])
         weighed = _summed([part.weighed[at] for part in parts])
@@ -250,9 +303,7 @@ def leak_tables(question: LeakQuestion, parts: Sequence[PartLeaks], dataset: Dat
 
 
 def _sums(column: Ints, question: LeakQuestion) -> Ints:
-    sums = np.zeros(len(question.patient_names), np.int64)
-    np.add.at(sums, question.patients, column)
-    return sums
+    return np.bincount(question.patients, weights=column, minlength=len(question.patient_names)).astype(np.int64)
 
 
 def _summed(tables: list[Ints | None]) -> Ints | None:
@@ -277,22 +328,26 @@ def _by_patient(
     classes = question.classes[mentions.label + 1]
     kept = np.ones(len(patient), bool) if plan.only == ALL else classes == CLASSES.index(plan.only)
 
-    def counted(which: Any) -> Ints:
-        group = np.where(which, patient, -1)
-        return np.stack(row.tally(told, patient, group, len(question.patient_names), plan.settings), axis=1)
+    patients = len(question.patient_names)
 
-    by_class = {name: counted(kept & (classes == code)) for code, name in enumerate(CLASSES)}
+    def counted(group: Ints, groups: int) -> Ints:
+        """By group a row a patient."""
+        each = np.where(kept & (group >= 0), group * patients + patient, -1)
+        pair = row.tally(told, patient, each, groups * patients, plan.settings)
+        return np.stack(pair, axis=1).astype(np.int64).reshape(groups, patients, 2)
+
+    by_class = counted(classes, len(CLASSES))
+    by_label = counted(mentions.label, len(question.names))
     labels = np.flatnonzero(np.bincount(mentions.label[kept] + 1, minlength=1)[1:]).tolist()
-    by_label = {code: counted(kept & (mentions.label == code)) for code in labels}
-    rows = counted(kept)
+    rows = counted(np.zeros_like(patient), 1)[0]
     return LeakTable(
         plan,
         rows,
         True,
-        np.array([by_label[code].sum(axis=0) if code in by_label else (0, 0) for code in range(len(question.names))]),
-        np.array([by_class[name].sum(axis=0) for name in CLASSES]),
-        {ALL: rows} | {name: by_class[name] for name in CLASSES},
-        by_label,
+        by_label.sum(axis=1),
+        by_class.sum(axis=1),
+        {ALL: rows} | dict(zip(CLASSES, by_class, strict=True)),
+        {code: by_label[code] for code in labels},
     )
 
 

@@ -79,12 +79,6 @@ class MaskedCells(Struct, frozen=True, dict=True):
         return self.grid.unit in {"graphemes", "words"}
 
     @cached_property
-    def totals(self) -> Ints | None:
-        """How many cells each note has, where its text is known."""
-        sides = self.part.sides
-        return None if sides.dataset.texts is None else self.grid.totals(sides.dataset.texts, sides.first, sides.notes)
-
-    @cached_property
     def sizes(self) -> Ints:
         """How many cells each mention has."""
         return self.named.end - self.named.start

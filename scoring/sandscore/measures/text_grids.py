@@ -19,7 +19,7 @@ from sandscore.measures.grapheme_clusters import clings, cluster_pattern
 
 Points = NDArray[Any]
 Unit = Literal["chars", "content", "graphemes", "words"]
-_FIRST_MARK, _RETURN, _LAST_BLANK = 0x300, 13, 0x3000
+_FIRST_BEYOND_ASCII, _FIRST_MARK, _RETURN, _LAST_BLANK = 0x80, 0x300, 13, 0x3000
 _TOGETHER = 1 << 22
 """Characters looked at together."""
 _CONTENT = frozenset("LMN")
@@ -72,19 +72,22 @@ def _content_of(texts: NoteTexts, first: int, given: list[Extents]) -> list[Exte
     both = Extents(*(np.concatenate(pair) for pair in zip(*((e.note, e.start, e.end) for e in given[:2]), strict=True)))
     room = 1 + int(both.end.max(initial=0))
     whole = stretches(both.take(np.argsort(both.note * room + both.start, kind="stable")))
-    pieces, last, text = [], -1, ""
-    for note, start, end in zip(whole.note.tolist(), whole.start.tolist(), whole.end.tolist(), strict=True):
-        if note != last:
-            last, text = note, texts[first + note]
-        pieces.append(text[start:end])
-    points = np.frombuffer("".join(pieces).encode("utf-32-le", "surrogatepass"), np.uint32)
+    sizes = whole.end - whole.start
+    points = _code_points(texts.parts(first + whole.note, whole.start, sizes)[0])
     held = np.concatenate(([0], np.cumsum(_are(points, _is_content))))
-    begins = np.cumsum(whole.end - whole.start) - (whole.end - whole.start) - whole.start
+    begins = np.cumsum(sizes + 1) - (sizes + 1) - whole.start
     told = []
     for one in given:
         at = begins[np.searchsorted(whole.note * room + whole.start, one.note * room + one.start, side="right") - 1]
         told.append(Extents(one.note, held[at + one.start], held[at + one.end]))
     return told
+
+
+def _code_points(written: Points) -> Points:
+    """The characters of UTF-8, as numbers."""
+    if not len(written) or int(written.max()) < _FIRST_BEYOND_ASCII:
+        return written
+    return np.frombuffer(str(written.data, "utf-8", "surrogatepass").encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 def _clinging(texts: NoteTexts, first: int, notes: int) -> Iterator[tuple[int, int]]:

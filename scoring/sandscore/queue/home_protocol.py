@@ -80,13 +80,14 @@ class QueueHome(Protocol):
         first answer was lost) is DONE again.
         """
 
-    async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
+    async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> Committed:
         """Hand it back to RECEIVED. ``our_fault=False``: a clean stop, no failure is counted and nothing waits.
 
-        A cancel that was asked for meanwhile is honoured: REJECTED ``cancelled``. False if the claim was stale.
+        A cancel that was asked for meanwhile is honoured: REJECTED ``cancelled``, and the answer is CANCELLED. STALE
+        and nothing written where the claim was.
         """
 
-    async def rehearsed(self, claim: Claim, folder: Path) -> bool:
+    async def rehearsed(self, claim: Claim, folder: Path) -> Committed:
         """Its image has done well on the practice notes, and all of that lies in the folder, for its team.
 
         Handed back to RECEIVED as by ``release(our_fault=False)``, and ``rehearsed`` from now on, whatever happens.

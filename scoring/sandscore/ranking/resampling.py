@@ -12,12 +12,13 @@ as ``((x >> 32) * n) >> 32``. What is drawn does not depend on how many rows are
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from ctypes import byref
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sandscore.annotations.kernel.kernel_library import DrawStream, address, kernel
+from sandscore.annotations.kernel.kernel_library import SUMMED_COLUMNS, DrawStream, address, kernel
 from sandscore.ranking.score_table import ScoreTable
 
 Precision = type[np.float32] | type[np.float64]
@@ -111,14 +112,56 @@ def replicate_sums(
 ) -> Iterator[tuple[slice, Sums]]:
     """Chunks of (2, replicates, data sets, systems, measures): tp, and 2 tp + fp + fn, of each replicate."""
     columns = _columns(table, measures)
-    systems = len(table.systems)
     dtype = exact_dtype(table.units, int(np.abs(columns).max(initial=0)))
-    parts = [np.ascontiguousarray(columns[block], dtype) for block in table.blocks]
-    for where, drawn in weights(seed, table.sizes, resamples, dtype, rows_for(table.units, rows)):
-        sums = [drawn[:, block] @ part for block, part in zip(table.blocks, parts, strict=True)]
-        stacked = np.stack(sums, axis=1) if len(sums) > 1 else sums[0]
-        shaped = stacked.reshape(len(drawn), len(table.blocks), 2, systems, len(measures))
+    sums = drawn_sums(columns, table.sizes, seed, resamples, rows)
+    for where, summed in multiplied(columns, table.sizes, seed, resamples, rows) if sums is None else sums:
+        shaped = summed.astype(dtype, copy=False).reshape(len(summed), len(table.blocks), 2, len(table.systems), -1)
         yield where, np.moveaxis(shaped, 2, 0)
+
+
+SummedChunks = Iterator[tuple[slice, Sums]]
+_LEAST_TOGETHER = 16
+
+
+def multiplied(columns: NDArray[np.int64], sizes: Sequence[int], seed: int, resamples: int, rows: int) -> SummedChunks:
+    """By replicate and stratum, what the units' columns come to: weights times columns."""
+    dtype = exact_dtype(len(columns), int(np.abs(columns).max(initial=0)))
+    cuts = np.cumsum([0, *sizes]).tolist()
+    blocks = [slice(*cut) for cut in pairwise(cuts)]
+    parts = [np.ascontiguousarray(columns[block], dtype) for block in blocks]
+    for where, drawn in weights(seed, sizes, resamples, dtype, rows_for(len(columns), rows)):
+        sums = [drawn[:, block] @ part for block, part in zip(blocks, parts, strict=True)]
+        yield where, np.stack(sums, axis=1)
+
+
+def drawn_sums(
+    columns: NDArray[np.int64], sizes: Sequence[int], seed: int, resamples: int, rows: int
+) -> SummedChunks | None:
+    """The same by the kernel, which adds up the columns of what it draws; None where they are many or large."""
+    library, width = kernel(), columns.shape[1]
+    most = np.iinfo(np.int16).max // max(1, int(np.abs(columns).max(initial=0)))
+    if library is None or width > SUMMED_COLUMNS or most < _LEAST_TOGETHER:
+        return None
+    padded = np.zeros((len(columns), SUMMED_COLUMNS if width > SUMMED_COLUMNS // 2 else SUMMED_COLUMNS // 2), np.int16)
+    padded[:, :width] = columns
+    strata, told = np.asarray(sizes, np.int64), _stream_for(np.random.PCG64(seed))
+
+    def chunks() -> SummedChunks:
+        for start in range(0, resamples, rows):
+            sums = np.empty((min(rows, resamples - start), len(strata), padded.shape[1]), np.int64)
+            library.draw_sums(
+                byref(told),
+                address(strata),
+                len(strata),
+                len(sums),
+                address(padded),
+                sums.shape[2],
+                most,
+                address(sums),
+            )
+            yield slice(start, start + len(sums)), sums[..., :width]
+
+    return chunks()
 
 
 def pooled(sums: Sums) -> Sums:

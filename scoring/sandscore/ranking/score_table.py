@@ -1,6 +1,6 @@
 """All cards as one block of integers: systems by units by measures, units being patients within data sets."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -143,12 +143,21 @@ def _units_of(entry: "RankedCard") -> list[int]:
 
 def _summed(entry: "RankedCard", names: Sequence[str], units: list[int]) -> Integers:
     """By measure and unit; the measures come first, as they do where they are picked from the table."""
-    nothing = (0, 0, 0)
     out = np.zeros((max(units) + 1, len(names), 3), np.int64)
     if names:
-        rows = [[note.get(name, nothing) for name in names] for note in entry.card.per_note.values()]
-        np.add.at(out, np.asarray(units), np.array(rows, np.int64))
+        np.add.at(out, np.asarray(units), _note_counts(entry.card.per_note, names))
     return np.moveaxis(out, 1, 0)
+
+
+def _note_counts(per_note: "Mapping[str, Mapping[str, tuple[int, ...]]]", names: Sequence[str]) -> Integers:
+    """By note and measure; those of a card that was just made are a table still."""
+    if not isinstance(per_note, dict):
+        from sandscore.scoring.card_building import NoteCounts
+
+        if isinstance(per_note, NoteCounts):
+            return per_note.table(names)
+    nothing = (0, 0, 0)
+    return np.array([[note.get(name, nothing) for name in names] for note in per_note.values()], np.int64)
 
 
 def _quotients(entry: "RankedCard", name: str, units: list[int]) -> Integers:

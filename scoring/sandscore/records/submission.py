@@ -112,7 +112,7 @@ class Signal(StrEnum):
 
 
 class Committed(StrEnum):
-    """What became of a result."""
+    """What became of a result, or of what was handed back."""
 
     DONE = "done"
     CANCELLED = "cancelled"

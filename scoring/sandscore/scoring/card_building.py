@@ -70,6 +70,14 @@ class NoteCounts(Mapping[str, dict[str, Row]]):
         number = self._numbers[note]
         return next(self.rows(number, number + 1))
 
+    def table(self, names: Sequence[str]) -> Ints:
+        """By note and measure: tp, fp and fn; noughts where a measure has none of that."""
+        out = np.zeros((len(self._notes), len(names), 3), np.int64)
+        for at, name in enumerate(names):
+            if name in self._tables:
+                out[:, at] = self._tables[name]
+        return out
+
     def items(self) -> ItemsView[str, dict[str, Row]]:
         """Some thousand notes at a time, which is quicker than one by one."""
         return _Items(self)

@@ -77,10 +77,12 @@ class KernelBlock(msgspec.Struct, frozen=True):
         )
         return {row: self._text(row) for row in found[:count].tolist()}
 
-    def crowded(self) -> Small:
-        """The annotations of records that may have some that repeat or overlap others."""
-        count = self.library.find_crowded(byref(self.room.rows), address(self.room.held["found"]))
-        return self.room.held["found"][:count]
+    def clashes(self, numbers: Small) -> tuple[Small, Small, Small]:
+        """Annotations that repeat an earlier one of their note, that overlap one, and that nobody looked at."""
+        found, counts = [self.room.held[name] for name in ("repeats", "overlaps", "found")], np.empty(3, np.int64)
+        self.library.find_clashes(byref(self.room.rows), address(numbers), *map(address, found), address(counts))
+        repeats, overlaps, left = (rows[:count] for rows, count in zip(found, counts.tolist(), strict=True))
+        return repeats, overlaps, left
 
     def _text(self, row: int) -> str:
         begin, written = (int(self.room.held[name][row]) for name in ("text", "written"))

@@ -11,7 +11,9 @@ Plan = dict[str, tuple[int, DTypeLike]]
 """By name: how many bytes a value takes in JSON at the least, and what it becomes."""
 _ROW, _TOKEN, _RECORD, _NOTE = 32, 2, 64, 26
 ROWS: Plan = {
-    **dict.fromkeys(("start", "length", "label", "text", "written", "words", "found"), (_ROW, np.int32)),
+    **dict.fromkeys(
+        ("start", "length", "label", "text", "written", "words", "found", "repeats", "overlaps"), (_ROW, np.int32)
+    ),
     "confidence": (_ROW, np.float64),
     **dict.fromkeys(("begin", "size"), (_TOKEN, np.int32)),
     "per_record": (_RECORD, np.int32),

@@ -433,6 +433,8 @@ static int32_t count_note(Counting *c, const NoteRuns *const sides[2], Tally *no
     c->with_gold += golds > 0;
     c->boundary += overlapping_pairs(c, loose);
     c->leaking += leaks(loose, c->predicted, predictions);
+    if (c->open && !c->open->unsure)
+        c->open->unsure = !uncover(c, golds, predictions, number + c->first);
     return 1;
 }
 

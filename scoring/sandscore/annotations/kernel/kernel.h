@@ -112,9 +112,35 @@ typedef struct {
     int64_t mentions, words;
 } LabelSums;
 
+/* What of a note's gold no mask covers: of a group's labels the positions, as a set, and those that are open; mentions,
+   and how many of them are open in part or as a whole. ``reach`` is where the last of them ends. */
+typedef struct {
+    int32_t note, group, gold, open, mentions, leaking, whole, reach;
+} OpenRow;
+
+/* Labels in groups: ``value`` is of the labels, that of no label in front; negative: it does not count. ``last`` is the
+   last row of each group, first of all -1. */
+typedef struct {
+    const int32_t *value;
+    int64_t *last;
+    OpenRow *rows;
+    int64_t used;
+} OpenGroups;
+
+/* Ways to group: all labels as one, classes of labels, each label for itself, numbered from 1 on; and of each note how
+   much is masked, and how much of that is not gold's. ``entities``: what has one span and label may be two mentions; where
+   something has, all of it is ``unsure``. */
+enum { AS_ONE, BY_CLASS, EACH_LABEL, GROUPINGS };
+typedef struct {
+    OpenGroups by[GROUPINGS];
+    int64_t *masked, *spurious;
+    int64_t room, entities, unsure;
+} Uncovered;
+
 /* What is counted of the notes from ``first`` to before ``last``: sums by label of either side, and of pairs that agree
    in everything, those without a label in front; predictions, and right ones, by confidences that are whole numbers;
-   others in ``odd``, as bits, doubled, and one more where they are right. Sums are added to, from ``levels`` on too. */
+   others in ``odd``, as bits, doubled, and one more where they are right. Sums are added to, from ``levels`` on too.
+   ``open``, where it is not NULL, is told what no mask covers. */
 enum { WHOLE_LEVELS = 101 };
 typedef struct {
     int64_t first, last, labels, measures;
@@ -125,6 +151,7 @@ typedef struct {
     int32_t *loose;
     int64_t *numbers;
     uint64_t *odd;
+    Uncovered *open;
     int64_t mention_room, key_room, odd_room;
     uint32_t partial, unused;
     int64_t levels[2 * WHOLE_LEVELS];
@@ -149,15 +176,27 @@ EXPORTED int32_t learn_names(const NameTable *table);
 EXPORTED int32_t join_names(const NameTable *table, const Rows *rows, uint8_t *seen, int32_t *numbers);
 EXPORTED int64_t find_misplaced(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
                                 int32_t *found);
-EXPORTED int64_t find_crowded(const Rows *rows, int32_t *found);
+/* Of records whose notes are known, in the order of the file: annotations that repeat an earlier one, those that overlap
+   one, and all those of records with too many to be looked at here. */
+EXPORTED void find_clashes(const Rows *rows, const int32_t *numbers, int32_t *repeats, int32_t *overlaps, int32_t *left,
+                           int64_t *counts);
 EXPORTED void pair_near(const int64_t *gold, int64_t golds, const int64_t *least, const int64_t *most, int64_t count,
                         uint8_t *paired);
 EXPORTED int32_t count_notes(const NoteRuns *gold, const NoteRuns *predicted, Counting *counting);
 /* Row after row, how often each unit of each stratum is drawn: into ``single`` or, where that is NULL, into ``wide``. */
 EXPORTED void draw_weights(DrawStream *stream, const int64_t *sizes, int64_t strata, int64_t resamples, float *single,
                            double *wide);
+/* Row after row, what the units' rows of ``columns`` numbers (16 or 32 of them) come to, stratum by stratum; of no more
+   than ``most`` rows a column's sum always has 16 bits. */
+enum { SUMMED_COLUMNS = 32 };
+EXPORTED void draw_sums(DrawStream *stream, const int64_t *sizes, int64_t strata, int64_t resamples,
+                        const int16_t *rows, int64_t columns, int64_t most, int64_t *sums);
 EXPORTED int32_t read_notes(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows);
 EXPORTED int64_t mark_characters(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count,
                                  uint32_t *marks);
+/* What notes hold where annotations say, a line feed behind each, and the bytes of each without it. How many bytes that
+   takes; refused where they do not fit into ``room``, or an annotation is not within its note. */
+EXPORTED int64_t copy_parts(const Notes *notes, const int64_t *note, const int64_t *start, const int64_t *length,
+                            int64_t count, uint8_t *copied, int64_t room, int64_t *sizes);
 
 #endif

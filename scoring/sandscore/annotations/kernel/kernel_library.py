@@ -32,7 +32,8 @@ TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND = 0, 1, 2
 PROPERTIES = 6
 MARK_EVERY = 256
 BY_TOKEN, BY_SPAN, BY_LABEL = 0, 1, 2
-MEASURES, WHOLE_LEVELS = 16, 101
+MEASURES, WHOLE_LEVELS, GROUPINGS = 16, 101, 3
+SUMMED_COLUMNS = 32
 _ROW_COLUMNS = (
     *("start", "length", "label", "confidence", "text", "written", "words", "begin", "size", "per_record"),
     *("names", "decoded"),
@@ -139,6 +140,30 @@ class LabelSums(Structure):
     _fields_ = (("mentions", c_int64), ("words", c_int64))
 
 
+class OpenRow(Structure):
+    """What of a note's gold no mask covers, of a group of labels."""
+
+    _fields_ = tuple(
+        (name, c_int32) for name in ("note", "group", "gold", "open", "mentions", "leaking", "whole", "reach")
+    )
+
+
+class OpenGroups(Structure):
+    """Labels in groups, and the rows of these."""
+
+    _fields_ = (("value", c_void_p), ("last", c_void_p), ("rows", c_void_p), ("used", c_int64))
+
+
+class Uncovered(Structure):
+    """What no mask covers, and what is masked of each note."""
+
+    _fields_ = (
+        ("by", OpenGroups * GROUPINGS),
+        *((name, c_void_p) for name in ("masked", "spurious")),
+        *((name, c_int64) for name in ("room", "entities", "unsure")),
+    )
+
+
 class Counting(Structure):
     """What is counted of some notes, the rooms that it takes, and what came of it."""
 
@@ -147,7 +172,7 @@ class Counting(Structure):
         ("measure", AskedMeasure * MEASURES),
         *((name, c_void_p) for name in ("gold_labels", "predicted_labels", "agreed")),
         *((name, c_void_p) for name in ("gold", "predicted", "spare", "gold_keys", "predicted_keys", "spare_keys")),
-        *((name, c_void_p) for name in ("loose", "numbers", "odd")),
+        *((name, c_void_p) for name in ("loose", "numbers", "odd", "open")),
         *((name, c_int64) for name in ("mention_room", "key_room", "odd_room")),
         *((name, c_uint32) for name in ("partial", "unused")),
         ("levels", c_int64 * (2 * WHOLE_LEVELS)),
@@ -163,11 +188,11 @@ class DrawStream(Structure):
 
 _STRUCTURES: tuple[type[Structure], ...] = (
     *(Spellings, KernelForm, Rows, Notes, NameTable, NoteRows),
-    *(NoteRuns, AskedMeasure, CountedMention, Key, LabelSums, Counting, DrawStream),
+    *(NoteRuns, AskedMeasure, CountedMention, Key, LabelSums, OpenRow, OpenGroups, Uncovered, Counting, DrawStream),
 )
 _NUMBERS = (
     *(TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY),
-    *(BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS),
+    *(BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS),
 )
 _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "choose_lanes": (c_int32, (c_int32,)),
@@ -179,12 +204,17 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "learn_names": (c_int32, (POINTER(NameTable),)),
     "join_names": (c_int32, (POINTER(NameTable), POINTER(Rows), c_void_p, c_void_p)),
     "find_misplaced": (c_int64, (c_void_p, POINTER(Rows), c_void_p, POINTER(Notes), c_void_p)),
-    "find_crowded": (c_int64, (POINTER(Rows), c_void_p)),
+    "find_clashes": (None, (POINTER(Rows), c_void_p, c_void_p, c_void_p, c_void_p, c_void_p)),
     "pair_near": (None, (c_void_p, c_int64, c_void_p, c_void_p, c_int64, c_void_p)),
     "count_notes": (c_int32, (POINTER(NoteRuns), POINTER(NoteRuns), POINTER(Counting))),
     "draw_weights": (None, (POINTER(DrawStream), c_void_p, c_int64, c_int64, c_void_p, c_void_p)),
+    "draw_sums": (
+        None,
+        (POINTER(DrawStream), c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int64, c_void_p),
+    ),
     "read_notes": (c_int32, (c_void_p, c_int64, c_int32, POINTER(NoteRows))),
     "mark_characters": (c_int64, (c_void_p, c_void_p, c_void_p, c_int64, c_void_p)),
+    "copy_parts": (c_int64, (POINTER(Notes), *(c_void_p,) * 3, c_int64, c_void_p, c_int64, c_void_p)),
 }
 LANES = "SANDSCORE_LANES"
 """Names in the environment at how many bytes the kernel is to look at once: 0, 16 or 32; else as many as it can."""

@@ -34,12 +34,19 @@
     X(CountedMention, label) X(CountedMention, words) X(CountedMention, paired) X(CountedMention, settled)
 #define KEY_FIELDS(X) X(Key, major) X(Key, minor)
 #define LABEL_SUMS_FIELDS(X) X(LabelSums, mentions) X(LabelSums, words)
+#define OPEN_ROW_FIELDS(X) \
+    X(OpenRow, note) X(OpenRow, group) X(OpenRow, gold) X(OpenRow, open) X(OpenRow, mentions) X(OpenRow, leaking) \
+    X(OpenRow, whole) X(OpenRow, reach)
+#define OPEN_GROUPS_FIELDS(X) X(OpenGroups, value) X(OpenGroups, last) X(OpenGroups, rows) X(OpenGroups, used)
+#define UNCOVERED_FIELDS(X) \
+    X(Uncovered, by) X(Uncovered, masked) X(Uncovered, spurious) X(Uncovered, room) X(Uncovered, entities) \
+    X(Uncovered, unsure)
 #define COUNTING_FIELDS(X) \
     X(Counting, first) X(Counting, last) X(Counting, labels) X(Counting, measures) X(Counting, measure) \
     X(Counting, gold_labels) X(Counting, predicted_labels) X(Counting, agreed) X(Counting, gold) \
     X(Counting, predicted) X(Counting, spare) X(Counting, gold_keys) X(Counting, predicted_keys) \
-    X(Counting, spare_keys) X(Counting, loose) X(Counting, numbers) X(Counting, odd) X(Counting, mention_room) \
-    X(Counting, key_room) X(Counting, odd_room) X(Counting, partial) X(Counting, unused) X(Counting, levels) \
+    X(Counting, spare_keys) X(Counting, loose) X(Counting, numbers) X(Counting, odd) X(Counting, open) \
+    X(Counting, mention_room) X(Counting, key_room) X(Counting, odd_room) X(Counting, partial) X(Counting, unused) X(Counting, levels) \
     X(Counting, odds) X(Counting, unsure) X(Counting, boundary) X(Counting, leaking) X(Counting, with_gold) \
     X(Counting, labelled_pairs)
 #define STREAM_FIELDS(X) \
@@ -63,12 +70,15 @@ const int32_t layout[] = {
     SIZE(CountedMention) MENTION_FIELDS(OFFSET)
     SIZE(Key) KEY_FIELDS(OFFSET)
     SIZE(LabelSums) LABEL_SUMS_FIELDS(OFFSET)
+    SIZE(OpenRow) OPEN_ROW_FIELDS(OFFSET)
+    SIZE(OpenGroups) OPEN_GROUPS_FIELDS(OFFSET)
+    SIZE(Uncovered) UNCOVERED_FIELDS(OFFSET)
     SIZE(Counting) COUNTING_FIELDS(OFFSET)
     SIZE(DrawStream) STREAM_FIELDS(OFFSET)
     TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY,
-    BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS,
+    BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS,
 };
 const char layout_names[] =
     SPELLINGS_FIELDS(NAME) FORM_FIELDS(NAME) ROWS_FIELDS(NAME) NOTES_FIELDS(NAME) NAME_TABLE_FIELDS(NAME)
     NOTE_ROWS_FIELDS(NAME) RUNS_FIELDS(NAME) MEASURE_FIELDS(NAME) MENTION_FIELDS(NAME) KEY_FIELDS(NAME) LABEL_SUMS_FIELDS(NAME)
-    COUNTING_FIELDS(NAME) STREAM_FIELDS(NAME);
+    OPEN_ROW_FIELDS(NAME) OPEN_GROUPS_FIELDS(NAME) UNCOVERED_FIELDS(NAME) COUNTING_FIELDS(NAME) STREAM_FIELDS(NAME);

@@ -4,9 +4,8 @@
 
 #include <stdlib.h>
 
+#include "draw_stream.h"
 #include "json_strings.h"
-
-__extension__ typedef unsigned __int128 Wide;
 
 static inline int is_digit(uint8_t byte) { return byte >= '0' && byte <= '9'; }
 

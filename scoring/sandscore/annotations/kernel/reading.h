@@ -3,11 +3,12 @@
 #define SANDSCORE_READING_H
 
 #include "annotation_rows.h"
+#include "drawn_places.h"
 #include "kernel.h"
 #include "note_rows.h"
 #include "standing.h"
 #include "variants.h"
 
-#define READING {annotations_read, misplaced_found, notes_read, characters_marked}
+#define READING {annotations_read, misplaced_found, notes_read, characters_marked, parts_copied, places_drawn}
 
 #endif

@@ -21,4 +21,8 @@ int64_t overlapping_pairs(const Counting *c, const Loose loose[2]);
 /* Whether a character of an unpaired gold annotation is covered by no prediction. */
 int32_t leaks(const Loose *gold, const CountedMention *predicted, int64_t predictions);
 
+/* What of gold no mask covers goes to ``open``, both sides being in the order of their starts; 0: there is no room, or
+   mentions cannot be told apart. */
+int32_t uncover(const Counting *c, int64_t golds, int64_t predictions, int64_t note);
+
 #endif

@@ -6,6 +6,7 @@
 #include "kernel.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     const uint8_t *begin, *end;
@@ -13,7 +14,7 @@ typedef struct {
     const uint32_t *marks;
 } Note;
 
-static Note note_of(const Notes *notes, int32_t number)
+static Note note_of(const Notes *notes, int64_t number)
 {
     const int64_t *begin = notes->begin + number;
     Note note = {notes->texts + begin[0], notes->texts + begin[1], notes->chars[number], NULL};
@@ -119,6 +120,25 @@ static int64_t misplaced_found(const uint8_t *data, const Rows *rows, const int3
                 found[count++] = (int32_t)row;
     }
     return count;
+}
+
+static int64_t parts_copied(const Notes *notes, const int64_t *note, const int64_t *start, const int64_t *length,
+                            int64_t count, uint8_t *copied, int64_t room, int64_t *sizes)
+{
+    int64_t used = 0;
+    for (int64_t i = 0; i < count; i++) {
+        Note whole = note_of(notes, note[i]);
+        if (start[i] < 0 || length[i] < 0 || start[i] > whole.chars || length[i] > whole.chars - start[i])
+            return REFUSED;
+        const uint8_t *from = place_of(&whole, start[i]), *to = place_of(&whole, start[i] + length[i]);
+        sizes[i] = to - from;
+        if (sizes[i] >= room - used)
+            return REFUSED;
+        memcpy(copied + used, from, (size_t)sizes[i]);
+        used += sizes[i];
+        copied[used++] = '\n';
+    }
+    return used;
 }
 
 #endif

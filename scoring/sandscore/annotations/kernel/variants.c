@@ -75,3 +75,14 @@ int64_t mark_characters(const uint8_t *texts, const int64_t *sizes, const int64_
 {
     return in_use()->marks(texts, sizes, chars, count, marks);
 }
+
+void draw_places(DrawRuns *runs, int64_t steps, uint64_t units, uint32_t *places)
+{
+    in_use()->places(runs, steps, units, places);
+}
+
+int64_t copy_parts(const Notes *notes, const int64_t *note, const int64_t *start, const int64_t *length, int64_t count,
+                   uint8_t *copied, int64_t room, int64_t *sizes)
+{
+    return in_use()->parts(notes, note, start, length, count, copied, room, sizes);
+}

@@ -2,6 +2,7 @@
 #ifndef SANDSCORE_VARIANTS_H
 #define SANDSCORE_VARIANTS_H
 
+#include "draw_stream.h"
 #include "kernel.h"
 
 typedef struct {
@@ -11,7 +12,13 @@ typedef struct {
                          int32_t *found);
     int32_t (*notes)(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows);
     int64_t (*marks)(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count, uint32_t *marks);
+    int64_t (*parts)(const Notes *notes, const int64_t *note, const int64_t *start, const int64_t *length,
+                     int64_t count, uint8_t *copied, int64_t room, int64_t *sizes);
+    void (*places)(DrawRuns *runs, int64_t steps, uint64_t units, uint32_t *places);
 } Variant;
+
+/* As many places among so many units from each run, in some order; ``places`` has room for all of them. */
+void draw_places(DrawRuns *runs, int64_t steps, uint64_t units, uint32_t *places);
 
 extern const Variant scalar_variant;
 #if defined(__SSE2__) || (defined(__aarch64__) && defined(__ARM_NEON))

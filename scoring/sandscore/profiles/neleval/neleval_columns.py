@@ -1,6 +1,6 @@
 """A whole corpus as columns, and neleval's ``sets`` of it at once, where its files are of the ordinary kind."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from types import NoneType
 from typing import Any
@@ -9,10 +9,13 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from sandscore.annotations.columns import Small, order_of, ranked
+from sandscore.annotations.input_files import Loaded
 from sandscore.measures.note_documents import last_segment
 from sandscore.task_table.task import Task
 
 Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 _ROOM = 2**53
 
 
@@ -54,10 +57,33 @@ def corpus_of(system: Iterable[Any], gold: Iterable[Any], task: Task) -> Mention
         sides = [_columns(records, task, notes, types) for records in (system, gold)]
     except (UnusualMentionsError, LookupError, TypeError, AttributeError, OverflowError):
         return None
+    return _corpus(list(notes), len(types), sides)
+
+
+def corpus_of_loaded(loaded: Loaded) -> MentionCorpus | None:
+    """The same of files that were read as columns."""
+    both = [loaded.columns[role] for role in ("predictions", "gold")]
+    blocks = [[*dict.fromkeys(columns.note[_begun(columns.note)].tolist())] for columns in both]
+    notes = [*dict.fromkeys(blocks[0] + blocks[1])]
+    sides = []
+    for columns, listed in zip(both, blocks, strict=True):
+        number, rank = (np.zeros(len(loaded.dataset.ids), np.int64) for _ in range(2))
+        number[notes], rank[listed] = np.arange(len(notes)), np.arange(len(listed))
+        start, length, label = (column.astype(np.int64) for column in (columns.start, columns.length, columns.label))
+        sides.append(_in_internal_order(number[columns.note], rank[columns.note], start, length, label + 1))
+    return _corpus([loaded.dataset.ids[note] for note in notes], len(loaded.dataset.vocabulary.names) + 1, sides)
+
+
+def _begun(note: Small) -> Flags:
+    """Where another note begins."""
+    return np.concatenate((note[:1] >= 0, note[1:] != note[:-1]))
+
+
+def _corpus(notes: list[str], types: int, sides: Sequence[MentionColumns]) -> MentionCorpus | None:
     width = max(int(side.end.max(initial=0)) for side in sides) + 2
-    if width * width * (len(types) + 1) * (len(notes) + 1) >= _ROOM * 2**9:
+    if width * width * (types + 1) * (len(notes) + 1) >= _ROOM * 2**9:
         return None
-    return MentionCorpus(list(notes), max(len(types), 1), width, *sides)
+    return MentionCorpus(notes, max(types, 1), width, sides[0], sides[1])
 
 
 def _columns(records: Iterable[Any], task: Task, notes: dict[str, int], types: dict[str | None, int]) -> MentionColumns:
@@ -87,8 +113,14 @@ def _columns(records: Iterable[Any], task: Task, notes: dict[str, int], types: d
     for label in dict.fromkeys(labels):
         types.setdefault(label, len(types))
     kind = np.array(list(map(types.__getitem__, labels)), np.int64)
+    return _in_internal_order(note, rank, start, length, kind)
+
+
+def _in_internal_order(
+    note: Integers, rank: Integers, start: Integers, length: Integers, kind: Integers
+) -> MentionColumns:
     end = start + length - 1
-    order = np.lexsort((-end, start, rank))
+    order = order_of(*ranked([rank, start, end.max(initial=0) - end]))
     return MentionColumns(note[order], start[order], end[order], kind[order])
 
 

@@ -27,8 +27,7 @@ def credit_sums_of(corpus: MentionCorpus, *, typed: bool) -> Credits:
         _shares(of_both[0], of_both[1], walked[0], corpus.width),
         _shares(of_both[1], of_both[0], walked[1], corpus.width),
     ]
-    for rows in _by_cluster([np.flatnonzero(side) for side in walked], clusters):
-        _walk_into(shares, sides, rows)
+    _walk_into(shares, sides, _by_cluster([np.flatnonzero(side) for side in walked], clusters))
     return {
         (name, way): float(np.add.accumulate(column)[-1]) if len(column) else 0.0
         for name, ways in zip(("system", "gold"), shares, strict=True)
@@ -106,13 +105,23 @@ def _by_cluster(walked: Sequence[Integers], clusters: Sequence[Integers]) -> Ite
 
 
 def _walk_into(
-    shares: Sequence[dict[str, Floats]], sides: tuple[MentionColumns, MentionColumns], rows: tuple[list[int], list[int]]
+    shares: Sequence[dict[str, Floats]],
+    sides: tuple[MentionColumns, MentionColumns],
+    walked: Iterable[tuple[list[int], list[int]]],
 ) -> None:
-    mentions = [
-        [Mention("", int(side.start[row]), int(side.end[row]), None) for row in own]
-        for side, own in zip(sides, rows, strict=True)
-    ]
-    partners = partners_of(mentions[0], mentions[1])
-    for ways, own, members, found in zip(shares, rows, mentions, partners, strict=True):
-        for way in CREDITS:
-            ways[way][own] = [worth(m, those, way) for m, those in zip(members, found, strict=True)]
+    ends = [(side.start.tolist(), side.end.tolist()) for side in sides]
+    rows: tuple[list[int], list[int]] = ([], [])
+    worths: list[dict[str, list[float]]] = [{way: [] for way in CREDITS} for _ in sides]
+    for both in walked:
+        mentions = [
+            [Mention("", starts[row], stops[row], None) for row in own]
+            for (starts, stops), own in zip(ends, both, strict=True)
+        ]
+        partners = partners_of(mentions[0], mentions[1])
+        for at in (0, 1):
+            rows[at].extend(both[at])
+            for way, found in worths[at].items():
+                found += [worth(m, those, way) for m, those in zip(mentions[at], partners[at], strict=True)]
+    for share, own, worth_of in zip(shares, rows, worths, strict=True):
+        for way, column in share.items():
+            column[own] = worth_of[way]

@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sandscore.annotations.input_files import Loaded
 from sandscore.measures.measure_syntax import Parameter, Scalar
 from sandscore.measures.mention_partners import EndBeforeStart, Mention, mentions
 from sandscore.profiles.neleval.neleval_columns import (
     MentionCorpus,
     corpus_of,
+    corpus_of_loaded,
     repeated_mentions,
     set_counts_of,
     tangled_mentions,
@@ -24,6 +26,7 @@ from sandscore.profiles.neleval.neleval_rows import (
     table,
 )
 from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult
+from sandscore.task_table.task import Task
 
 KEYS = ("span", "span+type")
 _NAMED = {"strong_mention_match": "sets::span", "strong_typed_mention_match": "sets::span+type"}
@@ -56,6 +59,12 @@ def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResu
         table="" if failure else table(rows),
         warnings=tuple(_warnings(system, gold, fields, failure)),
     )
+
+
+def evaluate_columns(_task: Task, loaded: Loaded, settings: Mapping[str, Scalar]) -> ProfileResult | None:
+    """The same of files that were read as columns; groups are told from mentions."""
+    corpus = corpus_of_loaded(loaded) if settings["by"] == "none" else None
+    return None if corpus is None else _at_once(corpus, str(settings["key"]))
 
 
 def _at_once(corpus: MentionCorpus, wanted: str) -> ProfileResult:
@@ -180,3 +189,4 @@ class NelevalScorer(OriginalScorer):
         Parameter("overall", False),
     )
     evaluate = staticmethod(evaluate)
+    evaluate_columns = staticmethod(evaluate_columns)

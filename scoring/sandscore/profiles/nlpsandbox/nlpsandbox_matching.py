@@ -19,7 +19,7 @@ from msgspec import Struct
 from sandscore.annotations.input_files import Loaded
 from sandscore.measures.note_spans import NoteSpans
 from sandscore.profiles.nlpsandbox.nlpsandbox_sides import ClientSide, EntryColumns, Instance, Release
-from sandscore.profiles.nlpsandbox.nlpsandbox_words import Flags, Integers, TextWords
+from sandscore.profiles.nlpsandbox.nlpsandbox_words import Flags, Integers, TextParts, TextWords
 from sandscore.records.counts import Counts
 
 Triple = tuple[int, int, int]
@@ -160,8 +160,8 @@ def compare_spans(spans: NoteSpans, loaded: Loaded, where: EntryColumns, release
     if texts is None:
         return None
     sides, both = [], (spans.gold, spans.predictions)
-    said = texts.parts([(side.note, side.start, side.length) for side in both])
-    for absent, role, side, words in zip((-1, -2), ("gold", "predictions"), both, said, strict=True):
+    for absent, role, side in zip((-1, -2), ("gold", "predictions"), both, strict=True):
+        words = TextParts(*texts.parts(side.note, side.start, side.length))
         known = side.label if typed else np.full(len(side.label), -1)
         notes = [spans.ids[number] for number in loaded.entries[role]]
         kinds = np.where(known < 0, absent, known + _NULL + 1)
@@ -204,7 +204,7 @@ def _entries(
         np.array(lengths, np.int64),
         texts,
         np.array(list(map(numbers_of.__getitem__, kinds)), np.int64),
-        release.words(texts, release.split),
+        release.words(TextParts.of(texts), release.split),
     )
 
 

@@ -4,7 +4,7 @@ Nothing is validated, on purpose: whatever the client's own operations die of, t
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from copy import copy
 from functools import partial
 from posixpath import basename
@@ -14,7 +14,14 @@ from msgspec import Struct
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.profiles.nlpsandbox import penn_treebank
-from sandscore.profiles.nlpsandbox.nlpsandbox_words import Split, TextWords, misplaces, treebank_words, words_by_rules
+from sandscore.profiles.nlpsandbox.nlpsandbox_words import (
+    Split,
+    TextParts,
+    TextWords,
+    misplaces,
+    treebank_words,
+    words_by_rules,
+)
 from sandscore.profiles.profile import stopping
 from sandscore.task_table.task import TASKS, Task
 
@@ -58,7 +65,7 @@ class Release(Struct, frozen=True):
     """How a release finds the words of a text, and of many, with their offsets, and adds offsets to a start."""
 
     split: Callable[[str], _Words]
-    words: Callable[[Sequence[str], Split], TextWords]
+    words: Callable[[TextParts, Split], TextWords]
     places: Callable[[Any, _Words], list[Any]]
 
 

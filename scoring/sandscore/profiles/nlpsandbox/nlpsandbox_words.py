@@ -6,16 +6,44 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from sandscore.profiles.nlpsandbox.penn_treebank import DOUBLE_WORDS, MARKS, WORDS
+from sandscore.profiles.nlpsandbox.penn_treebank import MARKS, WORDS
 
 Split = Callable[[str], list[tuple[int, str]]]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Codes = NDArray[np.uint8]
+_ASCII = 127
 
 _WHITE_SPACE = bytes(chr(code).isspace() for code in range(256))
-_MARKED = bytes(chr(code) in MARKS for code in range(256))
-"""By code point, of which only those of ASCII are looked up."""
+_MARKED = bytes(code > _ASCII or chr(code) in MARKS for code in range(256))
+_DOUBLED = bytes(code | 32 if chr(code | 32) in "mnt" else 0 for code in range(256))
+"""By byte; whatever is not ASCII is looked at by the rules."""
+
+
+class TextParts(Struct, frozen=True):
+    """Texts end to end in UTF-8 with a line feed behind each, and how many bytes each has without it."""
+
+    written: Codes
+    sizes: Integers
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "TextParts":
+        """These texts."""
+        joined, sizes = "\n".join([*texts, ""]), np.fromiter(map(len, texts), np.int64, len(texts))
+        if not joined.isascii():
+            sizes = np.array([len(text.encode("utf-8", "surrogatepass")) for text in texts], np.int64)
+        return cls(np.frombuffer(joined.encode("utf-8", "surrogatepass"), np.uint8), sizes)
+
+    @property
+    def begins(self) -> Integers:
+        """Where each text begins."""
+        return np.cumsum(self.sizes + 1) - self.sizes - 1
+
+    def texts(self, numbers: Integers) -> list[str]:
+        """Some of them."""
+        begins = self.begins[numbers]
+        written, ends = self.written.tobytes(), (begins + self.sizes[numbers]).tolist()
+        return [str(written[a:b], "utf-8", "surrogatepass") for a, b in zip(begins.tolist(), ends, strict=True)]
 
 
 class TextWords(Struct, frozen=True):
@@ -28,11 +56,15 @@ class TextWords(Struct, frozen=True):
     """How many different texts have words at a place that does not hold them."""
 
 
-def words_by_rules(texts: Sequence[str], split: Split) -> TextWords:
+def words_by_rules(parts: TextParts, split: Split) -> TextWords:
     """Every text through ``split``, equal ones once."""
+    return _ruled_words(parts, np.arange(len(parts.sizes)), split)
+
+
+def _ruled_words(parts: TextParts, numbers: Integers, split: Split) -> TextWords:
     known: dict[str, list[tuple[int, str]]] = {}
     rows: list[tuple[int, int, int]] = []
-    for number, text in enumerate(texts):
+    for number, text in zip(numbers.tolist(), parts.texts(numbers), strict=True):
         words = known.get(text)
         if words is None:
             words = known[text] = split(text)
@@ -41,26 +73,24 @@ def words_by_rules(texts: Sequence[str], split: Split) -> TextWords:
     return TextWords(table[:, 0], table[:, 1], table[:, 2], sum(map(misplaces, known.items())))
 
 
-def treebank_words(texts: Sequence[str], split: Split) -> TextWords:
-    """The same for Treebank tokens; of texts that are all ASCII those that no rule looks at are cut together."""
-    ruled = ~np.fromiter(map(str.isascii, texts), np.bool_, len(texts))
-    joined = "\n".join(texts if not ruled.any() else [text if text.isascii() else "" for text in texts])
-    codes = np.frombuffer(joined.encode(), np.uint8)
-    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
-    sizes[ruled] = 0
-    begins = np.cumsum(sizes + 1) - sizes - 1
-    ruled[_text_at(begins, _marks(codes))] = True
-    lower = joined.lower()
-    if any(word in lower for word in DOUBLE_WORDS):
-        ruled[_text_at(begins, np.array([found.start() for found in WORDS.finditer(joined)], np.int64))] = True
-    start, end = _runs(codes)
+def treebank_words(parts: TextParts, split: Split) -> TextWords:
+    """The same for Treebank tokens; the texts that no rule looks at are cut together."""
+    written, begins = parts.written.tobytes(), parts.begins
+    ruled = np.zeros(len(begins), np.bool_)
+    ruled[_text_at(begins, _marks(written))] = True
+    doubled = np.zeros(len(begins), np.bool_)
+    doubled[_text_at(begins, _doubled(written))] = True
+    some = np.flatnonzero(doubled & ~ruled)
+    ruled[some] = [WORDS.search(text) is not None for text in parts.texts(some)]
+    start, end = _runs(written)
     text = _text_at(begins, start)
-    plain = ~ruled[text]
-    start, end, text = start[plain], end[plain], text[plain]
     numbers = np.flatnonzero(ruled)
-    others = words_by_rules([texts[number] for number in numbers.tolist()], split)
+    if len(numbers):
+        plain = ~ruled[text]
+        start, end, text = start[plain], end[plain], text[plain]
+    others = _ruled_words(parts, numbers, split)
     return TextWords(
-        np.concatenate((text, numbers[others.text])),
+        np.concatenate((text, others.text)),
         np.concatenate((start - begins[text], others.offset)),
         np.concatenate((end - start, others.length)),
         others.misplacing,
@@ -77,21 +107,28 @@ def _text_at(begins: Integers, places: Integers) -> Integers:
     return np.searchsorted(begins, places, "right") - 1
 
 
-def _among(codes: Codes, table: bytes) -> Flags:
-    """What a table says of each of these characters."""
-    return np.frombuffer(bytearray(codes.tobytes().translate(table)), np.bool_)
+def _among(written: bytes, table: bytes) -> Flags:
+    """What a table says of each of these bytes."""
+    return np.frombuffer(bytearray(written.translate(table)), np.bool_)
 
 
-def _marks(codes: Codes) -> Integers:
-    """Where a character stands that some rule may look at."""
-    marked = _among(codes, _MARKED)
-    hyphen = codes == ord("-")
-    marked[1:] |= hyphen[1:] & hyphen[:-1]
+def _marks(written: bytes) -> Integers:
+    """Where something stands that some rule may look at."""
+    marked = _among(written, _MARKED)
+    if b"--" in written:
+        hyphen = np.frombuffer(written, np.uint8) == ord("-")
+        marked[1:] |= hyphen[1:] & hyphen[:-1]
     return np.flatnonzero(marked)
 
 
-def _runs(codes: Codes) -> tuple[Integers, Integers]:
-    """Where runs of other than white space begin and end."""
-    solid = np.concatenate(([False], ~_among(codes, _WHITE_SPACE), [False]))
-    edges = np.flatnonzero(solid[1:] != solid[:-1])
+def _doubled(written: bytes) -> Integers:
+    """Where one of the letters stands twice that all words which are two have twice."""
+    letters = np.frombuffer(written.translate(_DOUBLED), np.uint8)
+    return np.flatnonzero((letters[1:] == letters[:-1]) & (letters[1:] > 0))
+
+
+def _runs(written: bytes) -> tuple[Integers, Integers]:
+    """Where runs of other than white space begin and end; the last text ends with some."""
+    space = _among(written, _WHITE_SPACE)
+    edges = np.flatnonzero(np.concatenate((~space[:1], space[1:] != space[:-1])))
     return edges[::2], edges[1::2]

@@ -52,9 +52,8 @@ WORDS = re.compile(r"(?i)\b(?:cannot|gimme|lemme|gonna|gotta|wanna|d'ye|more'n)\
 """Together, all that a rule but the one for the ends looks at; both may find more than the rules do, never less."""
 
 MARKS = "\"`';@#$%&?!()[]{}<>.,:İıſ\u212a"
-DOUBLE_WORDS = ("cannot", "gimme", "lemme", "gonna", "gotta", "wanna")
-"""A text without any of these characters, two hyphens in a row, or these words in its lower case, is cut at white
-space alone. The last four characters are those that equal an ASCII letter where case does not matter."""
+"""A text without any of these characters, two hyphens in a row, or one of the words above, is cut at white space
+alone. The last four characters are those that equal an ASCII letter where case does not matter."""
 
 
 def tokenise(text: str) -> list[str]:

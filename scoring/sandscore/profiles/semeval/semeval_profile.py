@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
+from sandscore.annotations.columns import distinct
+from sandscore.annotations.input_files import Loaded
 from sandscore.measures.greedy_pairing import (
     CORRECT,
     OTHER,
@@ -23,7 +26,9 @@ from sandscore.measures.greedy_pairing import (
     resolve,
 )
 from sandscore.measures.measure_syntax import Parameter, Scalar
+from sandscore.measures.note_spans import NoteSpans, spans_of
 from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult
+from sandscore.task_table.task import Task
 
 _HEADERS = ("correct", "incorrect", "partial", "missed", "spurious", "precision", "recall", "f1")
 _DIGITS = 2
@@ -65,7 +70,15 @@ Row = dict[str, Any]
 def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResult:
     """Counts, P, R and F1 per schema; per type in ``details["entities"]``; the original's summary as table."""
     first = [note["identifier"] for note in given.notes or ()]
-    columns = of_records(first, given.task, given.gold, given.predictions)
+    return _paired(of_records(first, given.task, given.gold, given.predictions), settings)
+
+
+def evaluate_columns(_task: Task, loaded: Loaded, settings: Mapping[str, Scalar]) -> ProfileResult:
+    """The same of files that were read as columns."""
+    return _paired(of_spans(spans_of(loaded)), settings)
+
+
+def _paired(columns: SpanColumns, settings: Mapping[str, Scalar]) -> ProfileResult:
     try:
         pairs = find_pairs(columns, float(settings["min_overlap_percentage"]))
     except ZeroDivisionError as error:
@@ -81,6 +94,16 @@ def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResu
         table=report(overall, entities, str(settings["scenario"])),
         warnings=tuple(_warnings(columns, pairs)),
     )
+
+
+def of_spans(spans: NoteSpans) -> SpanColumns:
+    """Spans under the labels that occur, of which none is one as well."""
+    sides, names = (spans.gold, spans.predictions), [*spans.labels, UNLABELLED]
+    found = {names[label] for side in sides for label in distinct(side.label)[0].tolist()}
+    labels = {label: number for number, label in enumerate(sorted(found))}
+    numbers = np.array([labels.get(name, -1) for name in names], np.int64)
+    gold, predicted = (replace(side, label=numbers[side.label]) for side in sides)
+    return SpanColumns(spans.ids, [*labels], gold, predicted)
 
 
 def _kinds(schema: str, outcome: PairingOutcome) -> dict[str, Column]:
@@ -187,3 +210,4 @@ class NervaluateScorer(OriginalScorer):
         Parameter("scenario", "overall", choices=("overall", *SCHEMAS)),
     )
     evaluate = staticmethod(evaluate)
+    evaluate_columns = staticmethod(evaluate_columns)

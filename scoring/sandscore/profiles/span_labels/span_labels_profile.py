@@ -12,13 +12,19 @@ therefore not the number of gold spans.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+import numpy as np
 from msgspec import Struct, field
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
+from sandscore.annotations.columns import distinct
+from sandscore.annotations.input_files import Loaded
 from sandscore.base.errors import UsageFault
+from sandscore.measures.greedy_pairing import Column, SpanSide
 from sandscore.measures.measure_syntax import Parameter, Scalar
+from sandscore.measures.note_spans import spans_of
 from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult
 from sandscore.profiles.profile_documents import chosen, documents, type_of, types_in
+from sandscore.profiles.span_labels.label_columns import count_labels
 from sandscore.records.document import Annotation, Document
 from sandscore.task_table.task import Task
 
@@ -150,6 +156,39 @@ def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResu
     )
 
 
+def evaluate_columns(task: Task, loaded: Loaded, settings: Mapping[str, Scalar]) -> ProfileResult | None:
+    """The same of files that were read as columns, where texts are as long as their spans."""
+    spans = spans_of(loaded)
+    unlabelled = task.id.replace("-", "_").upper()
+    names = [*spans.labels, unlabelled]
+    found = {names[label] for side in (spans.gold, spans.predictions) for label in distinct(side.label)[0].tolist()}
+    kept = sorted(chosen(settings["entities"]) or found)
+    numbers = {name: number for number, name in enumerate(kept)}
+    types = np.array([numbers.get(name, -1) for name in names], np.int64)
+    sides = [replace(side, label=types[side.label]) for side in (spans.gold, spans.predictions)]
+    counts = count_labels(_of_kept(sides[0]), _of_kept(sides[1]), float(settings["overlap_threshold"]))
+    if counts is None:
+        return None
+    by_type, by_note = counts.by_type(len(kept)), counts.by_note(len(spans.ids))
+    table = VerdictTable(_label_counts(by_type.sum(axis=0)), dict(zip(kept, map(_label_counts, by_type), strict=True)))
+    return ProfileResult(
+        measures=_measures(table.total),
+        per_note={note: _integers(_label_counts(row)) for note, row in zip(spans.ids, by_note, strict=True)},
+        details=_details(table),
+        table=_printed(table),
+        warnings=_said(table, int(np.count_nonzero(sides[0].label >= 0))),
+    )
+
+
+def _of_kept(side: SpanSide) -> SpanSide:
+    rows = side.label >= 0
+    return SpanSide(side.note[rows], side.start[rows], side.length[rows], side.label[rows], side.place[rows])
+
+
+def _label_counts(row: Column) -> LabelCounts:
+    return LabelCounts(*row.tolist())
+
+
 def judge_document(note: Document, task: Task, kept: frozenset[str], threshold: float) -> list[SpanVerdict]:
     """The verdicts of one note, types that are not kept left out on both sides."""
     gold, predicted = (_spans(side, task, kept) for side in (note.gold, note.predictions))
@@ -204,7 +243,10 @@ def _printed(table: VerdictTable) -> str:
 
 
 def _warnings(table: VerdictTable, notes: Iterable[Document], task: Task, kept: frozenset[str]) -> tuple[str, ...]:
-    gold = sum(type_of(a, task) in kept for note in notes for a in note.gold)
+    return _said(table, sum(type_of(a, task) in kept for note in notes for a in note.gold))
+
+
+def _said(table: VerdictTable, gold: int) -> tuple[str, ...]:
     if table.total.possible == gold:
         return ()
     return (
@@ -224,3 +266,4 @@ class SpanLabelsScorer(OriginalScorer):
         Parameter("entities", ""),
     )
     evaluate = staticmethod(evaluate)
+    evaluate_columns = staticmethod(evaluate_columns)

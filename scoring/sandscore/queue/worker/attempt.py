@@ -40,6 +40,7 @@ from sandscore.queue.worker.ticks import seconds_to_tick
 from sandscore.queue.workspace import Workspace
 from sandscore.records.run_record import Outcome, RunRecord
 from sandscore.records.submission import (
+    CANCELLED,
     REHEARSED,
     Claim,
     Committed,
@@ -54,6 +55,7 @@ from sandscore.records.submission import (
 _Done = TypeVar("_Done")
 _RETRY_SECONDS = 0.2
 _LOOK_SECONDS = 1.0
+_STOPPED = "the worker was stopped"
 _TAKEN_OVER = "another worker has taken it over"
 
 
@@ -188,8 +190,8 @@ class Attempts:
         self._seconds.pop(claim.nonce, None)
         shutil.rmtree(folder, ignore_errors=True)
         place = self._workspace.rehearsal(claim.submission.id)
-        held = await self._insist(claim, lambda: self._home.rehearsed(claim, place))
-        return Ending(claim, Status.RECEIVED, REHEARSED) if held else Ending(claim, "STALE", _TAKEN_OVER)
+        done = await self._insist(claim, lambda: self._home.rehearsed(claim, place))
+        return _handed_back(claim, done, REHEARSED)
 
     async def _run(self, claim: Claim, folder: Path) -> None:
         job = replace(self._run_job(claim, folder), masked=False)
@@ -304,18 +306,18 @@ class Attempts:
         self._seconds.pop(claim.nonce, None)
         if signal is Signal.LOST:
             return Ending(claim, "STALE", _TAKEN_OVER)
-        await self._insist(claim, lambda: self._home.release(claim, "the worker was stopped", our_fault=False))
-        return Ending(claim, Status.RECEIVED, "the worker was stopped")
+        done = await self._insist(claim, lambda: self._home.release(claim, _STOPPED, our_fault=False))
+        return _handed_back(claim, done, _STOPPED)
 
     async def _failed(self, claim: Claim, folder: Path, reason: str) -> Ending:
         if not (folder / RUN).exists():
             shutil.rmtree(folder, ignore_errors=True)
         self._seconds.pop(claim.nonce, None)
-        held = await self._insist(claim, lambda: self._home.release(claim, reason))
+        done = await self._insist(claim, lambda: self._home.release(claim, reason))
         helpless = claim.submission.failures + 1 >= self._workspace.settings.most_failures
-        if held:
+        if done is Committed.DONE:
             await self._tell(notice_text.failed(claim, reason, helpless))
-        return Ending(claim, "needs_organiser" if helpless else Status.RECEIVED, reason)
+        return _handed_back(claim, done, reason, "needs_organiser" if helpless else Status.RECEIVED)
 
     async def _tell(self, notice: Notice) -> None:
         """A notice that cannot be sent is no reason to fail a submission."""
@@ -333,6 +335,15 @@ class Attempts:
                     return None
                 await asyncio.sleep(pause)
                 waited, pause = waited + pause, 2 * pause
+
+
+def _handed_back(claim: Claim, done: Committed | None, reason: str, status: str = Status.RECEIVED) -> Ending:
+    """Where it stands now; who called it back has been told so by the home."""
+    if done is None:
+        return Ending(claim, "STALE", "the queue could not be reached to hand it back")
+    if done is Committed.STALE:
+        return Ending(claim, "STALE", _TAKEN_OVER)
+    return Ending(claim, Status.REJECTED, CANCELLED) if done is Committed.CANCELLED else Ending(claim, status, reason)
 
 
 def _answer_of(record: RunRecord) -> RunAnswer:

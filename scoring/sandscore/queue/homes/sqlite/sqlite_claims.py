@@ -117,13 +117,13 @@ class SqliteClaims:
         _finish(connection, row, over if called_back else verdict)
         return Committed.CANCELLED if called_back or verdict.reason_text == CANCELLED else Committed.DONE
 
-    def release(self, connection: sqlite3.Connection, claim: Claim, reason: str, our_fault: bool) -> bool:
+    def release(self, connection: sqlite3.Connection, claim: Claim, reason: str, our_fault: bool) -> Committed:
         row = _row(connection, claim.submission.id)
         if row is None or not _held(row, claim):
-            return False
+            return Committed.STALE
         if row["cancel_requested"]:
             _finish(connection, row, Verdict(Status.REJECTED, CALLED_BACK))
-            return True
+            return Committed.CANCELLED
         failures = row["failures"] + our_fault
         wait = wait_after(failures, self._settings.first_wait_seconds) if our_fault else 0.0
         helpless = our_fault and failures >= self._settings.most_failures
@@ -132,12 +132,12 @@ class SqliteClaims:
             "UPDATE submission SET failures=?, losses=0, needs_organiser=?, until=?, boot=? WHERE id=?",
             (failures, helpless, uptime() + wait, boot(), row["id"]),
         )
-        return True
+        return Committed.DONE
 
-    def rehearsed(self, connection: sqlite3.Connection, claim: Claim) -> bool:
+    def rehearsed(self, connection: sqlite3.Connection, claim: Claim) -> Committed:
         row = _row(connection, claim.submission.id)
         if row is None or not _held(row, claim):
-            return False
+            return Committed.STALE
         connection.execute("UPDATE submission SET rehearsed=1 WHERE id=?", (row["id"],))
         return self.release(connection, claim, REHEARSED, our_fault=False)
 

@@ -132,12 +132,12 @@ class EmbeddedHome:
         kept = None if verdict.folder is None else verdict.folder.relative_to(self._workspace.attempts.parent)
         return await self._writer.write(lambda to: self._claims.commit(to, claim, replace(verdict, folder=kept)))
 
-    async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
+    async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> Committed:
         done = await self._writer.write(lambda to: self._claims.release(to, claim, reason, our_fault))
         await self._tell_end(claim.submission.id)
         return done
 
-    async def rehearsed(self, claim: Claim, folder: Path) -> bool:
+    async def rehearsed(self, claim: Claim, folder: Path) -> Committed:
         done = await self._writer.write(lambda to: self._claims.rehearsed(to, claim))
         await self._tell_end(claim.submission.id)
         return done

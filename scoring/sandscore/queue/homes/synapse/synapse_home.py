@@ -177,24 +177,24 @@ class SynapseHome:
         notice = notice_text.ended(claim, verdict)
         return notice if self._on.notifier.prepare(notice, claim.nonce) else None
 
-    async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> bool:
+    async def release(self, claim: Claim, reason: str, *, our_fault: bool = True) -> Committed:
         if our_fault:
             with suppress(InfrastructureFault):  # a full disk must not keep the claim
                 self._on.results.explain(claim.submission.id, claim.attempt, reason)
         return await self._handed_back(claim, reason, our_fault=our_fault)
 
-    async def rehearsed(self, claim: Claim, folder: Path) -> bool:
+    async def rehearsed(self, claim: Claim, folder: Path) -> Committed:
         await self._send_rehearsal(claim, folder)
         return await self._handed_back(claim, REHEARSED, our_fault=False, rehearsed=True)
 
-    async def _handed_back(self, claim: Claim, reason: str, **how: bool) -> bool:
+    async def _handed_back(self, claim: Claim, reason: str, **how: bool) -> Committed:
         ends = _Ends(self._on.notifier)
         done = await self._on.claims.release(claim, reason, **how, ending=ends.prepare)
         if isinstance(done, Verdict):
             await self._tell_end(ends)
-            return True
+            return Committed.CANCELLED
         ends.forget()
-        return done
+        return Committed.DONE if done else Committed.STALE
 
     async def _send_rehearsal(self, claim: Claim, folder: Path | None) -> None:
         if folder is not None and (folder / TEAM).is_dir():

@@ -41,6 +41,8 @@ OPEN = (Delivery.PREPARED, Delivery.WAITING, Delivery.SENDING, Delivery.UNKNOWN,
 _FIRST = (Event.SCORED, Event.INVALID, Event.CANCELLED, Event.NEEDS_ORGANISER, Event.FAILED, Event.STARTED)
 """Verdicts go before everything else."""
 _VERDICTS = (Event.SCORED, Event.INVALID, Event.CANCELLED)
+_TOLD = (Delivery.WAITING, Delivery.SENDING, Delivery.SENT, Delivery.UNKNOWN, Delivery.UNDELIVERED)
+"""Where a verdict lies that came to pass."""
 
 
 class OutboxMessage(Struct, frozen=True, omit_defaults=True):
@@ -93,7 +95,11 @@ class Outbox:
         return self._find(identity) is not None
 
     def take(self) -> list[OutboxMessage]:
-        """The next to be sent, ours alone: one verdict, or all beginnings that the same team is to be told of."""
+        """The next to be sent, ours alone: one verdict, or all beginnings that the same team is to be told of. What a
+        verdict has overtaken is no longer true (that it begins, or will be tried again) and is never sent."""
+        for one in list(self._in(Delivery.WAITING)):
+            if self._overtaken(one):
+                self.drop(one.identity)
         waiting = sorted((one for one in self._in(Delivery.WAITING)), key=lambda one: one.turn)
         for first in waiting:
             together = [one for one in waiting if first.event == one.event == Event.STARTED and _same(first, one)]
@@ -151,6 +157,14 @@ class Outbox:
 
     def waiting(self) -> int:
         return sum(1 for _ in self._paths(Delivery.WAITING))
+
+    def _overtaken(self, one: OutboxMessage) -> bool:
+        """Whether a verdict on the same submission came to pass, of that attempt or a later one."""
+        if Event(one.event) in _VERDICTS:
+            return False
+        told = (path for each in _TOLD for path in self._paths(each) if path.name.startswith(f"{one.submission}-"))
+        others = (other for path in told if (other := _read(path)) is not None and Event(other.event) in _VERDICTS)
+        return any(other.submission == one.submission and other.attempt >= one.attempt for other in others)
 
     def _own(self, one: OutboxMessage) -> bool:
         return self._move(one.identity, Delivery.WAITING, Delivery.SENDING, owned=True) is not None
