@@ -1,7 +1,10 @@
 """The sets of the i2b2 2014 script; expected counts come from containers the script's rules under Python 2.7."""
 
+import random
+
 import pytest
 
+from sandscore.profiles.i2b2.i2b2_columns import counts_of
 from sandscore.profiles.i2b2.i2b2_sets import EVALUATIONS, compare, contents
 from sandscore.profiles.i2b2.i2b2_tags import I2b2Tag, is_hipaa
 from sandscore.records.counts import Counts
@@ -86,3 +89,36 @@ def test_forty_two_evaluations_each_under_its_own_name() -> None:
     assert len(EVALUATIONS) == 42
     assert len({evaluation.label for evaluation in EVALUATIONS}) == 42
     assert len({evaluation.measure for evaluation in EVALUATIONS}) == 42
+
+
+CATEGORIES = ("PHI", "NAME", "LOCATION", "ID", "DATE", "OTHER", "UNKNOWN")
+KINDS = ("CITY", "city", "PATIENT", "SSN", "", "DATE", "straße", "Ssn", "PHONE")
+
+
+def drawn_tags(rng: random.Random) -> list[I2b2Tag]:
+    categories, kinds = CATEGORIES[: rng.choice((1, 7))], KINDS[: rng.choice((1, 2, 9))]
+    starts = [rng.randint(0, 5) for _ in range(rng.choice((0, 2, 6, 6)))]
+    return [I2b2Tag(rng.choice(categories), rng.choice(kinds), at, at + rng.randint(0, 6)) for at in starts]
+
+
+def test_all_documents_at_once_count_what_each_counts() -> None:
+    rng, common = random.Random(20261119), 0
+    for _ in range(300):
+        documents = [
+            (drawn_tags(rng), drawn_tags(rng), "".join(rng.choices("ab 1é-.\n", k=rng.randint(0, 12))))
+            for _ in range(rng.choice((0, 1, 3, 6)))
+        ]
+        found = counts_of(documents)
+        assert found is not None
+        sides = [(contents(gold, text), contents(system, text)) for gold, system, text in documents]
+        for evaluation, rows in found.items():
+            each = [compare(evaluation, *both) for both in sides]
+            assert rows.tolist() == [[one.tp, one.fp, one.fn] for one in each]
+        common += sum(int(found[BY_LABEL["Relaxed"]][number, 0]) for number in range(len(documents)))
+    assert common > 100
+
+
+@pytest.mark.parametrize("odd", [I2b2Tag("ID", "", -1, 2), I2b2Tag("ID", "", 3, 2), I2b2Tag("ID", "", 0, 2**70)])
+def test_offsets_out_of_the_ordinary_go_one_by_one(odd: I2b2Tag) -> None:
+    assert counts_of([([odd], [], TEXT)]) is None
+    assert counts_of([([], [odd], TEXT)]) is None

@@ -19,7 +19,7 @@ from sandscore.measures.grapheme_clusters import clings, cluster_pattern
 
 Points = NDArray[Any]
 Unit = Literal["chars", "content", "graphemes", "words"]
-_FIRST_MARK, _RETURN, _LAST_BLANK = 0x300, 13, 0x3000
+_FIRST_BEYOND_ASCII, _FIRST_MARK, _RETURN, _LAST_BLANK = 0x80, 0x300, 13, 0x3000
 _TOGETHER = 1 << 22
 """Characters looked at together."""
 _CONTENT = frozenset("LMN")
@@ -72,14 +72,10 @@ def _content_of(texts: NoteTexts, first: int, given: list[Extents]) -> list[Exte
     both = Extents(*(np.concatenate(pair) for pair in zip(*((e.note, e.start, e.end) for e in given[:2]), strict=True)))
     room = 1 + int(both.end.max(initial=0))
     whole = stretches(both.take(np.argsort(both.note * room + both.start, kind="stable")))
-    pieces, last, text = [], -1, ""
-    for note, start, end in zip(whole.note.tolist(), whole.start.tolist(), whole.end.tolist(), strict=True):
-        if note != last:
-            last, text = note, texts[first + note]
-        pieces.append(text[start:end])
-    points = np.frombuffer("".join(pieces).encode("utf-32-le", "surrogatepass"), np.uint32)
+    sizes = whole.end - whole.start
+    points = _code_points(texts.parts(first + whole.note, whole.start, sizes)[0])
     held = np.concatenate(([0], np.cumsum(_are(points, _is_content))))
-    begins = np.cumsum(whole.end - whole.start) - (whole.end - whole.start) - whole.start
+    begins = np.cumsum(sizes + 1) - (sizes + 1) - whole.start
     told = []
     for one in given:
         at = begins[np.searchsorted(whole.note * room + whole.start, one.note * room + one.start, side="right") - 1]
@@ -87,12 +83,18 @@ def _content_of(texts: NoteTexts, first: int, given: list[Extents]) -> list[Exte
     return told
 
 
+def _code_points(written: Points) -> Points:
+    """The characters of UTF-8, as numbers."""
+    if not len(written) or int(written.max()) < _FIRST_BEYOND_ASCII:
+        return written
+    return np.frombuffer(str(written.data, "utf-8", "surrogatepass").encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
 def _clinging(texts: NoteTexts, first: int, notes: int) -> Iterator[tuple[int, int]]:
     """The notes in which a character may cling to its neighbour; in all others a grapheme is a code point."""
-    for number in texts.beyond_latin(first, first + notes).tolist():
-        points = texts.code_points(number, number + 1)
-        if any(map(clings, map(chr, distinct(points[(points >= _FIRST_MARK) | (points == _RETURN)])[0].tolist()))):
-            yield number - first, number - first + 1
+    numbers, points = texts.beyond_latin(first, first + notes)
+    for number in distinct(numbers[_are(points, clings)])[0].tolist():
+        yield number - first, number - first + 1
 
 
 def stretches(extents: Extents) -> Extents:
@@ -222,12 +224,18 @@ def plain_word(word: str) -> str:
 
 
 def _are(points: Points, kind: Callable[[str], bool]) -> Mask:
-    """Which characters are of a kind, each different one being asked once."""
-    there = np.flatnonzero(np.bincount(points, minlength=1))
-    table = np.zeros(int(there[-1]) + 1 if len(there) else 1, bool)
-    table[there] = [kind(chr(point)) for point in there.tolist()]
+    """Which characters are of a kind, each different one beyond ASCII being asked once."""
+    beyond = distinct(points[points >= _FIRST_BEYOND_ASCII])[0]
+    table = np.zeros(1 + max(_FIRST_BEYOND_ASCII, int(beyond[-1]) if len(beyond) else 0), bool)
+    table[:_FIRST_BEYOND_ASCII] = _ascii(kind)
+    table[beyond] = [kind(chr(point)) for point in beyond.tolist()]
     found: Mask = table[points]
     return found
+
+
+@cache
+def _ascii(kind: Callable[[str], bool]) -> Mask:
+    return np.array([kind(chr(point)) for point in range(_FIRST_BEYOND_ASCII)])
 
 
 def _are_blank(points: Points) -> Mask:

@@ -1,38 +1,55 @@
 """The i2b2 2014 track 1 scorer: strict, relaxed and token sets, HIPAA and binary variants, per category."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from msgspec.structs import replace
 
+from sandscore.annotations.columns import Ints
+from sandscore.annotations.input_files import Loaded
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.measures.measure_syntax import Scalar
 from sandscore.profiles.i2b2 import i2b2_report
-from sandscore.profiles.i2b2.i2b2_sets import EVALUATIONS, Contents, SetEvaluation, compare, contents, distinct
-from sandscore.profiles.i2b2.i2b2_tags import I2b2Tag, Tagged, is_hipaa, read_tags
+from sandscore.profiles.i2b2.i2b2_columns import DocumentTags, counts_of
+from sandscore.profiles.i2b2.i2b2_sets import EVALUATIONS, SetEvaluation, compare, contents, distinct
+from sandscore.profiles.i2b2.i2b2_tags import I2b2Tag, Tagged, is_hipaa, read_tags, tags_of
 from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult
-from sandscore.records.counts import Counts
+from sandscore.task_table.task import Task
 
-_Rows = dict[str, dict[SetEvaluation, Counts]]
+_Row = dict[str, tuple[int, int, int]]
 
 
 def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResult:
     """All forty-two evaluations over the documents that both sides have."""
     gold = read_tags(given.gold, given.task, OrganiserFault)
     system = read_tags(given.predictions, given.task, ParticipantFault)
+    texts = None if given.notes is None else {note["identifier"]: note["text"] for note in given.notes}
+    return _evaluated(gold, system, texts)
+
+
+def evaluate_columns(task: Task, loaded: Loaded, _settings: Mapping[str, Scalar]) -> ProfileResult | None:
+    """The same of files that were read as columns."""
+    gold, system = (tags_of(loaded, role, task) for role in ("gold", "predictions"))
+    if gold is None or system is None:
+        return None
+    return _evaluated(gold, system, dict(zip(loaded.dataset.ids, loaded.dataset.texts or (), strict=True)))
+
+
+def _evaluated(gold: Tagged, system: Tagged, texts: Mapping[str, str] | None) -> ProfileResult:
     if not system.documents:
         raise ParticipantFault(
             "the original stops here with AssertionError: More than one annotator ID in this set of"
             " Annotations! (it found no document in the predictions)"
         )
-    rows = {
-        note: {evaluation: compare(evaluation, *both) for evaluation in EVALUATIONS}
-        for note, both in _common(given, gold, system)
-    }
-    reports = {evaluation: i2b2_report.report([row[evaluation] for row in rows.values()]) for evaluation in EVALUATIONS}
+    common = dict(_common(texts, gold, system))
+    counts = counts_of([*common.values()])
+    if counts is None:
+        counts = _one_by_one([*common.values()])
+    reports = {evaluation: i2b2_report.report(counts[evaluation]) for evaluation in EVALUATIONS}
     return ProfileResult(
         measures={evaluation.measure: _components(made) for evaluation, made in reports.items()},
-        per_note=_per_note(given, gold, system, rows),
+        per_note=_per_note(texts or (), gold, system, dict(zip(common, _rows(counts), strict=True))),
         details={
             "evaluations": {evaluation.label: _evaluation(made) for evaluation, made in reports.items()},
             "warnings": gold.invalid + system.invalid,
@@ -42,15 +59,31 @@ def evaluate(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResu
     )
 
 
-def _common(given: ProfileInput, gold: Tagged, system: Tagged) -> Iterator[tuple[str, tuple[Contents, Contents]]]:
-    if given.notes is None:
+def _common(texts: Mapping[str, str] | None, gold: Tagged, system: Tagged) -> Iterator[tuple[str, DocumentTags]]:
+    if texts is None:
         raise UsageFault("the i2b2 profile tokenises the notes themselves; give them with --notes")
-    texts = {note["identifier"]: note["text"] for note in given.notes}
     for note, tags in gold.documents.items():
         if note in system.documents:
             if note not in texts:
                 raise OrganiserFault(f"the notes file has no text for note {note}, which both sides annotate")
-            yield note, (contents(tags, texts[note]), contents(system.documents[note], texts[note]))
+            yield note, (tags, system.documents[note], texts[note])
+
+
+def _one_by_one(documents: Sequence[DocumentTags]) -> Mapping[SetEvaluation, Ints]:
+    """The same where offsets are out of the ordinary."""
+    sides = [(contents(gold, text), contents(system, text)) for gold, system, text in documents]
+    found = {evaluation: [compare(evaluation, *both) for both in sides] for evaluation in EVALUATIONS}
+    return {
+        evaluation: np.array([(one.tp, one.fp, one.fn) for one in rows], np.int64).reshape(-1, 3)
+        for evaluation, rows in found.items()
+    }
+
+
+def _rows(counts: Mapping[SetEvaluation, Ints]) -> Iterator[_Row]:
+    """Document by document."""
+    measures = [evaluation.measure for evaluation in EVALUATIONS]
+    columns = ([(tp, fp, fn) for tp, fp, fn in counts[evaluation].tolist()] for evaluation in EVALUATIONS)
+    return (dict(zip(measures, row, strict=True)) for row in zip(*columns, strict=True))
 
 
 def _evaluation(made: i2b2_report.SetReport) -> dict[str, Any]:
@@ -66,18 +99,9 @@ def _counts(made: i2b2_report.SetReport) -> dict[str, Any]:
     return {"tp": made.total.tp, "fp": made.total.fp, "fn": made.total.fn}
 
 
-def _per_note(
-    given: ProfileInput, gold: Tagged, system: Tagged, rows: _Rows
-) -> dict[str, dict[str, tuple[int, int, int]]]:
-    known = [note["identifier"] for note in given.notes or ()]
-    nothing = dict.fromkeys(EVALUATIONS, Counts())
-    return {
-        note: {
-            evaluation.measure: (counts.tp, counts.fp, counts.fn)
-            for evaluation, counts in rows.get(note, nothing).items()
-        }
-        for note in dict.fromkeys([*known, *gold.documents, *system.documents])
-    }
+def _per_note(known: Iterable[str], gold: Tagged, system: Tagged, rows: Mapping[str, _Row]) -> dict[str, _Row]:
+    nothing: _Row = dict.fromkeys((evaluation.measure for evaluation in EVALUATIONS), (0, 0, 0))
+    return {note: rows.get(note) or {**nothing} for note in dict.fromkeys([*known, *gold.documents, *system.documents])}
 
 
 def _warnings(gold: Tagged, system: Tagged) -> Iterator[str]:
@@ -115,3 +139,4 @@ class I2b2Scorer(OriginalScorer):
     description = "the i2b2 2014 track 1 scorer: 42 evaluations over tags with category and TYPE, micro and macro"
     source = "i2b2/UTHealth 2014 evaluation script"
     evaluate = staticmethod(evaluate)
+    evaluate_columns = staticmethod(evaluate_columns)

@@ -1,10 +1,11 @@
 """The report of the i2b2 2014 script: the numbers it makes of its counts, and how it prints them."""
 
-from collections.abc import Sequence
 from math import isnan, nan
 
+import numpy as np
 from msgspec import Struct
 
+from sandscore.annotations.columns import Floats, Ints
 from sandscore.records.counts import Counts
 
 _ROW = "{:<25}{:<15}{:<15}{:<20}"
@@ -44,17 +45,22 @@ class SetReport(Struct, frozen=True):
         return {name: None if isnan(value) else value for name, value in values.items()}
 
 
-def report(counts: Sequence[Counts]) -> SetReport:
-    """The numbers of one evaluation from each common document's counts; 0/0 counts as 0."""
-    total = sum(counts, Counts())
+def report(counts: Ints) -> SetReport:
+    """The numbers of one evaluation from each common document's hits, false ones and misses; 0/0 counts as 0."""
+    tp, fp, fn = counts.reshape(-1, 3).T
+    total = Counts(*counts.reshape(-1, 3).sum(axis=0).tolist())
     return SetReport(
         total,
         len(counts),
         total.precision or 0.0,
         total.recall or 0.0,
-        _mean([each.precision or 0.0 for each in counts]),
-        _mean([each.recall or 0.0 for each in counts]),
+        _mean(_ratios(tp, tp + fp)),
+        _mean(_ratios(tp, tp + fn)),
     )
+
+
+def _ratios(parts: Ints, wholes: Ints) -> Floats:
+    return np.divide(parts, wholes, out=np.zeros(len(parts)), where=wholes > 0)
 
 
 def harmonic(precision: float, recall: float, of_nothing: float) -> float:
@@ -80,11 +86,6 @@ def _with_deviation(value: tuple[float, float]) -> str:
     return f"{value[0]:.4} ({value[1]:.2})"
 
 
-def _mean(values: Sequence[float]) -> tuple[float, float]:
+def _mean(values: Floats) -> tuple[float, float]:
     """Mean and population standard deviation, summed as numpy sums, whose last digits show in print."""
-    if not values:
-        return nan, nan
-    import numpy as np
-
-    array = np.array(values)
-    return float(array.mean()), float(array.std())
+    return (float(values.mean()), float(values.std())) if len(values) else (nan, nan)

@@ -80,7 +80,7 @@ def compare(evaluation: SetEvaluation, gold: Contents, system: Contents) -> Coun
     if not wanted and not found:
         return _NOTHING
     if evaluation.equality == "relaxed":
-        return _compare_relaxed(wanted, found)
+        return compare_relaxed(wanted, found)
     ours, theirs = _keys(evaluation, wanted), _keys(evaluation, found)
     return Counts(len(ours & theirs), len(theirs - ours), len(ours - theirs))
 
@@ -139,7 +139,8 @@ def _has_partner(tag: I2b2Tag, others: Iterable[I2b2Tag]) -> bool:
     return any(abs(tag.end - other.end) <= TOLERANCE for other in others)
 
 
-def _compare_relaxed(gold: Iterable[I2b2Tag], system: Iterable[I2b2Tag]) -> Counts:
+def compare_relaxed(gold: Iterable[I2b2Tag], system: Iterable[I2b2Tag]) -> Counts:
+    """One document's counts where ends may differ by two characters."""
     wanted, found = distinct(gold), distinct(system)
     missed = _without_partner(wanted, found)
     spurious = _without_partner(found, wanted)

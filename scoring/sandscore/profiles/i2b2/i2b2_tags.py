@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from sandscore.annotations.input_files import Loaded
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.measures.note_documents import last_segment, resource_name
 from sandscore.task_table.task import I2b2Category, Task
@@ -29,7 +30,7 @@ TYPES: dict[str, tuple[str, ...]] = {
 }
 """The categories in the order in which the script reports them, with their valid TYPEs."""
 
-_ANY_CATEGORY = "PHI"
+ANY_CATEGORY = "PHI"
 _OWNER = {kind: category for category, kinds in TYPES.items() for kind in kinds}
 _NO_CATEGORY = I2b2Category("OTHER")
 """Where the table gives none: the script counts such tags under OTHER, and prints a WARNING about their TYPEs."""
@@ -103,6 +104,29 @@ def read_tags(records: Iterable[Any], task: Task, fault: type[OrganiserFault | P
     return tagged
 
 
+def tags_of(loaded: Loaded, role: str, task: Task) -> Tagged | None:
+    """The same of a file that was read as columns; None where they do not say where a record without tags stood."""
+    columns, dataset = loaded.columns[role], loaded.dataset
+    if task.type_field and task.type_field != task.label:
+        return None
+    known = _Kinds(task)
+    kinds = [known[label] for label in (*dataset.vocabulary.names, "")]
+    label, start, length = columns.label.tolist(), columns.start.tolist(), columns.length.tolist()
+    tagged, notes = Tagged(), {note: list[I2b2Tag]() for note in dict.fromkeys(columns.note.tolist())}
+    for note, (category, kind), begin, size in zip(
+        columns.note.tolist(), map(kinds.__getitem__, label), start, length, strict=True
+    ):
+        if category:
+            notes[note].append(I2b2Tag(category, kind, begin, begin + size))
+        else:
+            tagged.ignored += 1
+    if role == "gold" and len(notes) < len(loaded.entries[role]):
+        return None
+    notes |= {note: [] for note in sorted(loaded.entries[role]) if note not in notes}
+    tagged.documents = {dataset.ids[note]: tags for note, tags in notes.items()}
+    return tagged
+
+
 class _Kinds(dict[str, tuple[str, str]]):
     """Category and TYPE of each label, found out once."""
 
@@ -132,12 +156,12 @@ def _kind(label: str, task: Task) -> tuple[str, str]:
     if task.any_type:
         category, slash, kind = label.partition("/")
         if slash:
-            return (category if category in TYPES or category == _ANY_CATEGORY else ""), kind
+            return (category if category in TYPES or category == ANY_CATEGORY else ""), kind
         return _OWNER.get(upper(label), ""), label
     known = task.i2b2 or _NO_CATEGORY
     if known.type is not None:
         return known.category, upper(label or known.type) if task.type_field else known.type
-    if known.category == _ANY_CATEGORY:
+    if known.category == ANY_CATEGORY:
         return known.category, label
     return known.category, _spelt(known.category, label, task)
 
