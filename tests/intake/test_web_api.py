@@ -25,8 +25,6 @@ from sandscore.queue.queue_layout import edited_path
 from sandscore.queue.workspace import Workspace, open_workspace
 from sandscore.records.submission import Submission
 
-pytestmark = pytest.mark.slow
-
 GIVEN = annotations(RIGHT)
 NOON = datetime.datetime(2026, 11, 18, 12, 0, tzinfo=datetime.UTC)
 
@@ -79,6 +77,7 @@ def code(answer: Any) -> tuple[int, str]:
     return answer.status_code, told["code"]
 
 
+@pytest.mark.slow
 def test_from_a_file_to_a_score_and_what_the_team_is_told(door: Door, capsys: pytest.CaptureFixture[str]) -> None:
     answer = door.hand_in()
     assert answer.status_code == 201
@@ -311,6 +310,7 @@ def test_an_edit_of_the_challenge_holds_at_once_and_a_broken_one_not_at_all(
     assert "the edit is not used" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_invalid_file_is_taken_in_and_goes_after_thirty_days(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is parsed here; the worker says what is wrong. What was scored once stays."""
     from sandscore.intake import housekeeping
@@ -359,6 +359,7 @@ def test_headers_methods_and_log(door: Door) -> None:
     assert [line["status"] for line in lines][-3:] == [405, 404, 404]
 
 
+@pytest.mark.slow
 def test_receipts_prove_what_was_taken_in(door: Door, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = door.hand_in().json()
     run(["queue", "work", str(door.workspace.root), "--once"])

@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sandscore.annotations.input_files import Inputs, load_files
+from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.base.byte_sources import NamedBytes
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.measures.grapheme_clusters import clings, cluster_pattern
@@ -98,3 +101,16 @@ def test_folders_of_all_tasks(tmp_path: Path) -> None:
         task_files(tmp_path / "missing", tmp_path, {})
     with pytest.raises(UsageFault, match="no file that is called as a task is"):
         task_files(tmp_path, tmp_path, {})
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=20), min_size=1, max_size=8), st.data())
+def test_characters_beyond_latin(texts: list[str], data: st.DataObject) -> None:
+    """As Python counts them."""
+    gathered = GatheredTexts(4 * sum(map(len, texts)))
+    gathered.add(texts)
+    first = data.draw(st.integers(0, len(texts)))
+    numbers, points = gathered.all().beyond_latin(first, len(texts))
+    expected = [
+        (at, ord(one)) for at in range(first, len(texts)) for one in texts[at] if one >= "\u0300" or one == "\r"
+    ]
+    assert [*zip(numbers.tolist(), points.tolist(), strict=True)] == expected

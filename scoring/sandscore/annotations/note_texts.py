@@ -19,8 +19,8 @@ SPILL = 1 << 29
 _LOOKED_AT = 1 << 25
 _WIDEST = 4
 _TOGETHER = 1024
-_BEYOND_LATIN, _RETURN = 0xCC, 13
-"""The first byte of U+0300 in UTF-8."""
+_BEYOND_LATIN, _THREE, _FOUR, _RETURN = 0xCC, 0xE0, 0xF0, 13
+"""The first byte of U+0300 in UTF-8; of characters of three bytes, and of four."""
 
 
 class GatheredTexts:
@@ -140,15 +140,19 @@ class NoteTexts(Sequence[str]):
         joined = b"".join(part + b"\n" for part in found)
         return np.frombuffer(joined, np.uint8), np.array([*map(len, found)], np.int64)
 
-    def beyond_latin(self, first: int, last: int) -> Ints:
-        """Of these texts those with a character from U+0300 on, or with a carriage return."""
+    def beyond_latin(self, first: int, last: int) -> tuple[Ints, Ints]:
+        """The characters of these texts from U+0300 on, and carriage returns: whose they are, and as numbers."""
         begin, end = int(self._begin[first]), int(self._begin[last])
         self._passed(end - begin)
         written, ends = self._texts[begin:end], self._begin[first + 1 : last + 1] - begin
         odd = np.flatnonzero((written >= _BEYOND_LATIN) | (written == _RETURN))
-        found = np.zeros(last - first, bool)
-        found[np.searchsorted(ends, odd, side="right")] = True
-        return first + np.flatnonzero(found)
+        lead = written[odd].astype(np.int64)
+        more = np.select([lead >= _FOUR, lead >= _THREE, lead >= _BEYOND_LATIN], [3, 2, 1])
+        points = np.where(more > 0, lead & (0x3F >> more), lead)
+        for step in range(1, 4):
+            there = more >= step
+            points[there] = points[there] << 6 | written[odd[there] + step] & 0x3F
+        return first + np.searchsorted(ends, odd, side="right"), points
 
     @property
     def sizes(self) -> Ints:

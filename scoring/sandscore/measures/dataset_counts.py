@@ -147,7 +147,7 @@ def _kernel_counting(
     known = [rule for rule in rules if rule is not None]
     if len(known) != len(rules):
         return None
-    return kernel_counts(loaded, parts.files, known, labels_of(task, names), leaks.classes if leaks else None)
+    return kernel_counts(loaded, parts.files, known, labels_of(task, names), leaks.told if leaks else None)
 
 
 def _leak_tables(question: "LeakQuestion", found: list[CountedPart], loaded: Loaded) -> "list[LeakTable]":

@@ -85,7 +85,17 @@ class LeakQuestion(Struct, frozen=True):
     @property
     def on_columns(self) -> bool:
         """Whether the kernel cannot tell all of it."""
-        return any(plan.grid.unit != "chars" or plan.by_entity is not None for plan in self.plans)
+        return not all(map(_told, self.plans))
+
+    @property
+    def told(self) -> Ints | None:
+        """The classes of labels, where the kernel can tell some of it."""
+        return self.classes if any(map(_told, self.plans)) else None
+
+
+def _told(plan: LeakPlan) -> bool:
+    """Whether the kernel can tell it."""
+    return plan.grid.unit == "chars" and plan.by_entity is None
 
 
 class PartLeaks(Struct, frozen=True):

@@ -95,18 +95,33 @@ class ColumnOpen(Struct, frozen=True, dict=True):
 
     def _rows(self, group: Ints) -> OpenRows:
         """Of mentions in groups, those below 0 left out."""
-        cells = self.cells
+        cells, note = self.cells, self.cells.part.mentions.note
         room, kept = 1 + int(group.max(initial=0)), group >= 0
-        key = np.where(kept, cells.part.mentions.note * room + group, -1)
+        fresh = np.flatnonzero(np.diff(note, prepend=-1))
+        key = np.repeat(np.arange(len(fresh)) * room, np.diff(fresh, append=len(note))) + group
         keys = distinct(key[kept])[0]
-        place = np.where(kept, np.searchsorted(keys, key), -1)
+        place = np.full(len(note), -1)
+        place[kept] = positions_of(key[kept], keys, len(fresh) * room)
         is_open, gold = cells.sets(place, len(keys))
         counted = cells.counted & kept
         mentions, leaking, whole = (
             np.bincount(place[counted & which], minlength=len(keys))
             for which in (counted, cells.leaking, cells.open_sizes == cells.sizes)
         )
-        return OpenRows(keys // room, keys % room, gold, is_open, mentions, leaking, whole)
+        return OpenRows(note[fresh[keys // room]], keys % room, gold, is_open, mentions, leaking, whole)
+
+
+_DENSE = 1 << 23
+
+
+def positions_of(values: Ints, among: Ints, size: int) -> Ints:
+    """Where values below ``size`` stand among those that there are."""
+    if size > _DENSE:
+        return np.searchsorted(among, values)
+    table = np.empty(size, np.int64)
+    table[among] = np.arange(len(among))
+    found: Ints = table[values]
+    return found
 
 
 class OpenRooms:

@@ -92,10 +92,9 @@ def _code_points(written: Points) -> Points:
 
 def _clinging(texts: NoteTexts, first: int, notes: int) -> Iterator[tuple[int, int]]:
     """The notes in which a character may cling to its neighbour; in all others a grapheme is a code point."""
-    for number in texts.beyond_latin(first, first + notes).tolist():
-        points = texts.code_points(number, number + 1)
-        if any(map(clings, map(chr, distinct(points[(points >= _FIRST_MARK) | (points == _RETURN)])[0].tolist()))):
-            yield number - first, number - first + 1
+    numbers, points = texts.beyond_latin(first, first + notes)
+    for number in distinct(numbers[_are(points, clings)])[0].tolist():
+        yield number - first, number - first + 1
 
 
 def stretches(extents: Extents) -> Extents:
@@ -225,12 +224,18 @@ def plain_word(word: str) -> str:
 
 
 def _are(points: Points, kind: Callable[[str], bool]) -> Mask:
-    """Which characters are of a kind, each different one being asked once."""
-    there = np.flatnonzero(np.bincount(points, minlength=1))
-    table = np.zeros(int(there[-1]) + 1 if len(there) else 1, bool)
-    table[there] = [kind(chr(point)) for point in there.tolist()]
+    """Which characters are of a kind, each different one beyond ASCII being asked once."""
+    beyond = distinct(points[points >= _FIRST_BEYOND_ASCII])[0]
+    table = np.zeros(1 + max(_FIRST_BEYOND_ASCII, int(beyond[-1]) if len(beyond) else 0), bool)
+    table[:_FIRST_BEYOND_ASCII] = _ascii(kind)
+    table[beyond] = [kind(chr(point)) for point in beyond.tolist()]
     found: Mask = table[points]
     return found
+
+
+@cache
+def _ascii(kind: Callable[[str], bool]) -> Mask:
+    return np.array([kind(chr(point)) for point in range(_FIRST_BEYOND_ASCII)])
 
 
 def _are_blank(points: Points) -> Mask:
