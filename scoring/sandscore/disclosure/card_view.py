@@ -1,7 +1,9 @@
 """A score card as others may have it: with a row for each note, its totals, or not at all."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from sandscore.disclosure.released import Audience, Item, Released, passed
 from sandscore.records.disclosure_policy import DisclosurePolicy
@@ -31,7 +33,7 @@ def card_view(item: CardItem, _audience: Audience, policy: DisclosurePolicy) -> 
     shown = item.card if item.salt is None else published(item.card, item.salt)
     said = {name for name in item.hidden if getattr(shown, name) is not None}
     shown = shown.model_copy(update=dict.fromkeys(said)) if said else shown
-    return passed(item, shown, "card", _bits_of_notes(item.card))
+    return passed(item, shown, "card", _bits_of_notes(item.card), card_content(shown))
 
 
 def card_content(card: ReleasedCard) -> bytes:
@@ -46,7 +48,7 @@ def hides_notes(card: Scorecard) -> bool:
 
 def bits_of(numbers: Iterable[int]) -> float:
     """At most what so many natural numbers tell: the length of Elias' gamma code, which needs to know no bound."""
-    return math.fsum(2 * math.log2(number + 1) + 1 for number in numbers)
+    return math.fsum(often * (2 * math.log2(number + 1) + 1) for number, often in Counter(numbers).items())
 
 
 def _bits_of_totals(card: TotalsCard) -> float:
@@ -67,18 +69,24 @@ def _bits_of_totals(card: TotalsCard) -> float:
 _DOUBLE = 64.0
 
 
-def _by_patient(card: Scorecard) -> Iterator[Mapping[str, Mapping[str, tuple[int, ...]]]]:
+_Counts = Mapping[str, Mapping[str, tuple[int, ...]]]
+
+
+def _by_patient(card: Scorecard) -> Iterator[_Counts]:
     yield card.per_unit
     for table in card.slices.values():
         yield from (one.per_unit for one in table.slices.values())
     yield from (one.per_unit for one in card.robustness.values())
 
 
+def _numbers(table: _Counts) -> Iterator[int]:
+    rows = chain.from_iterable(of_one.values() for of_one in table.values())
+    return chain.from_iterable(rows)
+
+
 def _bits_of_notes(card: Scorecard) -> float:
     """Nothing else on the card is more than all of this, curve and errors aside: of these every number counts."""
-    bits = sum(bits_of(row) for rows in card.per_note.values() for row in rows.values())
-    for units in _by_patient(card):
-        bits += sum(bits_of(row) for rows in units.values() for row in rows.values())
+    bits = sum(bits_of(_numbers(table)) for table in (card.per_note, *_by_patient(card)))
     curve = card.confidence.curve if card.confidence and card.confidence.curve else []
     errors = card.errors.model_dump().values() if card.errors else ()
     return bits + 3 * _DOUBLE * len(curve) + bits_of(errors) + _bits_of_totals(totals_of(card))

@@ -26,11 +26,11 @@ class Item(Struct, Generic[_Shown], frozen=True, kw_only=True, tag=True):
     """The same that was said of another attempt is news."""
 
 
-def passed(item: Item[View], view: View, what: str, bits: float = 0.0) -> Released[View]:
-    """For the views of this room: ``view`` is what may leave, with at most so many bits in it."""
-    line = LedgerLine(
-        what=what, bits=bits, team=item.team, submission=item.submission, mark=f"{item.attempt}-{_mark(view)}"
-    )
+def passed(item: Item[View], view: View, what: str, bits: float = 0.0, content: bytes | None = None) -> Released[View]:
+    """For the views of this room: ``view`` is what may leave, with at most so many bits in it. ``content``: its bytes,
+    where it is long and somebody writes them faster than anybody would."""
+    mark = f"{item.attempt}-{_mark(_encoded(view) if content is None else content)}"
+    line = LedgerLine(what=what, bits=bits, team=item.team, submission=item.submission, mark=mark)
     return Released(view, line, SEAL)
 
 
@@ -65,8 +65,8 @@ def byte_bits(view: object) -> float:
     return 8.0 * len(_encoded(view))
 
 
-def _mark(view: object) -> str:
-    return hashlib.sha256(_encoded(view)).hexdigest()[:_MARK]
+def _mark(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:_MARK]
 
 
 def _encoded(view: object) -> bytes:

@@ -35,6 +35,7 @@ from sandscore.records.board import Board, BoardRules
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import read_record
 from sandscore.records.released_view import Audience, LedgerLine, PackedView, Released, lines_of
+from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import keyed_gold, with_keyed_gold
 from sandscore.site.board_files import references
 from sandscore.site.publication import PublicationSettings, publish
@@ -75,10 +76,11 @@ def rebuild(
     log = PublicLog(workspace)
     log.begin()
     positions = log.follow(accepted)
+    known = dict[str, RankedCard]()
     for group in groups(workspace, submissions, warnings):
         try:
             feedback |= waiting_views(workspace, group)
-            _board(workspace, group, log, positions)
+            known |= _board(workspace, group, log, positions)
         except ParticipantFault as fault:
             warnings.append(f"the board of {group.slug} stays as it was: {fault}; {_way_out(workspace)}")
         except OrganiserFault as fault:
@@ -87,7 +89,7 @@ def rebuild(
     _withdraw(workspace)
     boards = list(versions(workspace))
     if boards:
-        _publish(workspace, boards)
+        _publish(workspace, boards, known)
     lines = tuple(pending_lines(workspace))
     return BoardsAnswer(tuple(str(board) for board in boards), feedback, tuple(warnings), lines)
 
@@ -159,10 +161,10 @@ def shown(group: BoardGroup, most: int) -> list[ScoredSubmission]:
     return list(best.values())[:most]
 
 
-def _publish(workspace: Workspace, boards: Sequence[Path]) -> None:
+def _publish(workspace: Workspace, boards: Sequence[Path], known: Mapping[str, RankedCard]) -> None:
     """The site is all ours: where it does not know itself any more (its writer was killed), it is made anew."""
     log = os.path.relpath(public_path(workspace.root, LOG), workspace.site)
-    settings = PublicationSettings(workspace.challenge, log=Path(log).as_posix())
+    settings = PublicationSettings(workspace.challenge, log=Path(log).as_posix(), known=known)
     try:
         publish(boards, workspace.site, settings)
     except UsageFault:
@@ -197,14 +199,15 @@ def _log_board(workspace: Workspace, group: BoardGroup, board: Board, log: Publi
     log.board(group.task, group.phase, json.loads(as_json(board)), scored)
 
 
-def _board(workspace: Workspace, group: BoardGroup, log: PublicLog, positions: Positions) -> None:
-    """Ranked from the organiser's exact cards; what everybody may have of board and cards is written."""
+def _board(workspace: Workspace, group: BoardGroup, log: PublicLog, positions: Positions) -> dict[str, RankedCard]:
+    """Ranked from the organiser's exact cards; what everybody may have of board and cards is written. Its cards as
+    they were released, by the SHA-256 of their bytes: none where the board stays."""
     members = shown(group, workspace.settings.board_rows)
     policy = policy_in(workspace, group.task, group.phase)
     stamp = _stamp(workspace, members, policy)
     place, stamped = workspace.boards / f"{group.slug}.json", _stamp_file(workspace, group)
     if place.exists() and stamped.exists() and stamped.read_text(encoding="ascii") == stamp:
-        return
+        return {}
     workspace.boards.mkdir(parents=True, exist_ok=True)
     salt = read_salt(workspace.salt)
     board, entries = exact_board(workspace, group, log)
@@ -220,15 +223,21 @@ def _board(workspace: Workspace, group: BoardGroup, log: PublicLog, positions: P
     _log_board(workspace, group, made.board.view, log, positions)
     log.publish()
     _note_lines(workspace, policy, [made.board, *(card.released for card in made.cards.values())])
+    known: dict[str, RankedCard] = {}
     for card in made.cards.values():
-        if card.released.view is not None:
+        if (view := card.released.view) is not None:
+            content = card_content(view)
             workspace.cards.mkdir(parents=True, exist_ok=True)
-            write_page(workspace.cards / names[card.entry.sha256], card_content(card.released.view))
+            write_page(workspace.cards / names[card.entry.sha256], content)
+            if isinstance(view, Scorecard):
+                sha256 = hashlib.sha256(content).hexdigest()
+                known[sha256] = replace(card.entry, card=view, sha256=sha256)
     _keep_older(place, made.board.view)
     write_page(place, as_json(made.board.view).encode())
     stamped = _stamp_file(workspace, group)  # the folder may have been moved since
     with writing(stamped):
         write_file(stamped, stamp.encode(), mode=OWNER_FILE)
+    return known
 
 
 def exact_board(workspace: Workspace, group: BoardGroup, log: PublicLog) -> tuple[Board, dict[str, RankedCard]]:

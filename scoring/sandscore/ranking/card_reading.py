@@ -166,10 +166,11 @@ def _follows(said: AnnotatorAgreement) -> bool:
 
 
 def _refuse_wrong_sum(card: Scorecard, name: str, path: str) -> None:
-    rows = [row for _, row in rows_of(card, name)]
+    rows = [rows[name] for table in (card.per_note, card.per_unit) for rows in table.values() if name in rows]
     if any(name in note for note in card.per_note.values()) and any(name in unit for unit in card.per_unit.values()):
         raise ParticipantFault(f"{path}: {one_line(name)} stands in 'per_note' and in 'per_unit'")
-    if any(not 0 <= number <= LARGEST_COUNT for row in rows for number in row):
+    numbers = [*chain.from_iterable(rows)]
+    if min(numbers, default=0) < 0 or max(numbers, default=0) > LARGEST_COUNT:
         raise ParticipantFault(f"{path}: per_note counts of {one_line(name)} must be whole numbers from 0")
     score, sums = card.measures[name], [sum(column) for column in zip(*rows, strict=True)]
     if isinstance(score, FormulaScore | RatioScore):

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import math
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -374,8 +375,9 @@ def _general(counted: "CountedGeneral") -> AnyScore:
 def published(card: Scorecard, salt: bytes) -> Scorecard:
     """The card with note and patient ids replaced by keyed hashes, in the same order."""
 
+    @cache
     def hidden(name: str) -> str:
-        return hmac.new(salt, name.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:_SHOWN_OF_ID]
+        return hmac.digest(salt, name.encode("utf-8", "surrogatepass"), "sha256").hex()[:_SHOWN_OF_ID]
 
     return card.model_copy(
         update={

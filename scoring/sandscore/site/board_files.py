@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict
 
 from sandscore.base.errors import MissingFile, ParticipantFault
@@ -23,6 +24,8 @@ from sandscore.records.scorecard import ConfidenceCurve, ErrorKinds, MeasureScor
 from sandscore.records.totals_card import TotalsCard
 from sandscore.site.safety_lane import NoteLeak, note_leak
 from sandscore.site.site_folder import file_name
+
+NO_CARDS: Mapping[str, RankedCard] = {}
 
 
 class CardFacts(BaseModel):
@@ -141,16 +144,19 @@ def _of(read: ReadBoard, row: Row) -> Mapping[str, FoundCard]:
 
 
 def _shown(content: bytes, path: str) -> ShownCard:
-    facts = read_record(CardFacts, content, path, "a score card", ParticipantFault)
+    """Of bytes that were read, or written, as a card before."""
+    with refusing(path, "a score card", ParticipantFault):
+        facts = CardFacts.model_validate_json(content)
     leak = note_leak(facts.note_leak, facts.per_note if facts.agreement is None else {}, facts.units)
     return ShownCard(content, facts.model_copy(update={"per_note": {}, "units": {}}), leak)
 
 
-def read_board(path: Path) -> ReadBoard:
-    """The board in a file, and those of its cards that lie beside it or where it names them."""
+def read_board(path: Path, known: Mapping[str, RankedCard] = NO_CARDS) -> ReadBoard:
+    """The board in a file, and those of its cards that lie beside it or where it names them. What bytes of a SHA-256
+    among the ``known`` say is not read again."""
     board = read_record(Board, file_content(path), path, "a board", ParticipantFault)
     _refuse_repetition(board.rows, path)
-    cards = {row.submission: _cards(row, path.parent) for row in board.rows}
+    cards = {row.submission: _cards(row, path.parent, known) for row in board.rows}
     return ReadBoard(board, str(path), {name: found for name, found in cards.items() if found})
 
 
@@ -168,16 +174,19 @@ def _refuse_repetition(rows: Sequence[Row], path: Path) -> None:
         raise ParticipantFault(f"{path}: two rows are called {twice!r}")
 
 
-def _cards(row: Row, folder: Path) -> dict[str, FoundCard]:
-    return {name: card for name, named in references(row).items() if (card := _card(named, folder)) is not None}
+def _cards(row: Row, folder: Path, known: Mapping[str, RankedCard]) -> dict[str, FoundCard]:
+    found = {name: _card(named, folder, known) for name, named in references(row).items()}
+    return {name: card for name, card in found.items() if card is not None}
 
 
-def _card(reference: CardReference, folder: Path) -> FoundCard | None:
+def _card(reference: CardReference, folder: Path, known: Mapping[str, RankedCard]) -> FoundCard | None:
     named = Path(reference.path)
     content = _content([folder / named, folder / "cards" / named.name, named], reference.sha256)
     if content is None:
         return None
     where = one_line(reference.path)
+    if (same := known.get(reference.sha256)) is not None:
+        return FoundCard(content, replace(same, path=where, listed=Path(where).as_posix()))
     return FoundCard(content, totals_card(content, where) or card_entry(content, where))
 
 

@@ -1,7 +1,7 @@
 """``publish``: boards in, a folder of pages out."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,11 @@ from sandscore.attestation.signing_keys import SignerKey
 from sandscore.base.errors import UsageFault
 from sandscore.disclosure.policy_choice import policy_for
 from sandscore.ranking.board_exports import as_csv, as_json, as_markdown
+from sandscore.ranking.card_reading import RankedCard
 from sandscore.records.challenge import CardRule, Challenge
 from sandscore.records.disclosure_policy import lowered
 from sandscore.records.withheld_fields import policy_on
-from sandscore.site.board_files import ReadBoard, ShownBoard, read_board, references, shown_board
+from sandscore.site.board_files import NO_CARDS, ReadBoard, ShownBoard, read_board, references, shown_board
 from sandscore.site.page_templates import page
 from sandscore.site.plots.plot_library import as_it_comes
 from sandscore.site.site_folder import Written, board_names, write_site
@@ -37,6 +38,8 @@ class PublicationSettings(Struct, frozen=True):
     sign: SignerKey | None = None
     log: str | None = None
     url: str | None = None
+    known: Mapping[str, RankedCard] = NO_CARDS
+    """Cards that were read, or made, just now, by the SHA-256 of their bytes."""
 
 
 def publish(boards: Sequence[Path], site: Path, settings: PublicationSettings | None = None) -> Written:
@@ -46,7 +49,7 @@ def publish(boards: Sequence[Path], site: Path, settings: PublicationSettings | 
     is shown, the others mark in its history where gold or harness changed.
     """
     chosen = settings or PublicationSettings()
-    read = _versions([read_board(path) for path in boards])
+    read = _versions([read_board(path, chosen.known) for path in boards])
     names = board_names([versions[-1].board for versions in read])
     pages = [_shown(names, at, versions, chosen) for at, versions in enumerate(read)]
     slugs = [shown.slug for shown in pages]
