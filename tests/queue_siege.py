@@ -21,10 +21,11 @@ from dask_cluster import Cluster
 from queue_band import Band
 from queue_samples import CHALLENGE, HALF, HIDDEN, RIGHT, WRONG_PLACE, hand_in, opened, queue, with_home
 
+from sandscore.base.process_identity import gone
 from sandscore.queue.homes.sqlite.sqlite_database import FILE, back_up
 from sandscore.queue.queue_layout import private_path
 from sandscore.queue.workspace import Workspace
-from sandscore.records.submission import Submission
+from sandscore.records.submission import Status, Submission
 
 PATIENT = f"{CHALLENGE}[quota.failures]\nday = 1000000\n"
 SCORES = {"right": 1.0, "half": 0.8}
@@ -98,6 +99,8 @@ class Siege:
         back_up(self.workspace.root, backup)
         while self.band.kills < kills:
             self.band.muster(workers)
+            if self.random.random() < 0.5:
+                self._until_busy()
             time.sleep(self.random.uniform(0.0, 1.2))
             self.strike()
             for _ in range(self.random.randrange(12)):
@@ -109,6 +112,17 @@ class Siege:
             if self.random.random() < 0.04:
                 self.restore(backup)
         self.band.end()
+
+    def _until_busy(self, seconds: float = 10.0) -> None:
+        """Where the machine is busy all workers would otherwise die at their start, and none over anything."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            with opened(self.workspace) as database, database.reading() as connection:
+                found = connection.execute("SELECT status, owner FROM submission").fetchall()
+            left = [(status, owner) for status, owner in found if not Status(status).final]
+            if not left or any(status != Status.RECEIVED and not gone(owner) for status, owner in left):
+                break
+            time.sleep(0.05)
 
     def strike(self) -> None:
         self.band.strike()

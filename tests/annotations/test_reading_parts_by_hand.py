@@ -346,11 +346,13 @@ def test_pieces_and_labels(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("spill", [100, 2])
 @pytest.mark.parametrize("words", [[1, 2], None])
-def test_blocks_become_one(monkeypatch: pytest.MonkeyPatch, spill: int, words: list[int] | None) -> None:
+@pytest.mark.parametrize("rest", [0, 0.5, 7])
+def test_blocks_become_one(monkeypatch: pytest.MonkeyPatch, spill: int, words: list[int] | None, rest: float) -> None:
+    """Whatever is believed to follow: less, as much, or more than does."""
     monkeypatch.setattr(column_builder, "SPILL", spill)
     gathered = Gathered()
     for first in (0, 10):
-        gathered.add(placed((first, 1, 2, 0), (first + 1, 3, 4, -1), words=words))
+        gathered.add(placed((first, 1, 2, 0), (first + 1, 3, 4, -1), words=words), rest)
     assert gathered.size == 4
     assert (gathered.kept is None) is (spill == 100)
     whole = gathered.columns()

@@ -116,3 +116,10 @@ def test_of_causes_on_hidden_notes_those_of_the_file_alone_are_told() -> None:
         ProblemsItem(problems=PROBLEMS, counts={"text-mismatch": 412}), Audience.TEAM, policy("notes and gold hidden")
     )
     assert hidden.line.bits > silent.line.bits
+
+
+def test_the_reason_on_hidden_notes_has_codes_about_how_often_and_no_missing_note() -> None:
+    """37 is nearer to 50 than to 20; that notes are missed, and how often a text does not fit, is told of none."""
+    counts = {"schema": 37, "text-mismatch": 5, "missing-note": 12}
+    told = seen(ReasonItem(sentence="note n1: …", counts=counts), "notes and gold hidden")
+    assert told == "the submission is not valid: does-not-fit-notes, schema 50"

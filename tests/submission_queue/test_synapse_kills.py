@@ -30,7 +30,7 @@ def killed_worker(queue: Queue, folder: Path, after: int) -> None:
             os.kill(worker.pid, signal.SIGKILL)
 
     queue.standin.before = kill
-    assert worker.wait(60) == -signal.SIGKILL
+    assert worker.wait(300) == -signal.SIGKILL
     queue.standin.before = None
 
 

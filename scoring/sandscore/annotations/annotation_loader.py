@@ -205,13 +205,14 @@ class AnnotationLoader:
         self._entries = NoteJoin(dataset, findings, self._pointer)
         self._entities = EntityNumbers(dataset.entities)
         self.shortest = shortest_record(task)
-        self._counted = 0
+        self._counted = self._bytes = self._taken = 0
         self._plain = True
         library = kernel()
         self._quick = AnnotationReader(library, task, dataset, want_tokens=want_tokens) if library else None
 
     def load(self, data: memoryview, *, missing: Severity | None = None, progress: Progress = quiet) -> Columns:
         """All the annotations that could be read; what is wrong is in the findings."""
+        self._bytes = len(data)
         decoder = Decoder(lambda: record_type(self._task, exact=True), lambda: record_type(self._task))
         try:
             walk(data, decoder, ("annotationSource", self._task.array), self, progress, self.at_once)
@@ -254,8 +255,13 @@ class AnnotationLoader:
             return 0
         numbers = self._entries.numbers(block, number)
         self._places.add_run(number, self._gathered.size + np.cumsum(block.sizes, dtype=np.int64) - block.sizes)
-        self._keep(block.columns(numbers), block.misplaced(notes, numbers), block.clashes(numbers))
+        self._keep(block.columns(numbers), block.misplaced(notes, numbers), block.clashes(numbers), self._rest(data))
         return len(numbers)
+
+    def _rest(self, block: memoryview) -> float:
+        """How many times as much as a block holds is still to be read."""
+        self._taken += len(block)
+        return max(0, self._bytes - self._taken) / len(block)
 
     def accept(self, records: list[Any], data: memoryview, number: int) -> bool:
         """Records the quick decoder made; False where they hold a wrong label or a key twice."""
@@ -365,7 +371,9 @@ class AnnotationLoader:
         )
         self._keep(part, {i: texts[i] for i in sorted(wrong)})
 
-    def _keep(self, part: Columns, wrong: dict[int, str], clashing: tuple[Small, Small, Small] | None = None) -> None:
+    def _keep(
+        self, part: Columns, wrong: dict[int, str], clashing: tuple[Small, Small, Small] | None = None, rest: float = 0
+    ) -> None:
         """Columns of annotations, the texts of those whose text and span do not agree, and what is known to clash."""
         for i, text in wrong.items():
             note, start, length = (int(column[i]) for column in (part.note, part.start, part.length))
@@ -373,7 +381,7 @@ class AnnotationLoader:
         repeats, overlaps = clashes(part, self._gathered.size, clashing)
         self._repeats.add(repeats)
         self._overlaps.add(overlaps)
-        self._gathered.add(part)
+        self._gathered.add(part, rest)
 
     def _pointer(self, record: int, *path: str | int) -> str:
         return pointer(path if self._one_note else (record, *path))

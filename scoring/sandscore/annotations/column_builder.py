@@ -11,6 +11,8 @@ from sandscore.base.column_files import Spool, small_pages
 SPILL = 1 << 21
 """Annotations that memory holds."""
 _ALL = 1 << 62
+_SPARE = 1.03
+"""Blocks differ a little in how many annotations they have."""
 KINDS: dict[str, type[np.generic]] = dict.fromkeys(
     ("note", "start", "length", "label", "text", "words", "begin", "size"), np.int32
 ) | {"confidence": np.float64}
@@ -24,44 +26,56 @@ class Gathered:
 
     def __init__(self, *, shared: bool = False, spilling: bool = True) -> None:
         self._most = SPILL if spilling else _ALL
-        self._parts: dict[str, list[NDArray[Any]]] = {name: [np.zeros(0, kind)] for name, kind in KINDS.items()}
+        self._rooms: dict[str, NDArray[Any]] = {name: np.zeros(0, kind) for name, kind in KINDS.items()}
+        self._used = dict.fromkeys(KINDS, 0)
         self._spools = {name: Spool() for name in KINDS} if shared else {}
         self._spilling = False
         self.size = 0
 
-    def add(self, part: Columns) -> None:
-        """Another block."""
+    def add(self, part: Columns, rest: float = 0) -> None:
+        """Another block, to be copied; ``rest``: about so many times as much will follow."""
         self.size += len(part)
         for name, column in _flat(part).items():
             if column is None:
-                self._parts.pop(name, None)
-            elif name in self._parts:
-                self._parts[name].append(column)
-        if self.size > self._most:
+                self._rooms.pop(name, None)
+            elif self._spilling and name in self._rooms:
+                self._spools[name].append(column)
+            elif name in self._rooms:
+                self._put(name, column, rest)
+        if self.size > self._most and not self._spilling:
             self._spill()
 
     def columns(self) -> Columns:
-        """All blocks as one; what was gathered is let go of, column by column, so that nothing is held twice."""
+        """All blocks as one."""
         if self._spilling:
             return self.spilled(self.kept or ())
-        return _columns({name: _emptied(parts) for name, parts in self._parts.items()})
+        return _columns({name: room[: self._used[name]] for name, room in self._rooms.items()})
 
     @property
     def kept(self) -> tuple[str, ...] | None:
         """The columns that are in files; None where nothing is."""
-        return tuple(self._parts) if self._spilling else None
+        return tuple(self._rooms) if self._spilling else None
 
     def spilled(self, kept: tuple[str, ...]) -> Columns:
         """All blocks as one, out of the files, whoever wrote them."""
         return _columns({name: self._spools[name].column(KINDS[name]) for name in kept})
 
+    def _put(self, name: str, column: NDArray[Any], rest: float) -> None:
+        """Behind what is there; room for what follows costs nothing until it is written to."""
+        room, used = self._rooms[name], self._used[name]
+        self._used[name] = needed = used + len(column)
+        if needed > len(room):
+            wanted = max(needed + min(int(len(column) * rest * _SPARE), SPILL), 2 * used)
+            self._rooms[name] = small_pages(wanted, room.dtype)
+            self._rooms[name][:used] = room[:used]
+        self._rooms[name][used:needed] = column
+
     def _spill(self) -> None:
         self._spilling = True
-        for name, parts in self._parts.items():
+        for name, room in self._rooms.items():
             spool = self._spools.get(name) or self._spools.setdefault(name, Spool())
-            for part in parts:
-                spool.append(part)
-            parts.clear()
+            spool.append(room[: self._used[name]])
+            self._rooms[name] = room[:0].copy()
 
 
 def _flat(part: Columns) -> dict[str, NDArray[Any] | None]:
@@ -82,9 +96,3 @@ def _flat(part: Columns) -> dict[str, NDArray[Any] | None]:
 def _columns(found: dict[str, NDArray[Any]]) -> Columns:
     tokens = Tokens(found.pop("words"), found.pop("begin"), found.pop("size")) if "words" in found else None
     return Columns(**found, tokens=tokens)
-
-
-def _emptied(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    whole = np.concatenate(parts, out=small_pages(sum(map(len, parts)), parts[0].dtype))
-    parts.clear()
-    return whole

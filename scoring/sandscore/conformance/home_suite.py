@@ -7,6 +7,7 @@ two homes opened on one queue; an answer that was lost is a call made again with
 import asyncio
 import datetime
 import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -115,29 +116,32 @@ async def many_workers_at_once_share_without_overlap(bench: HomeBench) -> None:
 
 
 async def threads_with_homes_of_their_own_share_without_overlap(bench: HomeBench) -> None:
-    """Each takes and commits until nothing is left, as workers do."""
-    queue = bench.queue()
+    """Each takes and commits until nothing is left, as workers do; where one has failed the others need not go on."""
+    queue, over, ended = bench.queue(), threading.Event(), list[str]()
     ids = sorted(queue.hand_in() for _ in range(8))
 
-    async def drain(owner: str) -> list[str]:
-        mine = []
+    async def drain(owner: str) -> None:
         async with queue.opened() as seat:
-            while await seat.home.seconds_until_claimable() is not None:
+            while not over.is_set() and await seat.home.seconds_until_claimable() is not None:
                 for one in await seat.home.claimable(2):
                     claim = await seat.home.claim(one, owner, LONG)
                     if claim is not None:
                         assert await seat.home.commit(claim, INVALID) is Committed.DONE
-                        mine.append(claim.submission.id)
+                        ended.append(claim.submission.id)
+                if len(ended) >= len(ids):
+                    break
                 await asyncio.sleep(0.01)
-        return mine
 
-    def work(owner: str) -> list[str]:
-        return asyncio.run(asyncio.wait_for(drain(owner), 60))
+    def work(owner: str) -> None:
+        try:
+            asyncio.run(asyncio.wait_for(drain(owner), 60))
+        finally:
+            over.set()
 
     loop = asyncio.get_running_loop()
     with ThreadPoolExecutor(3) as pool:
-        done = await asyncio.gather(*(loop.run_in_executor(pool, work, f"w{number}") for number in range(3)))
-    assert sorted(one for mine in done for one in mine) == ids
+        await asyncio.gather(*(loop.run_in_executor(pool, work, f"w{number}") for number in range(3)))
+    assert sorted(ended) == ids
     async with queue.opened() as seat:
         assert {(one.status, one.attempt) for one in await seat.home.submissions()} == {(Status.INVALID, 1)}
 

@@ -56,15 +56,15 @@ class KernelBlock(msgspec.Struct, frozen=True):
         return self.room.held["per_record"][: self.room.rows.records]
 
     def columns(self, numbers: Small) -> Columns:
-        """All annotations, their notes having these numbers."""
-        copied, rows, tokens = self.room.copied, self.room.rows.rows, self.room.rows.tokens
-        words = Tokens(copied("words", rows), copied("begin", tokens), copied("size", tokens)) if self.split else None
+        """All annotations, their notes having these numbers; until the next block is read."""
+        held, rows, tokens = self.room.held, self.room.rows.rows, self.room.rows.tokens
+        words = Tokens(held["words"][:rows], held["begin"][:tokens], held["size"][:tokens]) if self.split else None
         return Columns(
             note=np.repeat(numbers, self.sizes),
-            start=copied("start", rows),
-            length=copied("length", rows),
-            label=copied("label", rows),
-            confidence=copied("confidence", rows),
+            start=held["start"][:rows],
+            length=held["length"][:rows],
+            label=held["label"][:rows],
+            confidence=held["confidence"][:rows],
             tokens=words,
         )
 

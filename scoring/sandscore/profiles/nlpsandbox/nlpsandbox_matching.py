@@ -159,9 +159,10 @@ def compare_spans(spans: NoteSpans, loaded: Loaded, where: EntryColumns, release
     typed, texts = where.stored_type == where.label, loaded.dataset.texts
     if texts is None:
         return None
-    sides, both = [], (spans.gold, spans.predictions)
-    for absent, role, side in zip((-1, -2), ("gold", "predictions"), both, strict=True):
-        words = TextParts(*texts.parts(side.note, side.start, side.length))
+    sides, both, pieces = [], (spans.gold, spans.predictions), spans.words or (None, None)
+    for absent, role, side, known_pieces in zip((-1, -2), ("gold", "predictions"), both, pieces, strict=True):
+        found = None if known_pieces is None else known_pieces.of(np.arange(len(side.note)))
+        words = TextParts(*texts.parts(side.note, side.start, side.length), found)
         known = side.label if typed else np.full(len(side.label), -1)
         notes = [spans.ids[number] for number in loaded.entries[role]]
         kinds = np.where(known < 0, absent, known + _NULL + 1)

@@ -21,10 +21,14 @@ _DOUBLED = bytes(code | 32 if chr(code | 32) in "mnt" else 0 for code in range(2
 
 
 class TextParts(Struct, frozen=True):
-    """Texts end to end in UTF-8 with a line feed behind each, and how many bytes each has without it."""
+    """Texts end to end in UTF-8 with a line feed behind each, and how many bytes each has without it.
+
+    ``pieces`` are all that stands between white space, where that is known: the number of a text, offset and length.
+    """
 
     written: Codes
     sizes: Integers
+    pieces: tuple[Integers, Integers, Integers] | None = None
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "TextParts":
@@ -82,17 +86,16 @@ def treebank_words(parts: TextParts, split: Split) -> TextWords:
     doubled[_text_at(begins, _doubled(written))] = True
     some = np.flatnonzero(doubled & ~ruled)
     ruled[some] = [WORDS.search(text) is not None for text in parts.texts(some)]
-    start, end = _runs(written)
-    text = _text_at(begins, start)
+    text, offset, length = parts.pieces or _pieces(written, begins)
     numbers = np.flatnonzero(ruled)
     if len(numbers):
         plain = ~ruled[text]
-        start, end, text = start[plain], end[plain], text[plain]
+        text, offset, length = text[plain], offset[plain], length[plain]
     others = _ruled_words(parts, numbers, split)
     return TextWords(
         np.concatenate((text, others.text)),
-        np.concatenate((start - begins[text], others.offset)),
-        np.concatenate((end - start, others.length)),
+        np.concatenate((offset, others.offset)),
+        np.concatenate((length, others.length)),
         others.misplacing,
     )
 
@@ -127,8 +130,10 @@ def _doubled(written: bytes) -> Integers:
     return np.flatnonzero((letters[1:] == letters[:-1]) & (letters[1:] > 0))
 
 
-def _runs(written: bytes) -> tuple[Integers, Integers]:
-    """Where runs of other than white space begin and end; the last text ends with some."""
+def _pieces(written: bytes, begins: Integers) -> tuple[Integers, Integers, Integers]:
+    """Runs of other than white space; the last text ends with some."""
     space = _among(written, _WHITE_SPACE)
     edges = np.flatnonzero(np.concatenate((~space[:1], space[1:] != space[:-1])))
-    return edges[::2], edges[1::2]
+    start, end = edges[::2], edges[1::2]
+    text = _text_at(begins, start)
+    return text, start - begins[text], end - start

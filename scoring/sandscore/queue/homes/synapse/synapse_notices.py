@@ -76,7 +76,7 @@ class Mailbox:
             wait = self._session.budget.wait_for_message()
             if wait > 0 or not await self._next():
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._woken(wait), max(wait, _LOOK_SECONDS))
+                    await asyncio.wait_for(self._woken(wait), wait if wait > 0 else _LOOK_SECONDS)
 
     async def _woken(self, wait: float) -> None:
         """A message more brings no turn nearer; the end of the worker does."""
