@@ -1,7 +1,7 @@
 """What measures of leaks cost beside scoring without them: ``python benchmarks/leak_speed.py [NOTES] [ROUNDS]``.
 
-CPU time of loading and scoring the same files in one process, turn by turn; ratios of minima. Code points were to cost
-at most a tenth more, content and graphemes at most as much again; since the kernel counts all but leaks, they do not.
+CPU time of loading and scoring the same files in one process, turn by turn; ratios of minima. Code points may cost at
+most a tenth more, content and graphemes at most as much again.
 """
 
 import sys

@@ -58,10 +58,11 @@ def told(workspace: Workspace, capsys: pytest.CaptureFixture[str]) -> list[objec
 
 
 def test_a_restored_queue_is_the_queue(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    practice = tmp_path / "here" / "practice"
+    practice = tmp_path / "here" / "challenge" / "practice"
     practice.mkdir(parents=True)
-    (practice / "notes.json").write_text('{"notes": [{"name": "p1", "text": "On 3 May."}]}', encoding="utf-8")
-    workspace = queue(tmp_path / "here", HIDDEN, practice={"": str(practice)})
+    (practice / "notes.json").write_text('[{"identifier": "p1", "text": "On 3 May."}]', encoding="utf-8")
+    workspace = queue(tmp_path / "here", HIDDEN.replace('"hidden",', '"hidden", practice = "practice/",', 1))
+    assert workspace.settings.practice, "there is something to move"
     for spans, team in ((RIGHT, "A"), (HALF, "B"), (WRONG_PLACE, "C")):
         hand_in(workspace, spans, team)
     open_elsewhere = sqlite3.connect(workspace.private / FILE)

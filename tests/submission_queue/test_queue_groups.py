@@ -9,15 +9,18 @@ import asyncio
 import hashlib
 import json
 import shutil
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from python_images import PythonImages
 from queue_samples import annotations, opened, with_home
 
 import sandscore as ss
 from sandscore.cli.main import run
+from sandscore.containers.engines.docker.docker_engine import docker_client
 from sandscore.queue.attempt_files import card_name
 from sandscore.queue.children.child_messages import RunAnswer, RunnerRequest, SubmissionRunRequest
 from sandscore.queue.homes.sqlite.sqlite_admin import submit
@@ -32,8 +35,22 @@ from sandscore.records.run_record import Outcome, RunRecord
 from sandscore.records.scorecard import Scorecard
 from sandscore.records.submission import Submission
 
+CAREFUL = r"""
+import json, re
+notes = json.load(open("/input/notes.json"))
+def found(note):
+    dates = [*re.finditer(r"\d\d/\d\d/\d{4}", note["text"])]
+    clinic = note.get("note_name", note["identifier"]).rpartition("/")[2][0]
+    dates = dates if clinic == "a" else dates[: 0 if note["text"].isupper() else 1]
+    return [{"start": one.start(), "length": 10, "text": one[0]} for one in dates]
+entries = [{"annotationSource": {"resourceSource": {"name": note.get("note_name", note["identifier"])}},
+            "textDateAnnotations": found(note)} for note in notes]
+json.dump(entries, open("/output/predictions.json", "w"))
+"""
+"""Finds what FOUND says, and in capitals what IN_CAPITALS says."""
 IMAGE = "sha256:" + "0" * 64
 FINISHED = RunAnswer(Outcome.FINISHED)
+ROOT = Path(__file__).resolve().parents[2]
 NORTH, SOUTH = ([f"{clinic}{number}" for number in range(12)] for clinic in ("a", "b"))
 BOTH = [(8, "10/26/2020"), (23, "10/27/2020")]
 GOLD = dict.fromkeys([*NORTH, *SOUTH], BOTH)
@@ -76,13 +93,22 @@ def perturb(folder: Path) -> None:
     shutil.rmtree(gold)
 
 
-def made(tmp_path: Path, challenge: Path, data: str = DATA) -> Workspace:
+def made(tmp_path: Path, challenge: Path, data: str = DATA, *more: str) -> Workspace:
     shutil.copytree(challenge, tmp_path / "challenge")
     rules = tmp_path / "challenge/challenge.toml"
     rules.write_text(CHALLENGE % data, encoding="utf-8")
-    words = ["--challenge", str(rules), "--first-wait", "0.05", "--lease", "1"]
+    words = ["--challenge", str(rules), "--first-wait", "0.05", "--lease", "1", *more]
     assert run(["queue", "init", str(tmp_path / "queue"), *words]) == 0
     return open_workspace(tmp_path / "queue")
+
+
+@pytest.fixture(scope="module")
+def careful_image() -> Iterator[str]:
+    subprocess.run([ROOT / "tools" / "base_image.sh"], check=True, capture_output=True)
+    with docker_client() as client:
+        name = PythonImages(client)("careful", CAREFUL)
+        yield str(client.images.get(name).id)
+        client.images.remove(name, force=True)
 
 
 class Hands:
@@ -122,15 +148,15 @@ class Hands:
         await self._real.close()
 
 
-def worked(workspace: Workspace, hands: Hands) -> None:
+def worked(workspace: Workspace, hands: "Hands | LocalHands") -> None:
     """Until nothing is left, or the worker dies where its hands are held."""
 
     async def work() -> None:
         home = EmbeddedHome(workspace)
         await home.open()
         doing = asyncio.ensure_future(Worker(home, workspace, WorkPlan(once=True), lambda: hands).run())
-        dying = asyncio.ensure_future(hands.held.wait())
-        await asyncio.wait({doing, dying}, timeout=60, return_when=asyncio.FIRST_COMPLETED)
+        dying = asyncio.ensure_future((hands.held if isinstance(hands, Hands) else asyncio.Event()).wait())
+        await asyncio.wait({doing, dying}, timeout=600, return_when=asyncio.FIRST_COMPLETED)
         for one in (doing, dying):
             one.cancel()
         ended, _ = await asyncio.gather(doing, dying, return_exceptions=True)
@@ -190,6 +216,19 @@ def test_an_image_runs_on_the_copies_and_the_board_has_both_columns(tmp_path: Pa
         slices=[str(folder / "clinics.json"), "note-length"],
     )  # fmt: skip
     assert scored.card.slices == card.slices, "score --slices says the same"
+
+
+@pytest.mark.engine
+def test_a_real_image_runs_on_the_copies(tmp_path: Path, challenge: Path, careful_image: str) -> None:
+    """Behind the engine's walls, and to the numbers at the top."""
+    workspace = made(tmp_path, challenge, DATA, "--protocol", "batch")
+    hand_in(workspace, image=careful_image)
+    worked(workspace, LocalHands(workspace.root))
+    assert only(workspace).scores["instance_strict"] == pytest.approx(72 / 84)
+    robustness = board_of(workspace)["rows"][0]["robustness"]
+    differences = {copy: told["difference"] for copy, told in robustness.items()}
+    assert differences == {"upper": pytest.approx(48 / 72 - 72 / 84), "lower": 0}
+    assert len([*workspace.attempts.rglob("run.json")]) == 3, "the notes, and each copy, in a run of its own"
 
 
 def test_a_copy_on_which_the_image_fails_costs_it_nothing(tmp_path: Path, challenge: Path) -> None:

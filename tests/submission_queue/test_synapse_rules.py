@@ -22,6 +22,8 @@ from synapseclient.core.exceptions import SynapseHTTPError
 from synapseclient.models import File, Submission
 
 from sandscore.base.bundled_content import submissions
+from sandscore.base.errors import ParticipantFault
+from sandscore.queue.homes.synapse import synapse_files
 from sandscore.queue.homes.synapse.board_wiki import BoardWiki
 from sandscore.records.submission import Committed, Signal
 
@@ -139,6 +141,22 @@ def test_what_is_compressed_is_unpacked_and_archives_are_called_that(queue: Queu
     assert queue.status(fine) == "SCORED"
     for key in (damaged, bomb):
         assert "the submitted .gz file is damaged, or larger than" in queue.annotations(key)["reason"]
+
+
+@pytest.mark.parametrize(
+    ("head", "named"),
+    [
+        ("377abcaf271c", "7z archive"),
+        ("526172211a0700", "rar archive"),
+        ("fd377a585a00", "xz file"),
+        ("425a6839", "bzip2 file"),
+    ],
+)
+def test_other_archives_are_called_that(tmp_path: Path, head: str, named: str) -> None:
+    """Their first bytes, as 7zFormat.txt, RAR's technical note, xz-file-format.txt and bzip2 have them."""
+    (tmp_path / "part").write_bytes(bytes.fromhex(head) + bytes(300))
+    with pytest.raises(ParticipantFault, match=named):
+        synapse_files._open_up(tmp_path / "part", 1000)
 
 
 # Starting, and the root of the wiki

@@ -104,9 +104,9 @@ class MaskedCells(Struct, frozen=True, dict=True):
         """Whether no two mentions share a cell, and no two open stretches."""
         return _are_apart(self.named), _are_apart(self.left)
 
-    def sets(self, group: Ints, groups: int, which: Mask | None = None) -> Pair:
-        """Open and gold cells of the mentions of each group, every cell once a group; those the mask picks."""
-        kept = group >= 0 if which is None else which & (group >= 0)
+    def sets(self, group: Ints, groups: int) -> Pair:
+        """Open and gold cells of the mentions of each group, every cell once a group; a group below 0 is left out."""
+        kept = group >= 0
         named, left, owner = self.named, self.left, self.owner
         if not bool(kept.all()):
             mine = np.flatnonzero(kept[owner])
