@@ -88,6 +88,30 @@ def test_a_cancel_between_read_and_write_is_not_overwritten_by_a_score(tmp_path:
     run(tmp_path, test)
 
 
+def test_what_is_put_back_in_the_queue_is_not_cancelled_again(tmp_path: Path) -> None:
+    async def test(queue: Queue) -> None:
+        key = queue.submit_file(b"{}")
+        async with opened(queue) as home:
+            claim = await claimed(home)
+            queue.change(key, cancelRequested=True)
+            assert await home.commit(claim, scored()) is Committed.CANCELLED
+            assert await home.requeue(key)
+            assert await home.commit(await claimed(home), scored()) is Committed.DONE
+        assert queue.status(key) == "SCORED"
+
+    run(tmp_path, test)
+
+
+def test_what_waits_after_a_failure_of_ours_can_be_called_back(tmp_path: Path) -> None:
+    async def test(queue: Queue) -> None:
+        key = queue.submit_file(b"{}")
+        async with opened(queue) as home:
+            assert await home.release(await claimed(home), "the engine was gone") is Committed.DONE
+        assert (queue.status(key), queue.world.statuses[key]["canCancel"]) == ("RECEIVED", True)
+
+    run(tmp_path, test)
+
+
 def test_the_submitter_can_cancel_only_while_it_runs(tmp_path: Path) -> None:
     """Over HTTP, as the submitter: 403 before the claim and after the end, 204 in between."""
 

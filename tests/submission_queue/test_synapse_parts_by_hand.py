@@ -137,11 +137,13 @@ def test_annotations_of_other_tools_keep_their_types() -> None:
         "ratio": {"type": "DOUBLE", "value": ["0.25"]},
         "empty": {"type": "STRING", "value": []},
     }
-    stored = Stored(latest=lambda: raw(submissionAnnotations={"id": "7", "annotations": theirs}, report="r"))
+    frame = {"id": "7", "etag": "e7", "concreteType": "org.sagebionetworks.repo.model.annotation.v2.Annotations"}
+    stored = Stored(latest=lambda: raw(submissionAnnotations=frame | {"annotations": theirs}, report="r"))
     assert changed(stored, lambda now: Change(now.record, annotations={"a_f1": [0.5], "reason": ["why"]}))
     held = stored.written[0]["submissionAnnotations"]["annotations"]
     assert {name: held[name] for name in theirs} == theirs
     assert (held["a_f1"]["type"], held["reason"]["type"], stored.written[0]["report"]) == ("DOUBLE", "STRING", "r")
+    assert {name: stored.written[0]["submissionAnnotations"][name] for name in frame} == frame
     found = seen(stored.latest()).annotations
     assert (found["ratio"], found["count"], found["flag"]) == ([0.25], [3, 4], ["true"])
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import synapseclient
+import zstandard
 from cli.running import sandscore
 from submission_queue.standin.world import PARTICIPANT, Limits
 from submission_queue.synapse_homes import claimed, opened, run, scored, state
@@ -25,7 +26,7 @@ from sandscore.base.bundled_content import submissions
 from sandscore.base.errors import ParticipantFault
 from sandscore.queue.homes.synapse import synapse_files
 from sandscore.queue.homes.synapse.board_wiki import BoardWiki
-from sandscore.records.submission import Committed, Signal
+from sandscore.records.submission import Committed, Signal, Status, Verdict
 
 GOOD = (submissions() / "date-good" / "predictions.json").read_bytes()
 STATUS = r"/submission/\d+/status$"
@@ -113,6 +114,22 @@ def test_requeue_takes_our_scores_away_and_nothing_else(tmp_path: Path) -> None:
     run(tmp_path, test)
 
 
+def test_no_score_of_an_earlier_verdict_stands_beside_a_later_one(tmp_path: Path) -> None:
+    """Another tool lets the submission wait again, and nobody takes our scores away before it fails."""
+
+    async def test(queue: Queue) -> None:
+        key = queue.submit_file(b"{}")
+        async with opened(queue) as home:
+            assert await home.commit(await claimed(home), scored()) is Committed.DONE
+            assert "instance_strict_f1" in queue.annotations(key)
+            queue.change(key, status="RECEIVED")
+            assert await home.commit(await claimed(home), Verdict(Status.INVALID, None)) is Committed.DONE
+        assert queue.status(key) == "INVALID"
+        assert "instance_strict_f1" not in queue.annotations(key)
+
+    run(tmp_path, test)
+
+
 def zipped() -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
@@ -141,6 +158,16 @@ def test_what_is_compressed_is_unpacked_and_archives_are_called_that(queue: Queu
     assert queue.status(fine) == "SCORED"
     for key in (damaged, bomb):
         assert "the submitted .gz file is damaged, or larger than" in queue.annotations(key)["reason"]
+
+
+def test_what_zstandard_packed_is_unpacked(tmp_path: Path) -> None:
+    part = tmp_path / "part"
+    part.write_bytes(zstandard.compress(GOOD))
+    synapse_files._open_up(part, len(GOOD))
+    assert part.read_bytes() == GOOD
+    part.write_bytes(zstandard.compress(GOOD)[:-9])
+    with pytest.raises(ParticipantFault, match=r"the submitted \.zst file is damaged, or larger than"):
+        synapse_files._open_up(part, len(GOOD))
 
 
 @pytest.mark.parametrize(
