@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,13 +27,15 @@ BAD = {
 }
 
 
-CELLS = ReadingCells()
+cells = cache(ReadingCells)
+"""Made by the first test, and not by every process that collects them."""
 
 
 @pytest.fixture(scope="module", autouse=True)
 def closed_in_the_end() -> Iterator[None]:
     yield
-    CELLS.close()
+    if cells.cache_info().currsize:
+        cells().close()
 
 
 def read(reference: Reference, predictions: Path, *, complete: bool = False) -> Loaded:
@@ -43,7 +46,7 @@ def read(reference: Reference, predictions: Path, *, complete: bool = False) -> 
             Reference(reference.task, reference.gold, reference.notes, whole_names=True) if whole_names else reference
         )
 
-    found, predicted = read_beside(find, CELLS, predictions, complete=complete)
+    found, predicted = read_beside(find, cells(), predictions, complete=complete)
     return found.beside(predicted)
 
 
