@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import shutil
+import struct
 import subprocess
 import sys
 import zipfile
@@ -195,6 +197,28 @@ def test_a_part_of_an_archive_is_none(
     (tmp_path / "part.zip").write_bytes(content[: keep if isinstance(keep, int) else int(len(content) * keep)])
     assert run(["verify", str(tmp_path / "part.zip")]) == 65
     assert "is not a whole archive" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("record", "at", "value"),
+    [
+        pytest.param(b"PK\x01\x02", 10, struct.pack("<H", 12), id="said to be bzip2"),
+        pytest.param(b"PK\x01\x02", 10, struct.pack("<H", 14), id="said to be LZMA"),
+        pytest.param(b"PK\x01\x02", 10, struct.pack("<H", 99), id="packed by nobody"),
+        pytest.param(b"PK\x05\x06", 16, struct.pack("<I", 1 << 31), id="begins before the file"),
+        pytest.param(b"PK\x05\x06", 12, struct.pack("<I", 0), id="no directory"),
+    ],
+)
+def test_records_that_lie_are_damage(
+    archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], record: bytes, at: int, value: bytes
+) -> None:
+    """Records and places in them are those of PKWARE's APPNOTE.TXT, 4.3.12 and 4.3.16."""
+    odd = bytearray(archive.read_bytes())
+    for found in re.finditer(re.escape(record), bytes(odd)):
+        odd[found.start() + at : found.start() + at + len(value)] = value
+    (tmp_path / "odd.zip").write_bytes(odd)
+    assert run(["verify", str(tmp_path / "odd.zip")]) == 65
+    assert "archive" in capsys.readouterr().err
 
 
 def test_every_flipped_byte_of_a_file_is_noticed(archive: Path, tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 Whoever has it can check by it alone that nothing was added, taken away or changed since it was made.
 """
 
+import errno
 import hashlib
 import json
+import lzma
 import re
 import zipfile
 import zlib
@@ -25,6 +27,10 @@ _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 _FORMATS = {".json": "application/json", ".jsonl": "application/jsonl", ".toml": "application/toml"}
 _MOST_FILES, _MOST_BYTES, _BLOCK = 100_000, 8 << 30, 1 << 20
 _MAGIC = b"PK\x03\x04"
+_BROKEN = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, OverflowError)
+_BROKEN += (zlib.error, lzma.LZMAError)
+_OF_THE_ARCHIVE = (None, errno.EINVAL)
+"""What bzip2 says of a damaged stream, and seeking to a place before the beginning; else it is the disk."""
 
 
 class CrateFile(Struct, frozen=True):
@@ -134,8 +140,16 @@ def unpack_crate(path: Path, folder: Path) -> list[str]:
             return _taken(path, archive, entries, folder)
     except FileNotFoundError:
         raise MissingFile(f"{path}: there is no such file") from None
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, zlib.error, UnicodeError) as fault:
-        raise ParticipantFault(f"{path} is not a whole archive: {one_line(str(fault))}") from None
+    except _BROKEN as fault:
+        raise _not_whole(path, fault) from None
+    except OSError as fault:
+        if fault.errno in _OF_THE_ARCHIVE:
+            raise _not_whole(path, fault) from None
+        raise
+
+
+def _not_whole(path: Path, fault: Exception) -> ParticipantFault:
+    return ParticipantFault(f"{path} is not a whole archive: {one_line(str(fault))}")
 
 
 def check_folder(folder: Path) -> list[str]:
