@@ -27,7 +27,7 @@ _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 _FORMATS = {".json": "application/json", ".jsonl": "application/jsonl", ".toml": "application/toml"}
 _MOST_FILES, _MOST_BYTES, _BLOCK = 100_000, 8 << 30, 1 << 20
 _MAGIC = b"PK\x03\x04"
-_BROKEN = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, OverflowError)
+_BROKEN: tuple[type[Exception], ...] = (zipfile.BadZipFile, EOFError, ValueError, OverflowError, RuntimeError)
 _BROKEN += (zlib.error, lzma.LZMAError)
 _OF_THE_ARCHIVE = (None, errno.EINVAL)
 """What bzip2 says of a damaged stream, and seeking to a place before the beginning; else it is the disk."""
