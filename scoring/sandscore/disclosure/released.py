@@ -27,8 +27,8 @@ class Item(Struct, Generic[_Shown], frozen=True, kw_only=True, tag=True):
 
 
 def passed(item: Item[View], view: View, what: str, bits: float = 0.0, content: bytes | None = None) -> Released[View]:
-    """For the views of this room: ``view`` is what may leave, with at most so many bits in it. ``content``: its bytes,
-    where it is long and somebody writes them faster than anybody would."""
+    """For the views of this room: ``view`` is what may leave, with at most so many bits in it. ``content``: the bytes
+    that leave, where they are known already; the ledger's mark is their hash."""
     mark = f"{item.attempt}-{_mark(_encoded(view) if content is None else content)}"
     line = LedgerLine(what=what, bits=bits, team=item.team, submission=item.submission, mark=mark)
     return Released(view, line, SEAL)
