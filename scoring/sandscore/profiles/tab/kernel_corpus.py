@@ -38,7 +38,7 @@ _TEXT, _ANNOTATOR, _MENTION, _MASKED, _MASK = 48, 16, 64, 6, 6
 _ASCII, _CHARACTERS = 128, 0x110000
 
 
-class KernelCounts(Struct, frozen=True):
+class MaskCounts(Struct, frozen=True):
     """What the masks come to, and the texts that they are in."""
 
     recalls: Recalls
@@ -51,7 +51,7 @@ class KernelCounts(Struct, frozen=True):
     masks: int
 
 
-def count_written(gold: memoryview, masks: memoryview) -> KernelCounts | None:
+def count_written(gold: memoryview, masks: memoryview) -> MaskCounts | None:
     """What the kernel makes of gold and masks; None where it does not take them, or there is none."""
     library = kernel()
     if library is None or not gold or not masks or len(gold) + len(masks) > _LARGEST:
@@ -130,14 +130,14 @@ def _classes(library: Any, corpus: TabCorpus, texts: NDArray[np.uint8]) -> NDArr
     return classes
 
 
-def _counts(corpus: TabCorpus, counting: TabCounting, rooms: dict[str, NDArray[Any]]) -> KernelCounts:
+def _counts(corpus: TabCorpus, counting: TabCounting, rooms: dict[str, NDArray[Any]]) -> MaskCounts:
     names = rooms["names"]
     kinds = {}
     for at in counting.kind_order[: counting.kinds_seen]:
         name = corpus.kind_names[at]
         kinds[str(names[name.begin : name.begin + name.size].data, "utf-8")] = at
     masked = str(names[corpus.masks_named : corpus.named - 1].data, "utf-8").split("\0")
-    return KernelCounts(
+    return MaskCounts(
         recalls=Recalls(
             entities=_parts(counting.entities),
             mentions=_parts(counting.mentions),
