@@ -5,7 +5,6 @@ Counts note by note, kept as tables: a note's own are made when somebody asks fo
 
 import hashlib
 import hmac
-import math
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, islice, repeat
@@ -16,10 +15,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from sandscore import __version__
-from sandscore.annotations.columns import Columns, Floats, Ints
+from sandscore.annotations.columns import Columns, Ints
 from sandscore.annotations.data_set import Readings
 from sandscore.annotations.input_files import Loaded
 from sandscore.base.errors import OrganiserFault
+from sandscore.base.exact_sums import exact_sum
 from sandscore.measures.challenge_counts import Tally
 from sandscore.measures.challenge_measures import Counted, totals
 from sandscore.measures.dataset_counts import measured
@@ -187,7 +187,7 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         per_label=_per_label((gold, predictions), names, whole.counted, whole.leaks),
         errors=ErrorKinds(**whole.errors) if whole.errors else None,
         note_leak=whole.note_leak,
-        confidence=ConfidenceCurve.model_construct(**msgspec.to_builtins(whole.confidence)),
+        confidence=ConfidenceCurve.model_construct(**whole.confidence.plain()),
         per_note=_per_note(dataset.ids, whole.counted, counted, whole.leaks),
         **_per_unit(whole.leaks, asked),
         units=dict(zip(dataset.ids, dataset.units, strict=True)),
@@ -316,23 +316,6 @@ def macro(per_note: Tally) -> Macro:
         means[name] = exact_sum(values) / len(values) if len(values) else None
         notes[name] = len(values)
     return Macro(**means, notes=MacroNotes(**notes))
-
-
-_HALF = 43
-"""Twice as many bits hold what a ratio of counts below 2^31 can be, from 1 to the last digit of the least."""
-_LEAST, _MOST_SUMMED = 2.0**-34, 1 << 19
-
-
-def exact_sum(ratios: Floats) -> float:
-    """As ``math.fsum`` has it, the double that is nearest to the sum: ratios from 0 to 1 as whole numbers."""
-    if len(ratios) > _MOST_SUMMED or float(ratios[ratios > 0].min(initial=1.0)) < _LEAST:
-        return math.fsum(ratios.tolist())
-    scaled = ratios * 2.0**_HALF
-    whole = np.floor(scaled)
-    scaled -= whole
-    scaled *= 2.0**_HALF
-    high, low = (int(half.astype(np.int64).sum()) for half in (whole, scaled))
-    return ((high << _HALF) + low) / (1 << 2 * _HALF)
 
 
 def _undefined() -> Macro:
