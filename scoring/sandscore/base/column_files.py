@@ -43,7 +43,8 @@ def small_pages(size: int, kind: DTypeLike) -> NDArray[Any]:
 
 def about_to_write(room: NDArray[Any], first: int, last: int) -> None:
     """Bytes of such room: the system gives their pages in one go where it can, in two thirds of the time."""
-    base = room.base.obj if isinstance(room.base, memoryview) else None
+    view: Any = room.base
+    base = view.obj if isinstance(view, memoryview) else None
     first, last = first // mmap.PAGESIZE * mmap.PAGESIZE, min(last, room.nbytes)
     if isinstance(base, mmap.mmap) and first < last:
         with suppress(OSError):  # an older system: it gives them one by one
