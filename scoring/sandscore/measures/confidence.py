@@ -3,11 +3,10 @@
 import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 from msgspec import Struct, field
-from msgspec.structs import asdict
 from numpy.typing import NDArray
 
 from sandscore.annotations.columns import Floats, Ints, distinct
@@ -197,10 +196,6 @@ class WeighedConfidence(Struct, frozen=True):
     best_threshold: float | None
     curve: Sequence[CurveRow] | None
     reason: str | None = None
-
-    def plain(self) -> dict[str, Any]:
-        """By name; a reason only where there is one."""
-        return {name: value for name, value in asdict(self).items() if name != "reason" or value is not None}
 
 
 def confidence_curve(ledgers: list[ConfidenceLedger], gold: int) -> WeighedConfidence:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import numpy as np
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from sandscore import __version__
 from sandscore.annotations.columns import Columns, Ints
@@ -43,6 +43,7 @@ from sandscore.task_table.own_tasks import definition_hash, definition_of
 from sandscore.task_table.task import ALL_TASKS, Task
 
 if TYPE_CHECKING:
+    from sandscore.measures.confidence import WeighedConfidence
     from sandscore.measures.dataset_counts import DataSetCounts
     from sandscore.measures.document_counts import CountedGeneral
     from sandscore.measures.leak_totals import LeakQuestion, LeakTable
@@ -187,7 +188,7 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         per_label=_per_label((gold, predictions), names, whole.counted, whole.leaks),
         errors=ErrorKinds(**whole.errors) if whole.errors else None,
         note_leak=whole.note_leak,
-        confidence=ConfidenceCurve.model_construct(**whole.confidence.plain()),
+        confidence=_curve(whole.confidence),
         per_note=_per_note(dataset.ids, whole.counted, counted, whole.leaks),
         **_per_unit(whole.leaks, asked),
         units=dict(zip(dataset.ids, dataset.units, strict=True)),
@@ -316,6 +317,14 @@ def macro(per_note: Tally) -> Macro:
         means[name] = exact_sum(values) / len(values) if len(values) else None
         notes[name] = len(values)
     return Macro(**means, notes=MacroNotes(**notes))
+
+
+def _curve(weighed: "WeighedConfidence") -> ConfidenceCurve:
+    """A reason only where there is one."""
+    told = asdict(weighed)
+    if weighed.reason is None:
+        del told["reason"]
+    return ConfidenceCurve.model_construct(**told)
 
 
 def _undefined() -> Macro:
