@@ -1,7 +1,7 @@
 """``sandscore queue show``: one submission, its attempts and versions, or what its team may see of it."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -56,7 +56,7 @@ def _as_text(found: dict[str, object]) -> str:
     return "\n".join(_lines(found))
 
 
-def _lines(found: dict[str, Any]) -> Iterator[str]:
+def _lines(found: Mapping[str, object]) -> Iterator[str]:
     """One for each fact, logs last; below a log its lines, below a rehearsal its facts."""
     from sandscore.base.terminal_text import printable
 
