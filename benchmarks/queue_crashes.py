@@ -2,7 +2,8 @@
 
 At least 500 workers die by force over queues that go on being filled: at random moments, two at once among them; in the
 embedded queue at a random touch of a file as well, with wall clocks that jump by days, files that cannot grow, and
-databases that are set back to a backup; over a year of phases that close, broken edits, restores elsewhere and an
+databases that are set back to a backup; while a folder that an older version made is moved; over images that rehearse
+and wait for ticks; over a year of phases that close, broken edits, restores elsewhere and an
 upgrade that is killed as well; on Synapse (a stand-in) while it throttles and loses answers; on a Dask cluster whose
 workers and scheduler die too. In the end every submission must have ended exactly once, with the right score.
 """
@@ -17,12 +18,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from queue_band import Band
-from queue_siege import DaskSiege, Siege
+from queue_samples import as_older_versions
+from queue_siege import DaskSiege, ImageSiege, Siege
 from submission_queue.synapse_standin import synapse
 from synapse_siege import SynapseSiege
 from year_siege import YearSiege
 
-SHARES = {"embedded": 0.58, "year": 0.1, "Synapse": 0.16, "Dask": 0.16}
+SHARES = {"embedded": 0.46, "older": 0.06, "images": 0.06, "year": 0.1, "Synapse": 0.16, "Dask": 0.16}
 
 
 def embedded(folder: Path, seed: int, kills: int) -> tuple[Band, Counter[str]]:
@@ -32,6 +34,21 @@ def embedded(folder: Path, seed: int, kills: int) -> tuple[Band, Counter[str]]:
     ended = siege.check()
     print(f"{siege.restores} restored backups; {siege.lost()} attempts lost with their worker and made again")
     return siege.band, ended
+
+
+def older(folder: Path, seed: int, kills: int) -> tuple[Band, Counter[str]]:
+    siege = Siege(folder, seed, submissions=30)
+    as_older_versions(siege.workspace.root)
+    siege.attack(kills)
+    siege.drain()
+    return siege.band, siege.check()
+
+
+def images(folder: Path, seed: int, kills: int) -> tuple[Band, Counter[str]]:
+    siege = ImageSiege(folder, seed, submissions=20)
+    siege.besiege(kills)
+    siege.drain()
+    return siege.band, siege.check()
 
 
 def year(folder: Path, seed: int, kills: int) -> tuple[Band, Counter[str]]:
@@ -61,6 +78,8 @@ def on_dask(folder: Path, seed: int, kills: int) -> tuple[Band, Counter[str]]:
 
 SIEGES: dict[str, Callable[[Path, int, int], tuple[Band, Counter[str]]]] = {
     "embedded": embedded,
+    "older": older,
+    "images": images,
     "year": year,
     "Synapse": on_synapse,
     "Dask": on_dask,

@@ -2,6 +2,7 @@
 
 import gc
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("patient", deadline=None)
@@ -13,3 +14,11 @@ def pytest_collection_finish() -> None:
     """Thousands of tests are no garbage: no collection looks through them again, in this process and in its forks."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def near_children(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker's children are no processes; see near_children.py."""
+    from near_children import keep_near
+
+    keep_near(monkeypatch)

@@ -1,6 +1,7 @@
 """A queue on a disk that really runs full: python queue_disk.py STORY FOLDER, in a mount namespace of its own.
 
-The disk is a small tmpfs, so the file system itself says ENOSPC; it goes away with the processes that see it.
+The disk is a small tmpfs, so the file system itself says ENOSPC; it goes away with the processes that see it. Workers
+that meet the full disk have children of their own; those that drain the queue with room keep theirs near.
 """
 
 import json
@@ -16,8 +17,10 @@ from typing import IO
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import pytest
 from cli.running import sandscore
 from intake import served
+from near_children import keep_near
 from queue_samples import HALF, RIGHT, WRONG_PLACE, annotations, challenge_folder, hand_in, queue, with_home
 from submission_queue.synapse_homes import finals, state
 from submission_queue.synapse_standin import synapse
@@ -362,4 +365,6 @@ STORIES: dict[str, Callable[[Disk], None]] = {
 
 if __name__ == "__main__":
     os.environ["SANDSCORE_SALT"] = "salt"
-    STORIES[sys.argv[1]](Disk(Path(sys.argv[2]) / "disk"))
+    with pytest.MonkeyPatch.context() as patched:
+        keep_near(patched)
+        STORIES[sys.argv[1]](Disk(Path(sys.argv[2]) / "disk"))

@@ -40,7 +40,7 @@ from sandscore.queue.workspace import Workspace, open_workspace
 from sandscore.records.run_record import Outcome, RunLimits, RunRecord
 from sandscore.records.submission import SubmissionKind
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("near_children")]
 
 NOTES = {"QzNOTEIDone7": "Seen by Vk3Wendelgard-Note on 31/12/Xw8GOLDdate.", "QzNOTEIDtwo9": "Nothing Yp5quiet here."}
 AT = NOTES["QzNOTEIDone7"].index("31/12")

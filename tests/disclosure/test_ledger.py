@@ -11,7 +11,7 @@ from sandscore.cli.main import run
 from sandscore.queue.ledger_summary import most_above
 from sandscore.records.released_view import LedgerLine
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("near_children")]
 
 
 def disclosed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:

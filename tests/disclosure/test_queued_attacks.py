@@ -27,7 +27,7 @@ from sandscore.queue.queue_setup import found
 from sandscore.queue.settings import QueueSettings
 from sandscore.queue.workspace import Workspace
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("near_children")]
 
 NOTES, MARKS, FILES, TEAM = 18, 24, 70, "Mallory"
 SIZE = 9

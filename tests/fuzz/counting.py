@@ -206,15 +206,18 @@ def sanitized(folder: Path) -> Path:
     return found.rename(alone / found.name)
 
 
-def compared(library: Path, first: int, count: int, part: int = 1) -> int:
-    """How many notes a sanitized kernel counted alike in a process of its own; ``part``: in rooms so much smaller."""
+def compared(library: Path, first: int, count: int, part: int = 1, module: str = "fuzz.counting") -> int:
+    """How many notes a sanitized kernel counted alike in a process of its own; ``part``: in rooms so much smaller.
+
+    ``module`` is what compares: this one, or another that takes the same words.
+    """
     compiler = shlex.split(os.environ.get("CC", "")) or ["cc"]
     names = [
         subprocess.run([*compiler, f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout
         for name in ("libasan.so", "libubsan.so")
     ]
     variables = {"LD_PRELOAD": " ".join(map(str.strip, names)), "ASAN_OPTIONS": "detect_leaks=0"}
-    words = [sys.executable, "-m", "fuzz.counting", *map(str, (library, first, count, part))]
+    words = [sys.executable, "-m", module, *map(str, (library, first, count, part))]
     done = subprocess.run(
         words, capture_output=True, text=True, check=False, env=os.environ | variables, cwd=Path(__file__).parents[1]
     )

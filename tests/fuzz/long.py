@@ -62,6 +62,11 @@ def counted(library: Path, seed: int) -> None:
         compare_counts(number)
 
 
+def filed(library: Path, seed: int) -> None:
+    first = seed * DATA_SETS
+    compared(library, first, DATA_SETS, module="fuzz.tab_files")
+
+
 def judged(work: Callable[[int], None], seed: int) -> str | None:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         try:
@@ -97,6 +102,7 @@ def main() -> int:
             print("no clang, so nobody looks for memory that was read before it was written")
         parts: tuple[tuple[Callable[[int], None], int], ...] = (
             *((attacked, SHARDS), (agreed, AGREEMENTS), (agreed_at_edges, 1), (partial(counted, library), COUNTS)),
+            (partial(filed, library), COUNTS),
             *((work, -(-BOUNDS // len(looked))) for work in looked),
         )
         waiting = [pool.submit(judged, work, FIRST + seed) for work, seeds in parts for seed in range(seeds)]

@@ -21,7 +21,7 @@ from sandscore.profiles.presidio.presidio_evaluation import (
     evaluate_tags,
 )
 from sandscore.profiles.presidio.presidio_spans import OUTSIDE, ScoredSpan, TaggedDocument, TokenSpan, tag
-from sandscore.profiles.presidio.presidio_tokens import Token
+from sandscore.profiles.presidio.presidio_tokens import TextTokens
 from sandscore.profiles.span_labels.span_labels_profile import LabelledSpan, SpanVerdict, VerdictTable, judge
 
 SCHEMES: dict[str, Scheme] = {"BIO": "bio", "IOB": "bio", "BILUO": "biluo", "BILOU": "biluo"}
@@ -250,7 +250,7 @@ def with_prefixes(tags: Sequence[str], scheme: Scheme) -> list[str]:
 @pytest.mark.parametrize("path", case_files("T", "*.json"), ids=named)
 def test_tags(path: Path) -> None:
     case = load(path)
-    tokens = [Token(*pair) for pair in zip(case["tokens"], case["start_indices"], strict=True)]
+    tokens = TextTokens(case["tokens"], case["start_indices"])
     spans = [ScoredSpan(s["start"], s["end"], s["type"], s.get("score", 0.5)) for s in case["spans"]]
     tags = tag(tokens, spans)
     if case["scheme"] != "IO":

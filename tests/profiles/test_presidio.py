@@ -156,5 +156,5 @@ def test_the_librarys_tokens_need_the_library(monkeypatch: pytest.MonkeyPatch) -
 )
 def test_tokens(text: str, words: list[str]) -> None:
     found = tokens_of(text)
-    assert [token.text for token in found] == words
-    assert all(text[token.start : token.end] == token.text for token in found)
+    assert found.words == words
+    assert [text[first:last] for first, last in zip(found.starts, found.ends, strict=True)] == words

@@ -1,5 +1,6 @@
 """Presidio's spans and counts by hand, after docs/profiles/presidio.md: release 0.3.2, and 0.2.5 where that differs."""
 
+import random
 from typing import Any
 
 import pytest
@@ -33,7 +34,7 @@ from sandscore.profiles.presidio.presidio_spans import (
     tag,
     words_of,
 )
-from sandscore.profiles.presidio.presidio_tokens import Token
+from sandscore.profiles.presidio.presidio_tokens import TextTokens, tokens_of
 
 WORDS = TokenWords((), (), 0, (), (), (), ())
 
@@ -211,7 +212,7 @@ def test_spans_merge_over_skip_words() -> None:
 
 
 def test_tags_of_overlapping_spans() -> None:
-    tokens = [Token("aa", 0), Token("bb", 3), Token("cc", 6)]
+    tokens = TextTokens(["aa", "bb", "cc"], [0, 3, 6])
 
     def tags(*spans: ScoredSpan) -> str:
         return " ".join(tag(tokens, spans))
@@ -223,6 +224,50 @@ def test_tags_of_overlapping_spans() -> None:
     assert tags(ScoredSpan(0, 8, "A", 0.4), ScoredSpan(3, 5, "B", 0.9)) == "A B A"
     assert tags(ScoredSpan(0, 5, "A", 0.9), ScoredSpan(3, 8, "B", 0.4)) == "A A B"
     assert tags(ScoredSpan(0, 5, "A", 0.4), ScoredSpan(3, 8, "B", 0.4)) == "A B B"
+
+
+def tagged_token_by_token(tokens: TextTokens, spans: list[ScoredSpan]) -> list[str]:
+    """The rule as it is told: all spans are cut against all, then every token looks at every span."""
+    cut = sorted((changed(s) for s in spans), key=lambda s: s.start)
+    at = 0
+    while at < len(cut) - 1:
+        one = cut[at]
+        for other in cut[at + 1 :]:
+            if not one.start <= other.start <= one.end:
+                continue
+            if one.score <= other.score:
+                if other.end < one.end:
+                    cut.append(ScoredSpan(other.end + 1, one.end, one.type, one.score))
+                one.end = other.start - 1
+            elif one.start <= other.end <= one.end:
+                other.score = 0.0
+            else:
+                other.start = one.end + 1
+        at += 1
+    cut.sort(key=lambda s: s.start)
+    found = []
+    for start, end in zip(tokens.starts, tokens.ends, strict=True):
+        holding = (
+            s.type for s in cut if s.start <= start < s.end or (start <= s.start <= end and start <= s.end <= end)
+        )
+        found.append(next(holding, "O"))
+    return found
+
+
+def changed(span: ScoredSpan) -> ScoredSpan:
+    return ScoredSpan(span.start, span.end, span.type, span.score)
+
+
+@pytest.mark.parametrize("odd", [(), (-3, 0), (float("nan"),)], ids=["plain", "backwards", "no number"])
+def test_tags_are_those_of_looking_at_every_span(odd: tuple[Any, ...]) -> None:
+    rng = random.Random(f"{odd} 20261119")
+    for _ in range(400):
+        tokens = tokens_of("".join(rng.choices(["ab", " ", ", ", "x.y ", "\n", "  "], k=rng.randrange(25))))
+        spans = []
+        for kind in "ABCDEFGH"[: rng.randrange(9)]:
+            start, length = rng.randint(-2, 40), rng.choice((rng.randint(1, 12), *odd))
+            spans.append(ScoredSpan(start, start + length, kind, rng.choice((0.0, 0.4, 0.5, 0.9))))
+        assert tag(tokens, spans) == tagged_token_by_token(tokens, spans)
 
 
 def test_what_is_made_stays_as_it_is() -> None:

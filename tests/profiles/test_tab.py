@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import string
 import subprocess
 import sys
 from pathlib import Path
@@ -14,11 +15,12 @@ from cli.running import sandscore
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sandscore.annotations.kernel.kernel_library import LONGER_WORD, NOT_PASSING, PASSING, QUOTE, WORD_SIGN
 from sandscore.base.bundled_content import hipaa_map
 from sandscore.profiles.tab import stretch_cover
 from sandscore.profiles.tab.corpus_grid import CorpusGrid, words_in
 from sandscore.profiles.tab.masked_corpus import MaskedDocument
-from sandscore.profiles.tab.stretch_cover import Covered, head_rule, rule_2022
+from sandscore.profiles.tab.stretch_cover import Covered, head_rule, rule_2022, sign_class
 from sandscore.task_table.task import TASKS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,7 +73,7 @@ WORDS = (
     "mr|mrs|ms|and|or|from|until|to|about|after|as|at|before|between|by|during|for|in|into|of|on|over|since|with|the|a"
     "|an|no|nr|’s|'s"
 )
-PASSING = re.compile(rf"\b(?:{WORDS})\b|[ ,.\-;:/&()\[\]–'\"’“”]", re.IGNORECASE)
+MAY_STAY = re.compile(rf"\b(?:{WORDS})\b|[ ,.\-;:/&()\[\]–'\"’“”]", re.IGNORECASE)
 PIECES = st.sampled_from(
     [
         "of",
@@ -99,7 +101,7 @@ PIECES = st.sampled_from(
 def by_characters(text: str, masked: set[int], start: int, end: int) -> bool:
     """Release 2022 from its description: sets of places, and what is found in the stretch in lower case."""
     left = set(range(start, end)) - masked
-    for found in PASSING.finditer(text[start:end].lower()) if left else ():
+    for found in MAY_STAY.finditer(text[start:end].lower()) if left else ():
         left -= set(range(start + found.start(), start + found.end()))
     return not left
 
@@ -120,6 +122,24 @@ def test_the_older_rule_and_words_against_sets_of_places(texts: list[str], data:
                 assert one(covered, base + start, base + end) == by_characters(text, masked, start, end)
                 words = grid.words(np.array([base + start]), np.array([base + end]))
                 assert words_in(text, start, end) == [*zip(words.start - base, words.end - base, strict=True)]
+
+
+def test_what_the_kernel_is_told_of_characters_is_what_the_pattern_finds() -> None:
+    """Of all characters there are: one is longer in lower case, none becomes a word or ceases to be one, and those that
+    the pattern takes for letters are told as such."""
+    every = "".join(map(chr, range(sys.maxunicode + 1)))
+    assert [one for one in "".join(re.findall(r"[^\x00-\x7f]", every)) if len(one.lower()) != 1] == ["İ"]
+    plain = every.replace("İ", "i")
+    assert [one.span() for one in re.finditer(r"\w+", plain)] == [
+        one.span() for one in re.finditer(r"\w+", plain.lower())
+    ]
+    letters = {one: ord(one.lower()) for one in string.ascii_letters}
+    assert {*re.findall("[a-z]", plain.lower(), re.IGNORECASE)} == {*string.ascii_lowercase, "ı", "ſ"}
+    letters |= {"ı": ord("i"), "ſ": ord("s"), "K": ord("k")}
+    odd = {"İ": LONGER_WORD, "'": QUOTE, "’": QUOTE, "é": WORD_SIGN, "1": WORD_SIGN, "_": WORD_SIGN}
+    rest = {"\n": NOT_PASSING, "—": NOT_PASSING, "\u0301": NOT_PASSING, " ": PASSING, "–": PASSING, "”": PASSING}
+    told = letters | odd | rest
+    assert {one: sign_class(one) for one in told} == told
 
 
 def test_its_own_files_are_scored_and_the_card_names_their_documents(tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ from sandscore.queue.workspace import Workspace, asked_workspace, open_workspace
 from sandscore.ranking.challenge_reading import parse_challenge, read_challenge
 from sandscore.records.submission import Committed, Signal
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 DRIVE = "from sandscore.cli.main import main; main()"
 PHASES = """
 challenge = "year"

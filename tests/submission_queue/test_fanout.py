@@ -30,24 +30,34 @@ DRIVE = "import sys; from sandscore.cli.main import main; main(sys.argv[1:])"
 
 
 @pytest.fixture
-def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    monkeypatch.setenv("SANDSCORE_IMAGES", str(tmp_path / "images"))
+def doomed(tmp_path: Path) -> Iterator[Cluster]:
     made = Cluster(tmp_path)
     yield made
     made.close()
 
 
-def test_killing_any_part_of_the_cluster_changes_no_result(tmp_path: Path, cluster: Cluster) -> None:
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """One that nobody kills, with images of its own."""
+    folder = tmp_path_factory.mktemp("cluster")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("SANDSCORE_IMAGES", str(folder / "images"))
+        made = Cluster(folder)
+        yield made
+        made.close()
+
+
+def test_killing_any_part_of_the_cluster_changes_no_result(tmp_path: Path, doomed: Cluster) -> None:
     workspace = queue(tmp_path, lease_seconds=5.0)
     expected = {hand_in(workspace, RIGHT if n % 2 else HALF, f"Team {n}"): 1.0 if n % 2 else 0.8 for n in range(150)}
-    command = [sys.executable, "-c", DRIVE, "queue", "work", str(workspace.root), "--once", "--dask", cluster.address]
+    command = [sys.executable, "-c", DRIVE, "queue", "work", str(workspace.root), "--once", "--dask", doomed.address]
     driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     scored = [0]
-    strikes: list[Callable[[], None]] = [partial(cluster.kill_worker, number) for number in (0, 1)]
-    for strike in [*strikes, cluster.kill_scheduler]:
+    strikes: list[Callable[[], None]] = [partial(doomed.kill_worker, number) for number in (0, 1)]
+    for strike in [*strikes, doomed.kill_scheduler]:
         scored.append(wait_for_more(workspace.root, scored[-1]))
         strike()
-    _, said = driver.communicate(timeout=120)
+    _, said = driver.communicate(timeout=500)
     assert driver.returncode == 0, said.decode()
     assert scored[-1] < len(expected), "the last strike came before the end"
     found = with_home(workspace, lambda home: home.submissions())
@@ -61,7 +71,7 @@ def wait_for_more(root: Path, before: int) -> int:
     """Until more cards have been written than before."""
     begun = time.monotonic()
     while (now := len(list(root.glob("private/attempts/*/*/card.v1.json")))) <= before + 5:
-        assert time.monotonic() - begun < 60, "the cluster does not work"
+        assert time.monotonic() - begun < 300, "the cluster does not work"
         time.sleep(0.02)
     return now
 
@@ -115,7 +125,7 @@ def run_on(cluster: Cluster, workspace: Workspace) -> None:
         await leave()
         await home.close()
 
-    asyncio.run(asyncio.wait_for(work(), 60))
+    asyncio.run(asyncio.wait_for(work(), 300))
 
 
 @pytest.mark.engine

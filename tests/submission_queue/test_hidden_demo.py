@@ -9,6 +9,8 @@ from sandscore.base.bundled_content import example_gold
 from sandscore.cli.demo import _hidden
 from sandscore.queue.hidden_demo import make_hidden_demo
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 
 def test_the_same_seed_makes_the_same_files(tmp_path: Path) -> None:
     made = [make_hidden_demo(tmp_path / str(at), tmp_path, seed).challenge.parent for at, seed in enumerate((8, 8, 9))]

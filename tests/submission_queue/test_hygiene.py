@@ -18,6 +18,8 @@ from sandscore.queue.worker.queue_worker import Worker, WorkPlan
 from sandscore.records.run_record import Outcome, RunLimits
 from sandscore.task_table.task import find_task
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 SECRET = "Zo\u00eb Vandermeulen was seen in the Brackwater clinic on 10/26/2020 by Dr. Ngo."
 DATE = SECRET.index("10/26/2020")
 

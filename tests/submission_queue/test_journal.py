@@ -17,6 +17,8 @@ from sandscore.queue.workspace import Workspace
 from sandscore.records.released_view import LedgerLine
 from sandscore.records.submission import Submission, SubmissionKind
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 
 def submissions(workspace: Workspace) -> list[Submission]:
     return list(with_home(workspace, lambda home: home.submissions()))

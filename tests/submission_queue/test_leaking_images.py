@@ -27,7 +27,7 @@ from sandscore.queue.workspace import Workspace
 if TYPE_CHECKING:
     from docker import DockerClient
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("near_children")]
 LIMITS = f'{HIDDEN}[limits]\ntime_limit = 60\nmemory = "64m"\n'
 TELLING = """
 import base64, json, sys, zlib

@@ -13,6 +13,8 @@ from sandscore.cli.main import run
 from sandscore.queue.workspace import Workspace
 from sandscore.records.submission import Status, Verdict
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 REVIEWED = HIDDEN.replace('notes = "hidden"', 'notes = "hidden", logs = "reviewed"')
 LOG = "loading\nlabel \N{GREEK SMALL LETTER ALPHA} unknown\n\x1b[2Jdone\n"
 

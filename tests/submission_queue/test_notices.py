@@ -22,6 +22,8 @@ from sandscore.queue.settings import ALL_EVENTS, Notices, Smtp
 from sandscore.queue.workspace import open_workspace
 from sandscore.records.submission import Event, Notice, Status, Submission, SubmissionKind, Verdict
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 
 def notice(event: Event = Event.INVALID, submitter: str | None = "team@example.org", attempt: int = 1) -> Notice:
     one = Submission(

@@ -11,6 +11,8 @@ from queue_samples import RIGHT, hand_in, queue
 from sandscore.cli.main import run
 from sandscore.queue.order_history import FILE, read_orders
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 
 def orders(root: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
     capsys.readouterr()

@@ -19,6 +19,8 @@ from queue_samples import GOLD, HALF, HIDDEN, RIGHT, hand_in, queue
 from sandscore.cli.main import run
 from sandscore.queue.workspace import Workspace
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 CONTEXT = Path(__file__).with_name("ro_crate") / "context-1.1.jsonld.xz"
 METADATA = "ro-crate-metadata.json"
 YEAR = """

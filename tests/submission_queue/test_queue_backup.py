@@ -23,6 +23,8 @@ from sandscore.queue.queue_backup import MARK
 from sandscore.queue.queue_layout import LOGBOOK
 from sandscore.queue.workspace import Workspace, open_workspace
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 PASSING = {".publishing.lock", ".published"}
 """Of workers that run, not of the queue."""
 

@@ -8,6 +8,8 @@ from queue_samples import CHALLENGE, RIGHT, challenge_folder, hand_in, queue, wi
 
 from sandscore.cli.main import run
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 BROKEN = f"""{CHALLENGE}headline = "tokn"
 tie_break = ["instance_strict", "created"]
 secondary = ["instance_strikt"]

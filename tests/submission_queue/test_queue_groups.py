@@ -35,6 +35,8 @@ from sandscore.records.run_record import Outcome, RunRecord
 from sandscore.records.scorecard import Scorecard
 from sandscore.records.submission import Submission
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 CAREFUL = r"""
 import json, re
 notes = json.load(open("/input/notes.json"))

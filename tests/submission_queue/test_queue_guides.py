@@ -16,6 +16,8 @@ from sandscore.cli.main import run
 from sandscore.cli.queue import VERBS
 from sandscore.cli.queue import command as queue
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"^(<!-- engine -->\n)?```sh\n(.*?)^```", re.DOTALL | re.MULTILINE)
 

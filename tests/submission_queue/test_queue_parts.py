@@ -17,6 +17,8 @@ from sandscore.queue.children.child_messages import ScoredSubmission
 from sandscore.records.board import BoardRules
 from sandscore.records.challenge import Limits
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 
 @pytest.mark.parametrize(("failures", "seconds"), [(1, 5), (2, 10), (4, 40), (50, LONGEST_SECONDS)])
 def test_waits_double_and_end(failures: int, seconds: float) -> None:

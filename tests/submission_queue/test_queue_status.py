@@ -19,6 +19,8 @@ from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
 from sandscore.queue.queue_status import prometheus, status_of
 from sandscore.queue.worker.metrics_server import address_of
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 PHASED = CHALLENGE + '[[phases]]\nname = "first"\n'
 
 

@@ -18,6 +18,8 @@ from sandscore import __version__
 from sandscore.cli.main import run
 from sandscore.queue.homes.sqlite.sqlite_database import FILE
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 KEPT = ("rank", "rank_set", "group", "team", "submission", "measures", "k", "p_vs_leader", "p_first", "signature")
 """What a row of the first release said that only depends on scores, rules and draws."""
 OLD_RULES = {"tie_rule": "holm", "interval": "percentile", "seed_rule": "names"}

@@ -15,6 +15,8 @@ from queue_samples import CHALLENGE, RIGHT, annotations, challenge_folder, hand_
 
 from sandscore.cli.main import run
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 FIELDS = {"id", "team", "task", "status", "attempt", "reason", "created", "finished", "scores"}
 DIGEST = "repo@sha256:" + "a" * 64
 

@@ -27,6 +27,8 @@ from sandscore.queue.workspace import Workspace, open_workspace
 from sandscore.records.run_record import Outcome, RunRecord
 from sandscore.records.submission import Claim, Committed, Submission, Verdict
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 IMAGE = "sha256:" + "0" * 64
 FINISHED = RunAnswer(Outcome.FINISHED)
 TICK = 3.0

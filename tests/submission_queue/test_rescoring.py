@@ -14,6 +14,8 @@ from sandscore.queue.children.child_messages import RecountRequest
 from sandscore.queue.children.scorer_process import recounted_answer
 from sandscore.queue.workspace import Workspace
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 LATER = GOLD | {"n1": [(8, "10/26/2020")]}
 """The second date of n1 is struck from gold."""
 

@@ -14,6 +14,8 @@ from queue_samples import HALF, RIGHT, annotations, as_older_versions, challenge
 
 from sandscore.queue.homes.home_registry import HOMES
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 ROOT = Path(__file__).resolve().parents[2]
 CLI = ROOT / "scoring" / "sandscore" / "cli"
 

@@ -16,6 +16,8 @@ from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.records.board import BoardRules
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 START = "table/transaction/async/start$"
 FIRST = {"101": 0.9, "102": 0.7, "103": 0.5}
 SECOND = {"101": 0.9, "103": 0.8, "104": 0.4}

@@ -13,6 +13,8 @@ from submission_queue.synapse_standin import synapse
 from sandscore.base.bundled_content import submissions
 from sandscore.queue.homes.synapse.synapse_options import SynapseOptions
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "synapse.md").read_text(encoding="utf-8")
 

@@ -10,6 +10,8 @@ from submission_queue.synapse_standin import Queue
 
 from sandscore.base.bundled_content import example_gold, submissions
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 GOOD = (submissions() / "date-good" / "predictions.json").read_bytes()
 CHALLENGE = example_gold() / "challenge.toml"
 QUICK = ("poll_seconds=0", "retry_seconds=1.0", "requests_per_minute=100000")

@@ -16,6 +16,8 @@ from sandscore.base.bundled_content import example_gold, submissions
 from sandscore.queue.homes.synapse.synapse_access import check_access
 from sandscore.queue.homes.synapse.synapse_preflight import scopes_of
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 CHALLENGE = example_gold() / "challenge.toml"
 GOOD = (submissions() / "date-good" / "predictions.json").read_bytes()
 EXAMPLE = CHALLENGE.read_text(encoding="utf-8")

@@ -11,6 +11,8 @@ from submission_queue.synapse_standin import LOST, LOST_503, TOKEN, Fault, Queue
 
 from sandscore.base.bundled_content import example_gold, submissions
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 GOOD = (submissions() / "date-good" / "predictions.json").read_bytes()
 WEAK = (submissions() / "date-weak" / "predictions.json").read_bytes()
 TROUBLE = [

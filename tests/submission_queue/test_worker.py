@@ -29,6 +29,8 @@ from sandscore.queue.workspace import Workspace
 from sandscore.records.run_record import Outcome
 from sandscore.records.submission import Submission
 
+pytestmark = pytest.mark.usefixtures("near_children")
+
 IMAGE = "sha256:" + "0" * 64
 FINISHED, CRASHED = RunAnswer(Outcome.FINISHED), RunAnswer(Outcome.CRASHED, "x")
 

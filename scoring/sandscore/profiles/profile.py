@@ -62,6 +62,8 @@ class ProfileResult(Struct, frozen=True):
 Evaluate = Callable[[ProfileInput, Mapping[str, Scalar]], ProfileResult]
 """Input and settled parameters to result."""
 EvaluateColumns = Callable[[Task, "Loaded", Mapping[str, Scalar]], ProfileResult | None]
+EvaluateWritten = Callable[[memoryview, memoryview, Mapping[str, Scalar]], ProfileResult | None]
+"""Gold and predictions as they are written, and settled parameters, to result."""
 
 
 class OriginalScorer(ParameterisedRow):
@@ -75,6 +77,13 @@ class OriginalScorer(ParameterisedRow):
     @staticmethod
     def evaluate_columns(task: Task, loaded: "Loaded", settings: Mapping[str, Scalar], /) -> ProfileResult | None:
         """The same numbers, quicker, of files whose columns and notes say all that was written; None: see the files."""
+        return None
+
+    @staticmethod
+    def evaluate_written(
+        gold: memoryview, predictions: memoryview, settings: Mapping[str, Scalar], /
+    ) -> ProfileResult | None:
+        """The same numbers, quicker, of the original's own files, which nobody has decoded; None: decode them."""
         return None
 
     @staticmethod

@@ -10,7 +10,7 @@ from sandscore.base.registry import Registry
 from sandscore.measures.measure_syntax import Named, ParameterisedRow, Scalar, parse
 
 if TYPE_CHECKING:
-    from sandscore.profiles.profile import Evaluate, EvaluateColumns, OriginalScorer
+    from sandscore.profiles.profile import Evaluate, EvaluateColumns, EvaluateWritten, OriginalScorer
 
 GROUP = "sandscore.profiles"
 CHALLENGE = "challenge"
@@ -35,6 +35,7 @@ class Profile(Struct, frozen=True):
     settings: dict[str, Scalar]
     evaluate: "Evaluate"
     evaluate_columns: "EvaluateColumns"
+    evaluate_written: "EvaluateWritten"
     own_files: Callable[[Any], bool]
     file_names: dict[str, str]
     """The files that parameters name."""
@@ -51,7 +52,7 @@ def find_profile(written: str) -> Profile | None:
     row = PROFILES.find(value.name)
     settings = row.settle(value)
     named = {p.name: str(settings[p.name]) for p in row.parameters if p.file and settings[p.name]}
-    return Profile(value, settings, row.evaluate, row.evaluate_columns, row.own_files, named)
+    return Profile(value, settings, row.evaluate, row.evaluate_columns, row.evaluate_written, row.own_files, named)
 
 
 def _row(name: str) -> type[ParameterisedRow]:

@@ -4,6 +4,7 @@ JSON as the originals read it: Python's own reader, with all that it lets pass, 
 """
 
 import json
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,7 +16,7 @@ from sandscore.annotations.json_blocks import form_of
 from sandscore.annotations.label_codes import vocabulary
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.annotations.record_reader import collector_paused
-from sandscore.base.byte_sources import BadStream, InputFile, opened
+from sandscore.base.byte_sources import BadStream, InputFile, NamedBytes, opened
 from sandscore.base.errors import OrganiserFault, ParticipantFault, SandscoreError
 from sandscore.base.strict_json import JsonFault
 from sandscore.measures.measure_syntax import Named
@@ -58,11 +59,15 @@ def original_files(profile: Profile, task: Task, inputs: Inputs) -> tuple[Profil
         if not profile.own_files(gold):
             return None
         predictions, hashed = _whole(inputs.predictions, ParticipantFault)
+    given = ProfileInput(task, None, gold, predictions, _companions(profile))
+    return given, _nothing_loaded(task, inputs, gold_hash, hashed)
+
+
+def _nothing_loaded(task: Task, inputs: Inputs, gold: str, predictions: str) -> Loaded:
+    """Of files that our loader does not know: their hashes."""
     findings = {role: ProblemCollector(str(path), task.array) for role, path in inputs.given.items()}
-    loaded = Loaded(
-        DataSet(vocabulary(task, task.label), growing=False), {}, findings, {"gold": gold_hash, "predictions": hashed}
-    )
-    return ProfileInput(task, None, gold, predictions, _companions(profile)), loaded
+    dataset = DataSet(vocabulary(task, task.label), growing=False)
+    return Loaded(dataset, {}, findings, {"gold": gold, "predictions": predictions})
 
 
 def _companions(profile: Profile) -> dict[str, CompanionFile]:
@@ -88,9 +93,35 @@ def score_as(
     """What the original would say of these files; where it dies and gold is faulty, that is what it dies of."""
     with collector_paused(), stopping("files", OrganiserFault if loaded.faulty("gold") else ParticipantFault):
         result = profile.evaluate(given, profile.settings)
-    for name in result.documents if not loaded.columns else ():
+    card = _card if loaded.columns else _card_of_own
+    return card(_shown(profile, given), question, loaded, result), result
+
+
+def score_written_as(
+    profile: Profile, question: Question, inputs: Inputs
+) -> tuple[Scorecard, ProfileResult, Loaded] | None:
+    """The same of the original's own files as they are written; None where they are ours, or have to be decoded."""
+    files = inputs.gold, inputs.predictions
+    if profile.evaluate_written is OriginalScorer.evaluate_written or profile.file_names:
+        return None
+    if not all(isinstance(file, NamedBytes) or Path(file or "").is_file() for file in files):
+        return None  # what is read but once is left to be decoded
+    try:
+        with opened(files[0] or "") as gold, opened(files[1] or "") as predictions:
+            with memoryview(gold.data) as first, memoryview(predictions.data) as second, collector_paused():
+                result = profile.evaluate_written(first, second, profile.settings)
+            if result is None:
+                return None
+            loaded = _nothing_loaded(question.task, inputs, gold.sha256(), predictions.sha256())
+    except SandscoreError:  # whoever decodes them says it of the right file
+        return None
+    return _card_of_own(str(profile), question, loaded, result), result, loaded
+
+
+def _card_of_own(profile: str, question: Question, loaded: Loaded, result: ProfileResult) -> Scorecard:
+    for name in result.documents:
         loaded.dataset.add(name)
-    return _card(_shown(profile, given), question, loaded, result), result
+    return _card(profile, question, loaded, result)
 
 
 def score_columns_as(profile: Profile, question: Question, loaded: Loaded) -> tuple[Scorecard, ProfileResult] | None:

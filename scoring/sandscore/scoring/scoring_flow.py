@@ -123,8 +123,10 @@ def _score_as_the_original(profile: "Profile", question: Question, inputs: Input
 
 def _score_original_files(profile: "Profile", question: Question, inputs: Inputs) -> Scored | None:
     """Files in the original's own form, which our loader does not know; None where they are ours."""
-    from sandscore.scoring.profile_cards import original_files, score_as
+    from sandscore.scoring.profile_cards import original_files, score_as, score_written_as
 
+    if (scored := score_written_as(profile, question, inputs)) is not None:
+        return Scored(scored[0], scored[2], table=scored[1].table.rstrip("\n"))
     found = original_files(profile, question.task, inputs)
     if found is None:
         return None

@@ -83,6 +83,15 @@ static inline int64_t character_size(const uint8_t *at, const uint8_t *end)
     return too_long || no_character ? 0 : size;
 }
 
+/* The character that begins here in right UTF-8. */
+static inline uint32_t character_at(const uint8_t *at, int64_t size)
+{
+    uint32_t point = size == 1 ? *at : *at & (0x7Fu >> size);
+    for (int64_t i = 1; i < size; i++)
+        point = point << 6 | (at[i] & 0x3Fu);
+    return point;
+}
+
 /* How many of so many bytes, a multiple of 32, continue a character. */
 static inline int64_t continued_within(const uint8_t *at, int64_t size)
 {

@@ -163,6 +163,75 @@ typedef struct {
     uint64_t state_high, state_low, step_high, step_low;
 } DrawStream;
 
+/* The Text Anonymization Benchmark's gold: texts, of each its annotators, of each their mentions in file order and the
+   entities these are of. Names stand in ``names``, a zero behind each. */
+typedef struct {
+    int64_t begin, size;
+} TabName;
+typedef struct {
+    int64_t begin, bytes, chars, first_annotator, annotators;
+} TabText;
+typedef struct {
+    int64_t first_mention, mentions, first_entity, entities;
+} TabAnnotator;
+typedef struct {
+    int32_t start, end, entity, needed;
+} TabMention;
+typedef struct {
+    int32_t kind, direct, needed, open;
+} TabEntity;
+
+/* Who is masked, in the order of the masks, and the masks as they are written. */
+typedef struct {
+    int64_t text, first_mask, masks;
+} TabMasked;
+typedef struct {
+    int64_t start, end;
+} TabMask;
+
+/* All of it, and room for it; slots are as many as the numbers say, a power of two, all of them 0 at first. A file may
+   list more texts than there are: of those with one name the last one holds. ``masks_named``: where the names of those
+   that are masked begin. */
+enum { TAB_KINDS = 128, KIND_SLOTS = 512, ENTITY_SLOTS = 1 << 13 };
+typedef struct {
+    uint8_t *texts, *names, *seen;
+    TabName *text_names, *entity_names;
+    uint32_t *text_slots, *entity_slots;
+    TabText *text;
+    TabAnnotator *annotator;
+    TabMention *mention;
+    TabEntity *entity;
+    TabMasked *masked;
+    TabMask *mask;
+    int64_t text_slot_room, text_room, annotator_room, mention_room, masked_room, mask_room;
+    int64_t used, named, masks_named, texts_known, annotators, mentions, entities, kinds, masked_texts, masks;
+    int64_t listed, longest, most_mentions;
+    TabName kind_names[TAB_KINDS];
+    uint32_t kind_slots[KIND_SLOTS];
+} TabCorpus;
+
+/* What a character is to the benchmark: from LONGER_WORD on part of a word, and from 'a' on itself in lower case. A quote
+   passes as others do, and begins a genitive; lower case makes two of LONGER_WORD. */
+enum { NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN };
+
+typedef struct {
+    int64_t hits, total;
+} TabShare;
+
+/* What the masks come to: parts 0 and 1 are of quasi-identifiers and of direct ones. ``kind_order`` has the kinds of
+   entities that are counted, as they appear; rooms are for the longest text, and for the most mentions of a text. */
+typedef struct {
+    const uint8_t *classes;
+    const uint64_t *words;
+    uint8_t *codes, *lower, *free;
+    int32_t *open;
+    Key *keys, *spare;
+    int64_t word_count, kinds_seen;
+    TabShare entities[2], mentions[2], tokens[2], mask_tokens, mask_mentions;
+    TabShare kind_mentions[TAB_KINDS], kind_tokens[TAB_KINDS];
+    int64_t kind_order[TAB_KINDS];
+} TabCounting;
+
 /* By how many bytes at once blocks are read, ``most`` of them if the machine can, and how many that are now; first of all
    it is as many as it can. */
 EXPORTED int32_t choose_lanes(int32_t most);
@@ -198,5 +267,11 @@ EXPORTED int64_t mark_characters(const uint8_t *texts, const int64_t *sizes, con
    takes; refused where they do not fit into ``room``, or an annotation is not within its note. */
 EXPORTED int64_t copy_parts(const Notes *notes, const int64_t *note, const int64_t *start, const int64_t *length,
                             int64_t count, uint8_t *copied, int64_t room, int64_t *sizes);
+/* Gold, and then the masks of some of its texts. */
+EXPORTED int32_t read_tab_gold(const uint8_t *data, int64_t size, TabCorpus *corpus);
+EXPORTED int32_t read_tab_masks(const uint8_t *data, int64_t size, TabCorpus *corpus);
+/* Notes in ``met``, of all characters there are, which ones beyond ASCII the texts have. */
+EXPORTED void meet_characters(const TabCorpus *corpus, uint8_t *met);
+EXPORTED void count_tab(TabCorpus *corpus, TabCounting *counting);
 
 #endif

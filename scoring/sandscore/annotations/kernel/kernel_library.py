@@ -34,6 +34,8 @@ MARK_EVERY = 256
 BY_TOKEN, BY_SPAN, BY_LABEL = 0, 1, 2
 MEASURES, WHOLE_LEVELS, GROUPINGS = 16, 101, 3
 SUMMED_COLUMNS = 32
+TAB_KINDS, KIND_SLOTS, ENTITY_SLOTS = 128, 512, 1 << 13
+NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN = range(5)
 _ROW_COLUMNS = (
     *("start", "length", "label", "confidence", "text", "written", "words", "begin", "size", "per_record"),
     *("names", "decoded"),
@@ -186,13 +188,91 @@ class DrawStream(Structure):
     _fields_ = tuple((name, c_uint64) for name in ("state_high", "state_low", "step_high", "step_low"))
 
 
+class TabName(Structure):
+    """Where a name stands among others."""
+
+    _fields_ = (("begin", c_int64), ("size", c_int64))
+
+
+class TabText(Structure):
+    """A text of the Text Anonymization Benchmark, and its annotators."""
+
+    _fields_ = tuple((name, c_int64) for name in ("begin", "bytes", "chars", "first_annotator", "annotators"))
+
+
+class TabAnnotator(Structure):
+    """An annotator of a text, by the mentions and entities that are this one's."""
+
+    _fields_ = tuple((name, c_int64) for name in ("first_mention", "mentions", "first_entity", "entities"))
+
+
+class TabMention(Structure):
+    """A mention, and whether it has to be masked."""
+
+    _fields_ = tuple((name, c_int32) for name in ("start", "end", "entity", "needed"))
+
+
+class TabEntity(Structure):
+    """An entity, and whether it has to be masked."""
+
+    _fields_ = tuple((name, c_int32) for name in ("kind", "direct", "needed", "open"))
+
+
+class TabMasked(Structure):
+    """A text and its masks."""
+
+    _fields_ = tuple((name, c_int64) for name in ("text", "first_mask", "masks"))
+
+
+class TabMask(Structure):
+    """A mask as it is written."""
+
+    _fields_ = (("start", c_int64), ("end", c_int64))
+
+
+class TabCorpus(Structure):
+    """Gold and masks of the Text Anonymization Benchmark: rooms, and how much of them is used."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in ("texts", "names", "seen", "text_names", "entity_names", "text_slots")),
+        *((name, c_void_p) for name in ("entity_slots", "text", "annotator", "mention", "entity", "masked", "mask")),
+        *((name, c_int64) for name in ("text_slot_room", "text_room", "annotator_room", "mention_room")),
+        *((name, c_int64) for name in ("masked_room", "mask_room", "used", "named", "masks_named", "texts_known")),
+        *((name, c_int64) for name in ("annotators", "mentions", "entities", "kinds", "masked_texts", "masks")),
+        *((name, c_int64) for name in ("listed", "longest", "most_mentions")),
+        ("kind_names", TabName * TAB_KINDS),
+        ("kind_slots", c_uint32 * KIND_SLOTS),
+    )
+
+
+class TabShare(Structure):
+    """How many of how many."""
+
+    _fields_ = (("hits", c_int64), ("total", c_int64))
+
+
+class TabCounting(Structure):
+    """What counting masks asks and takes, and what came of it."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in ("classes", "words", "codes", "lower", "free", "open", "keys", "spare")),
+        *((name, c_int64) for name in ("word_count", "kinds_seen")),
+        *((name, TabShare * 2) for name in ("entities", "mentions", "tokens")),
+        *((name, TabShare) for name in ("mask_tokens", "mask_mentions")),
+        *((name, TabShare * TAB_KINDS) for name in ("kind_mentions", "kind_tokens")),
+        ("kind_order", c_int64 * TAB_KINDS),
+    )
+
+
 _STRUCTURES: tuple[type[Structure], ...] = (
     *(Spellings, KernelForm, Rows, Notes, NameTable, NoteRows),
     *(NoteRuns, AskedMeasure, CountedMention, Key, LabelSums, OpenRow, OpenGroups, Uncovered, Counting, DrawStream),
+    *(TabName, TabText, TabAnnotator, TabMention, TabEntity, TabMasked, TabMask, TabCorpus, TabShare, TabCounting),
 )
 _NUMBERS = (
     *(TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY),
     *(BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS),
+    *(TAB_KINDS, KIND_SLOTS, ENTITY_SLOTS, NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN),
 )
 _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "choose_lanes": (c_int32, (c_int32,)),
@@ -212,13 +292,17 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
         None,
         (POINTER(DrawStream), c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int64, c_void_p),
     ),
+    "read_tab_gold": (c_int32, (c_void_p, c_int64, POINTER(TabCorpus))),
+    "read_tab_masks": (c_int32, (c_void_p, c_int64, POINTER(TabCorpus))),
+    "meet_characters": (None, (POINTER(TabCorpus), c_void_p)),
+    "count_tab": (None, (POINTER(TabCorpus), POINTER(TabCounting))),
     "read_notes": (c_int32, (c_void_p, c_int64, c_int32, POINTER(NoteRows))),
     "mark_characters": (c_int64, (c_void_p, c_void_p, c_void_p, c_int64, c_void_p)),
     "copy_parts": (c_int64, (POINTER(Notes), *(c_void_p,) * 3, c_int64, c_void_p, c_int64, c_void_p)),
 }
 LANES = "SANDSCORE_LANES"
 """Names in the environment at how many bytes the kernel is to look at once: 0, 16 or 32; else as many as it can."""
-_MOST_LANES = 1 << 30
+MOST_LANES = 1 << 30
 LIBRARY = Path(__file__).with_name("kernel.so")
 
 
@@ -235,7 +319,7 @@ def kernel() -> CDLL | None:
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
     if (wanted := os.environ.get(LANES, "")).isdecimal():
-        library.choose_lanes(min(int(wanted), _MOST_LANES))
+        library.choose_lanes(min(int(wanted), MOST_LANES))
     return library
 
 

@@ -51,6 +51,32 @@
     X(Counting, labelled_pairs)
 #define STREAM_FIELDS(X) \
     X(DrawStream, state_high) X(DrawStream, state_low) X(DrawStream, step_high) X(DrawStream, step_low)
+#define TAB_NAME_FIELDS(X) X(TabName, begin) X(TabName, size)
+#define TAB_TEXT_FIELDS(X) \
+    X(TabText, begin) X(TabText, bytes) X(TabText, chars) X(TabText, first_annotator) X(TabText, annotators)
+#define TAB_ANNOTATOR_FIELDS(X) \
+    X(TabAnnotator, first_mention) X(TabAnnotator, mentions) X(TabAnnotator, first_entity) X(TabAnnotator, entities)
+#define TAB_MENTION_FIELDS(X) \
+    X(TabMention, start) X(TabMention, end) X(TabMention, entity) X(TabMention, needed)
+#define TAB_ENTITY_FIELDS(X) X(TabEntity, kind) X(TabEntity, direct) X(TabEntity, needed) X(TabEntity, open)
+#define TAB_MASKED_FIELDS(X) X(TabMasked, text) X(TabMasked, first_mask) X(TabMasked, masks)
+#define TAB_MASK_FIELDS(X) X(TabMask, start) X(TabMask, end)
+#define TAB_CORPUS_FIELDS(X) \
+    X(TabCorpus, texts) X(TabCorpus, names) X(TabCorpus, seen) X(TabCorpus, text_names) X(TabCorpus, entity_names) \
+    X(TabCorpus, text_slots) X(TabCorpus, entity_slots) X(TabCorpus, text) X(TabCorpus, annotator) \
+    X(TabCorpus, mention) X(TabCorpus, entity) X(TabCorpus, masked) X(TabCorpus, mask) X(TabCorpus, text_slot_room) \
+    X(TabCorpus, text_room) X(TabCorpus, annotator_room) X(TabCorpus, mention_room) X(TabCorpus, masked_room) \
+    X(TabCorpus, mask_room) X(TabCorpus, used) X(TabCorpus, named) X(TabCorpus, masks_named) \
+    X(TabCorpus, texts_known) X(TabCorpus, annotators) X(TabCorpus, mentions) X(TabCorpus, entities) \
+    X(TabCorpus, kinds) X(TabCorpus, masked_texts) X(TabCorpus, masks) X(TabCorpus, listed) X(TabCorpus, longest) \
+    X(TabCorpus, most_mentions) X(TabCorpus, kind_names) X(TabCorpus, kind_slots)
+#define TAB_SHARE_FIELDS(X) X(TabShare, hits) X(TabShare, total)
+#define TAB_COUNTING_FIELDS(X) \
+    X(TabCounting, classes) X(TabCounting, words) X(TabCounting, codes) X(TabCounting, lower) X(TabCounting, free) \
+    X(TabCounting, open) X(TabCounting, keys) X(TabCounting, spare) X(TabCounting, word_count) \
+    X(TabCounting, kinds_seen) X(TabCounting, entities) X(TabCounting, mentions) X(TabCounting, tokens) \
+    X(TabCounting, mask_tokens) X(TabCounting, mask_mentions) X(TabCounting, kind_mentions) \
+    X(TabCounting, kind_tokens) X(TabCounting, kind_order)
 #define OFFSET(kind, field) (int32_t) offsetof(kind, field),
 #define NAME(kind, field) #field " "
 #define SIZE(kind) (int32_t) sizeof(kind),
@@ -75,10 +101,24 @@ const int32_t layout[] = {
     SIZE(Uncovered) UNCOVERED_FIELDS(OFFSET)
     SIZE(Counting) COUNTING_FIELDS(OFFSET)
     SIZE(DrawStream) STREAM_FIELDS(OFFSET)
+    SIZE(TabName) TAB_NAME_FIELDS(OFFSET)
+    SIZE(TabText) TAB_TEXT_FIELDS(OFFSET)
+    SIZE(TabAnnotator) TAB_ANNOTATOR_FIELDS(OFFSET)
+    SIZE(TabMention) TAB_MENTION_FIELDS(OFFSET)
+    SIZE(TabEntity) TAB_ENTITY_FIELDS(OFFSET)
+    SIZE(TabMasked) TAB_MASKED_FIELDS(OFFSET)
+    SIZE(TabMask) TAB_MASK_FIELDS(OFFSET)
+    SIZE(TabCorpus) TAB_CORPUS_FIELDS(OFFSET)
+    SIZE(TabShare) TAB_SHARE_FIELDS(OFFSET)
+    SIZE(TabCounting) TAB_COUNTING_FIELDS(OFFSET)
     TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY,
     BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS,
+    TAB_KINDS, KIND_SLOTS, ENTITY_SLOTS, NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN,
 };
 const char layout_names[] =
     SPELLINGS_FIELDS(NAME) FORM_FIELDS(NAME) ROWS_FIELDS(NAME) NOTES_FIELDS(NAME) NAME_TABLE_FIELDS(NAME)
     NOTE_ROWS_FIELDS(NAME) RUNS_FIELDS(NAME) MEASURE_FIELDS(NAME) MENTION_FIELDS(NAME) KEY_FIELDS(NAME) LABEL_SUMS_FIELDS(NAME)
-    OPEN_ROW_FIELDS(NAME) OPEN_GROUPS_FIELDS(NAME) UNCOVERED_FIELDS(NAME) COUNTING_FIELDS(NAME) STREAM_FIELDS(NAME);
+    OPEN_ROW_FIELDS(NAME) OPEN_GROUPS_FIELDS(NAME) UNCOVERED_FIELDS(NAME) COUNTING_FIELDS(NAME) STREAM_FIELDS(NAME)
+    TAB_NAME_FIELDS(NAME) TAB_TEXT_FIELDS(NAME) TAB_ANNOTATOR_FIELDS(NAME) TAB_MENTION_FIELDS(NAME)
+    TAB_ENTITY_FIELDS(NAME) TAB_MASKED_FIELDS(NAME) TAB_MASK_FIELDS(NAME) TAB_CORPUS_FIELDS(NAME)
+    TAB_SHARE_FIELDS(NAME) TAB_COUNTING_FIELDS(NAME);

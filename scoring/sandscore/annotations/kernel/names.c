@@ -6,21 +6,6 @@
 
 enum { FARTHEST_NAME = 64 };
 
-static uint64_t hash_of(const uint8_t *name, int64_t size)
-{
-    uint64_t hash = (uint64_t)size * UINT64_C(0x9E3779B97F4A7C15);
-    int64_t at = 0;
-    for (; at + 8 <= size; at += 8) {
-        hash = (hash ^ eight_at(name + at)) * UINT64_C(0xD6E8FEB86659FD93);
-        hash ^= hash >> 32;
-    }
-    uint64_t rest = 0;
-    for (; at < size; at++)
-        rest = rest << 8 | name[at];
-    hash = (hash ^ rest) * UINT64_C(0x9E3779B97F4A7C15);
-    return hash ^ hash >> 29;
-}
-
 /* Where a name's number is, counted from 1, or 0 where it could be put; NULL where that is too far. */
 static uint32_t *find_name(const NameTable *table, const uint8_t *name, int64_t size)
 {

@@ -7,8 +7,10 @@
 #include "kernel.h"
 #include "note_rows.h"
 #include "standing.h"
+#include "tab_rows.h"
 #include "variants.h"
 
-#define READING {annotations_read, misplaced_found, notes_read, characters_marked, parts_copied, places_drawn}
+#define READING {annotations_read, misplaced_found, notes_read, characters_marked, parts_copied, tab_gold_read, \
+                 tab_masks_read, places_drawn}
 
 #endif

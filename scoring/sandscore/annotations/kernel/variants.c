@@ -86,3 +86,13 @@ int64_t copy_parts(const Notes *notes, const int64_t *note, const int64_t *start
 {
     return in_use()->parts(notes, note, start, length, count, copied, room, sizes);
 }
+
+int32_t read_tab_gold(const uint8_t *data, int64_t size, TabCorpus *corpus)
+{
+    return in_use()->tab_gold(data, size, corpus);
+}
+
+int32_t read_tab_masks(const uint8_t *data, int64_t size, TabCorpus *corpus)
+{
+    return in_use()->tab_masks(data, size, corpus);
+}

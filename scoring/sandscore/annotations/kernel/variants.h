@@ -14,6 +14,8 @@ typedef struct {
     int64_t (*marks)(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count, uint32_t *marks);
     int64_t (*parts)(const Notes *notes, const int64_t *note, const int64_t *start, const int64_t *length,
                      int64_t count, uint8_t *copied, int64_t room, int64_t *sizes);
+    int32_t (*tab_gold)(const uint8_t *data, int64_t size, TabCorpus *corpus);
+    int32_t (*tab_masks)(const uint8_t *data, int64_t size, TabCorpus *corpus);
     void (*places)(DrawRuns *runs, int64_t steps, uint64_t units, uint32_t *places);
 } Variant;
 

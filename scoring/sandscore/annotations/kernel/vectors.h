@@ -143,4 +143,19 @@ static inline int same_bytes(const uint8_t *one, const uint8_t *other, int64_t s
     return 1;
 }
 
+static inline uint64_t hash_of(const uint8_t *name, int64_t size)
+{
+    uint64_t hash = (uint64_t)size * UINT64_C(0x9E3779B97F4A7C15);
+    int64_t at = 0;
+    for (; at + 8 <= size; at += 8) {
+        hash = (hash ^ eight_at(name + at)) * UINT64_C(0xD6E8FEB86659FD93);
+        hash ^= hash >> 32;
+    }
+    uint64_t rest = 0;
+    for (; at < size; at++)
+        rest = rest << 8 | name[at];
+    hash = (hash ^ rest) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
 #endif

@@ -17,15 +17,6 @@ static inline int is_ascii_blank(uint8_t byte)
     return byte == ' ' || (byte >= 9 && byte <= 13) || (byte >= 28 && byte <= 31);
 }
 
-/* The character that begins here in right UTF-8. */
-static uint32_t character_at(const uint8_t *at, int64_t size)
-{
-    uint32_t point = size == 1 ? *at : *at & (0x7Fu >> size);
-    for (int64_t i = 1; i < size; i++)
-        point = point << 6 | (at[i] & 0x3Fu);
-    return point;
-}
-
 static inline int32_t put_word(Rows *rows, int64_t begin, int64_t end)
 {
     if (rows->tokens == rows->token_room)

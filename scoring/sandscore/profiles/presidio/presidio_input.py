@@ -6,12 +6,12 @@ from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.measures.measure_syntax import Scalar
 from sandscore.profiles.presidio.presidio_evaluation import EvaluationOptions, default_skip_words
 from sandscore.profiles.presidio.presidio_spans import DEFAULT_SCORE, ScoredSpan, TaggedDocument, tag
-from sandscore.profiles.presidio.presidio_tokens import Token, library_tokens, tokens_of
+from sandscore.profiles.presidio.presidio_tokens import TextTokens, library_tokens, tokens_of
 from sandscore.profiles.profile_documents import chosen, type_of
 from sandscore.records.document import Annotation, Document
 from sandscore.task_table.task import Task
 
-TOKENISERS: dict[str, Callable[[str], list[Token]]] = {"own": tokens_of, "spacy": library_tokens}
+TOKENISERS: dict[str, Callable[[str], TextTokens]] = {"own": tokens_of, "spacy": library_tokens}
 
 
 def options_of(settings: Mapping[str, Scalar]) -> EvaluationOptions:
@@ -35,15 +35,15 @@ def tagged(notes: Sequence[Document], task: Task, tokeniser: str = "own") -> lis
     return [_tagged(note, task, TOKENISERS[tokeniser]) for note in notes]
 
 
-def _tagged(note: Document, task: Task, tokenise: Callable[[str], list[Token]]) -> TaggedDocument:
+def _tagged(note: Document, task: Task, tokenise: Callable[[str], TextTokens]) -> TaggedDocument:
     if note.text is None:
         fault = OrganiserFault if note.gold else ParticipantFault
         raise fault(f"note '{note.id}' is not among the notes, so it has no tokens to compare")
     tokens = tokenise(note.text)
     return TaggedDocument(
         note.id,
-        [token.text for token in tokens],
-        [token.start for token in tokens],
+        tokens.words,
+        tokens.starts,
         tag(tokens, _scored(note.gold, task)),
         tag(tokens, _scored(note.predictions, task)),
     )

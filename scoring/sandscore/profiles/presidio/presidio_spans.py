@@ -7,6 +7,7 @@ as overlapping; of what is left, the first span that holds a token's start (or l
 gives the token its tag. A span that begins inside a token and runs on loses that token.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from itertools import compress, islice
 from operator import add, attrgetter, ne
@@ -14,10 +15,11 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from sandscore.profiles.presidio.presidio_tokens import Token
+from sandscore.profiles.presidio.presidio_tokens import TextTokens
 
 OUTSIDE = "O"
 DEFAULT_SCORE = 0.5
+_START = attrgetter("start")
 
 
 class ScoredSpan(Struct):
@@ -29,29 +31,44 @@ class ScoredSpan(Struct):
     score: float = DEFAULT_SCORE
 
 
-def tag(tokens: Sequence[Token], spans: Iterable[ScoredSpan]) -> list[str]:
+def tag(tokens: TextTokens, spans: Iterable[ScoredSpan]) -> list[str]:
     """The IO tag of every token."""
-    cut = _cut(spans)
-    return [_tag_of(token, cut) for token in tokens]
-
-
-def _tag_of(token: Token, spans: Sequence[ScoredSpan]) -> str:
-    for span in spans:
-        holds_start = span.start <= token.start < span.end
-        if holds_start or (token.start <= span.start <= token.end and token.start <= span.end <= token.end):
-            return span.type
-    return OUTSIDE
+    starts, ends = tokens.starts, tokens.ends
+    tags = [OUTSIDE] * len(starts)
+    for span in reversed(_cut(spans)):  # of several that take a token the first one has it
+        if not (span.start <= span.end or span.end < span.start):
+            continue  # an offset that is not a number is nowhere
+        held = bisect_left(starts, span.start), bisect_left(starts, span.end)
+        around = bisect_left(ends, max(span.start, span.end)), bisect_right(starts, min(span.start, span.end))
+        for first, stop in (held, around):
+            if first < stop:
+                tags[first:stop] = [span.type] * (stop - first)
+    return tags
 
 
 def _cut(given: Iterable[ScoredSpan]) -> list[ScoredSpan]:
-    """The spans cut against each other; a piece split off behind is appended, and visited in its turn."""
-    spans = sorted((ScoredSpan(s.start, s.end, s.type, s.score) for s in given), key=lambda s: s.start)
+    """The spans cut against each other: stretch by stretch, where none that begins after it has ended matters to it."""
+    spans = sorted((ScoredSpan(s.start, s.end, s.type, s.score) for s in given), key=_START)
+    if not all(span.start <= span.end for span in spans):
+        return _cut_stretch(spans)
+    found: list[ScoredSpan] = []
+    first, reached = 0, 0
+    for at, span in enumerate(spans):
+        if span.start > reached:
+            found += _cut_stretch(spans[first:at])
+            first = at
+        reached = max(reached, span.end)
+    return found + _cut_stretch(spans[first:])
+
+
+def _cut_stretch(spans: list[ScoredSpan]) -> list[ScoredSpan]:
+    """A piece split off behind is appended, and visited in its turn."""
     at = 0
     while at < len(spans) - 1:
         for other in spans[at + 1 :]:  # a copy: pieces split off in this walk are not part of it
             _settle(spans[at], other, spans)
         at += 1
-    return sorted(spans, key=lambda s: s.start)
+    return sorted(spans, key=_START)
 
 
 def _settle(span: ScoredSpan, other: ScoredSpan, spans: list[ScoredSpan]) -> None:
@@ -69,8 +86,6 @@ def _settle(span: ScoredSpan, other: ScoredSpan, spans: list[ScoredSpan]) -> Non
 
 
 ANY_TYPE = "PII"
-_START = attrgetter("start")
-
 Column = TypeVar("Column")
 
 

@@ -8,8 +8,9 @@ hold. ``library_tokens`` asks the original's own library instead, where that is 
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
+from operator import add
 from typing import Any
 
 from msgspec import Struct
@@ -45,38 +46,49 @@ _ABBREVIATION = re.compile(
 )
 
 
-class Token(Struct, frozen=True):
-    """A piece of text and where it starts."""
+_RUN = re.compile(r"(\S+) ?|\s+")
+_WORDS_KEPT = 1 << 16
 
-    text: str
-    start: int
+
+class TextTokens(Struct, frozen=True):
+    """The pieces of a text in order, and where each starts."""
+
+    words: list[str]
+    starts: list[int]
 
     @property
-    def end(self) -> int:
-        return self.start + len(self.text)
+    def ends(self) -> list[int]:
+        """Where each is over."""
+        return list(map(add, self.starts, map(len, self.words)))
 
 
-def tokens_of(text: str) -> list[Token]:
+def tokens_of(text: str) -> TextTokens:
     """The text's tokens in order."""
-    found = []
-    after_word = False
-    for run in re.finditer(r"\s+|\S+", text):
-        start, piece = run.start(), run[0]
-        if piece[0].isspace():
-            if after_word and piece[0] == " ":
-                start, piece = start + 1, piece[1:]
-            if piece:
-                found.append(Token(piece, start))
-            after_word = False
-        else:
-            found.extend(Token(piece[a:b], start + a) for a, b in _word(piece))
-            after_word = True
-    return found
+    words: list[str] = []
+    starts: list[int] = []
+    for run in _RUN.finditer(text):
+        word, start = run[1], run.start()
+        if word is None:
+            words.append(run[0])
+            starts.append(start)
+            continue
+        pieces, begins = _pieces(word)
+        words += pieces
+        starts += [start + begin for begin in begins] if len(begins) > 1 else (start,)
+    return TextTokens(words, starts)
 
 
-def library_tokens(text: str) -> list[Token]:
+@lru_cache(maxsize=_WORDS_KEPT)
+def _pieces(word: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """What a word is cut into, and where in it; the same words come again and again."""
+    cuts = [*_word(word)]
+    return tuple(word[first:last] for first, last in cuts), tuple(first for first, _ in cuts)
+
+
+def library_tokens(text: str) -> TextTokens:
     """The tokens of spaCy's English tokeniser."""
-    return [Token(token.text, token.idx) for token in _library()(text)]
+    found = [*_library()(text)]
+    return TextTokens([token.text for token in found], [token.idx for token in found])
 
 
 @cache

@@ -5,11 +5,13 @@ tagger and looks for thirty-one words and the same characters in the stretch alo
 """
 
 import re
+import string
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 import numpy as np
 
+from sandscore.annotations.kernel.kernel_library import LONGER_WORD, NOT_PASSING, PASSING, QUOTE, WORD_SIGN
 from sandscore.profiles.tab.corpus_grid import CorpusGrid, Covering, Flags, Ints, numbers, without
 
 _CHARACTERS = " ,.-;:/&()[]–'\"’“”"
@@ -20,7 +22,11 @@ _WORDS_2022 = (
     "mr mrs ms and or from until to about after as at before between by during for in into of on over since with"
     " the a an no nr ’s 's"
 ).split()
+PLAIN_WORDS_2022 = tuple(word for word in _WORDS_2022 if word.isalpha())
+"""All but the genitives."""
+_QUOTES = {word[0] for word in _WORDS_2022} - {word[0] for word in PLAIN_WORDS_2022}
 _PASSING_2022 = re.compile(rf"\b(?:{'|'.join(_WORDS_2022)})\b|[{re.escape(_CHARACTERS)}]", re.IGNORECASE)
+_WORD_SIGN, _LETTER = re.compile(r"\w"), re.compile("[a-z]", re.IGNORECASE)
 _LENGTHENED = "İ"
 """The only character that is more than one in lower case: what is found behind it has moved."""
 _GENITIVES = frozenset({"s", "ſ"})
@@ -90,3 +96,17 @@ def _searched(text: str, masked: Covering, start: int, end: int) -> bool:
     for found in _PASSING_2022.finditer(text[start:end].lower()):
         left[found.start() : found.end()] = True
     return bool(left.all())
+
+
+def sign_class(sign: str) -> int:
+    """What a character is to release ``2022``, as the kernel is told: a letter of its words is that letter."""
+    if sign == _LENGTHENED:
+        return LONGER_WORD
+    if sign in _CHARACTERS:
+        return QUOTE if sign in _QUOTES else PASSING
+    if not _WORD_SIGN.match(sign):
+        return NOT_PASSING
+    lower = sign.lower()
+    if not _LETTER.fullmatch(lower):
+        return WORD_SIGN
+    return next(ord(one) for one in string.ascii_lowercase if re.fullmatch(one, lower, re.IGNORECASE))

@@ -17,6 +17,7 @@ from sandscore.measures.measure_syntax import Parameter, Scalar
 from sandscore.profiles.profile import CompanionFile, OriginalScorer, ProfileInput, ProfileResult
 from sandscore.profiles.profile_documents import chosen
 from sandscore.profiles.tab.corpus_grid import CorpusGrid, Unit
+from sandscore.profiles.tab.kernel_corpus import count_written
 from sandscore.profiles.tab.masked_corpus import is_corpus, read_corpus, read_masks
 from sandscore.profiles.tab.masked_notes import are_records, read_corpus_of, read_masks_of
 from sandscore.profiles.tab.stretch_cover import Token, head_rule, rule_2022
@@ -67,7 +68,27 @@ class MaskedText(Struct, frozen=True):
 
     grid: CorpusGrid
     masks: Sequence[Sequence[Unit]]
+    known: int
     read: int
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def listed(self) -> "MaskedDocuments":
+        """The documents alone."""
+        documents = self.grid.documents
+        marked = sum(len(marks.start) for document in documents for marks in document.annotators)
+        names = tuple(document.identifier for document in documents)
+        return MaskedDocuments(names, self.known, self.read, marked, sum(map(len, self.masks)), self.warnings)
+
+
+class MaskedDocuments(Struct, frozen=True):
+    """Who is masked, of how many ``known`` documents; how many gold lists; the mentions and masks of the masked."""
+
+    names: tuple[str, ...]
+    known: int
+    read: int
+    mentions: int
+    masks: int
     warnings: tuple[str, ...] = ()
 
 
@@ -85,7 +106,7 @@ def evaluate_head(given: ProfileInput, settings: Mapping[str, Scalar]) -> Profil
             2 * raw["token_precision"] * raw["token_recall"] / (raw["token_precision"] + raw["token_recall"])
         )
     returned = {"error": death} if death else {name: _three_digits(raw[name]) for name in _RETURNED}
-    return _result(recalls, raw, text, death, {"evaluate": returned})
+    return _result(recalls, raw, text.listed, death, {"evaluate": returned})
 
 
 def evaluate_2022(given: ProfileInput, settings: Mapping[str, Scalar]) -> ProfileResult:
@@ -94,7 +115,19 @@ def evaluate_2022(given: ProfileInput, settings: Mapping[str, Scalar]) -> Profil
     grid, marks = text.grid, marks_of(text.grid)
     recalls = recalls_of(grid, marks, rule_2022(grid, grid.covering(text.masks)))
     raw = _raw(recalls) | _precisions(given, settings, text, marks)
-    return _result(recalls, raw, text, _death_by_type(recalls), {})
+    return _result(recalls, raw, text.listed, _death_by_type(recalls), {})
+
+
+def evaluate_2022_written(
+    gold: memoryview, predictions: memoryview, settings: Mapping[str, Scalar]
+) -> ProfileResult | None:
+    """The same of the benchmark's own files, where the kernel reads them."""
+    counts = count_written(gold, predictions) if chosen(settings["only_docs"]) is None else None
+    if counts is None:
+        return None
+    raw = _raw(counts.recalls) | {"token_precision": counts.tokens.ratio, "mention_precision": counts.mentions.ratio}
+    listed = MaskedDocuments(counts.names, counts.known, counts.read, counts.marked, counts.masks)
+    return _result(counts.recalls, raw, listed, _death_by_type(counts.recalls), {})
 
 
 def _masked_text(given: ProfileInput, settings: Mapping[str, Scalar]) -> MaskedText:
@@ -111,12 +144,15 @@ def _masked_text(given: ProfileInput, settings: Mapping[str, Scalar]) -> MaskedT
         raise ParticipantFault(
             f"the original stops here with RuntimeError: Document {unknown} not present in gold corpus"
         )
-    if left_out := len(corpus.documents) - len(masks):
-        warnings += (
-            f"{left_out} of {len(corpus.documents)} documents have no masks: the original does not score them",
-        )
     grid = CorpusGrid([corpus.documents[name] for name in masks])
-    return MaskedText(grid, [*masks.values()], corpus.read, warnings)
+    return MaskedText(grid, [*masks.values()], len(corpus.documents), corpus.read, warnings)
+
+
+def _left_out(listed: MaskedDocuments) -> tuple[str, ...]:
+    left_out = listed.known - len(listed.names)
+    if not left_out:
+        return ()
+    return (f"{left_out} of {listed.known} documents have no masks: the original does not score them",)
 
 
 def _raw(recalls: Recalls) -> Figures:
@@ -205,20 +241,16 @@ def _three_digits(value: Any) -> Any:
     return {name: round(one, 3) for name, one in value.items()} if isinstance(value, dict) else round(value, 3)
 
 
-def _result(recalls: Recalls, raw: Figures, text: MaskedText, death: str | None, more: Figures) -> ProfileResult:
+def _result(recalls: Recalls, raw: Figures, listed: MaskedDocuments, death: str | None, more: Figures) -> ProfileResult:
     stopped = (f"the original stops here with {death}",) if death else ()
     return ProfileResult(
         measures=dict(_components(recalls, raw)),
         details={"raw": raw, **more} | ({"error": death} if death else {}),
-        table=stopped[0] if stopped else "\n".join(_lines(raw, text)),
-        warnings=text.warnings + stopped,
-        documents=tuple(document.identifier for document in text.grid.documents),
-        annotations=(_mentions(text), sum(map(len, text.masks))),
+        table=stopped[0] if stopped else "\n".join(_lines(raw, listed)),
+        warnings=listed.warnings + _left_out(listed) + stopped,
+        documents=listed.names,
+        annotations=(listed.mentions, listed.masks),
     )
-
-
-def _mentions(text: MaskedText) -> int:
-    return sum(len(marks.start) for document in text.grid.documents for marks in document.annotators)
 
 
 def _components(recalls: Recalls, raw: Mapping[str, Any]) -> Iterator[tuple[str, Figures]]:
@@ -234,10 +266,10 @@ def _components(recalls: Recalls, raw: Mapping[str, Any]) -> Iterator[tuple[str,
         yield name, {"precision": None, "recall": None, "f1": None} | {ratio: number} | counted
 
 
-def _lines(raw: Mapping[str, Any], text: MaskedText) -> Iterator[str]:
-    yield f"Reading annotated corpus with {text.read} documents"
+def _lines(raw: Mapping[str, Any], listed: MaskedDocuments) -> Iterator[str]:
+    yield f"Reading annotated corpus with {listed.read} documents"
     yield "========="
-    yield f"Computing evaluation metrics for masks.json ({len(text.masks)} documents)"
+    yield f"Computing evaluation metrics for masks.json ({len(listed.names)} documents)"
     for name, words in _PRINTED.items():
         yield f"==> {words}: {raw[name]:.3f}"
         if name == "token_recall":
@@ -270,3 +302,4 @@ class Tab2022Scorer(OriginalScorer):
     parameters = (*_SHARED, _ONLY)
     own_files = staticmethod(is_corpus)
     evaluate = staticmethod(evaluate_2022)
+    evaluate_written = staticmethod(evaluate_2022_written)
