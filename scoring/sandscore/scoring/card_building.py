@@ -186,7 +186,7 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         text_checked=dataset.texts is not None,
         measures=scores | {str(g.measure): _general(g) for g in counted} | _leak_scores(whole.leaks, asked),
         per_label=_per_label((gold, predictions), names, whole.counted, whole.leaks),
-        errors=ErrorKinds.model_construct(**whole.errors) if whole.errors else None,
+        errors=_error_kinds(whole.errors),
         note_leak=whole.note_leak,
         confidence=ConfidenceCurve.model_construct(**msgspec.to_builtins(whole.confidence)),
         per_note=_per_note(dataset.ids, whole.counted, counted, whole.leaks),
@@ -284,6 +284,10 @@ def _counted(measures: list[Named], loaded: Loaded) -> "list[CountedGeneral]":
     return count_general(measures, loaded)
 
 
+def _error_kinds(counted: Mapping[str, Any] | None) -> ErrorKinds | None:
+    return ErrorKinds.model_construct(**counted) if counted else None
+
+
 def _score(counted: Counted) -> MeasureScore:
     counts = Counts(*totals(counted.per_note))
     extra: dict[str, Any] = {}
@@ -310,7 +314,8 @@ def macro(per_note: Tally) -> Macro:
     """Means over the notes that define each ratio; exact sums, so that the order of notes changes nothing."""
     tp, fp, fn = per_note.T
     parts = {"precision": (tp, tp + fp), "recall": (tp, tp + fn), "f1": (2 * tp, 2 * tp + fp + fn)}
-    means, notes = {}, {}
+    means: dict[str, Any] = {}
+    notes: dict[str, Any] = {}
     for name, (part, whole) in parts.items():
         defined = whole > 0
         values = part[defined] / whole[defined]
