@@ -57,9 +57,9 @@ class Unguarded(ReadingCells):
 
 
 def used(cells: ReadingCells) -> float:
-    """Seconds of this process, and of the one that makes cells with all cells that ended."""
-    fields = Path(f"/proc/{cells._process}/stat").read_text().rpartition(")")[2].split()
-    return time.process_time() + sum(map(int, fields[11:15])) * TICK
+    """Seconds of this process, and of those that make cells with all cells that ended."""
+    told = [Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split() for one in cells.processes]
+    return time.process_time() + sum(int(field) for fields in told for field in fields[11:15]) * TICK
 
 
 def measured(name: str, folder: Path, task: str, data: Path, given: Path, rounds: int, times: int) -> float:

@@ -127,7 +127,7 @@ def test_a_file_that_takes_too_long_is_the_teams(tmp_path: Path, monkeypatch: py
 
     reference = sample(tmp_path)
     given = tmp_path / "predictions.json"
-    given.write_bytes(annotations(RIGHT))
+    given.write_bytes(b"{}")  # nothing that a plain cell takes
     monkeypatch.setattr(reading_cell, "_LEAST_SECONDS", 0)
     monkeypatch.setattr(reading_cell, "_find_all_that_is_imported_late", lambda *_: None)
     monkeypatch.setattr(AnnotationLoader, "load", slow)
@@ -140,7 +140,7 @@ def test_a_file_that_takes_too_long_is_the_teams(tmp_path: Path, monkeypatch: py
 def test_a_cell_that_dies_is_nobodys_of_the_teams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reference = sample(tmp_path)
     given = tmp_path / "predictions.json"
-    given.write_bytes(annotations(RIGHT))
+    given.write_bytes(b"{}")
     monkeypatch.setattr(reading_cell, "_find_all_that_is_imported_late", lambda *_: None)
     monkeypatch.setattr(AnnotationLoader, "load", lambda *_, **__: os.abort())
     cells = ReadingCells()
@@ -175,11 +175,13 @@ def test_where_cells_are_made_there_is_no_gold(tmp_path: Path, cells: ReadingCel
     given.write_bytes(annotations(HALF))
     assert cells.read(reference, given, complete=False) is not None
     assert secret in reference.loaded.dataset.vocabulary.names
-    held = memory_of(cells._process)
-    assert next(iter(TEXTS.values())).encode() in held
-    assert secret.encode() not in held
-    descriptors = {str(one.readlink()) for one in Path(f"/proc/{cells._process}/fd").iterdir()}
-    assert not any(str(tmp_path) in one for one in descriptors)
+    assert len(cells.processes) == 2
+    for process in cells.processes:
+        held = memory_of(process)
+        assert next(iter(TEXTS.values())).encode() in held
+        assert secret.encode() not in held
+        descriptors = {str(one.readlink()) for one in Path(f"/proc/{process}/fd").iterdir()}
+        assert not any(str(tmp_path) in one for one in descriptors)
 
 
 @pytest.mark.parametrize("lines", [False, True], ids=["array", "lines"])

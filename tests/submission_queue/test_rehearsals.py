@@ -14,6 +14,7 @@ from submission_queue.synapse_standin import Queue, synapse
 
 from sandscore.base import clock
 from sandscore.base.errors import OrganiserFault
+from sandscore.cli.main import run
 from sandscore.containers.practice_notes import rehearsal_notes, rounded_up
 from sandscore.containers.sent_notes import SentNote
 from sandscore.queue.attempt_files import team_view
@@ -175,7 +176,9 @@ def seen_by_team(workspace: Workspace) -> dict[str, Any]:
     return team_view(one, folder, workspace.rehearsal(one.id) if one.rehearsed else None)
 
 
-def test_an_image_rehearses_and_then_meets_the_hidden_notes_at_a_tick(tmp_path: Path) -> None:
+def test_an_image_rehearses_and_then_meets_the_hidden_notes_at_a_tick(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     workspace = queue(tmp_path, HIDDEN)
     hand_in(workspace, image=IMAGE)
     hands = Hands(workspace, lambda _: FINISHED)
@@ -191,6 +194,13 @@ def test_an_image_rehearses_and_then_meets_the_hidden_notes_at_a_tick(tmp_path: 
     seen = seen_by_team(workspace)
     assert (seen["early-log"], seen["rehearsal"]["log"]) == ("warming up", "practised")
     assert seen["rehearsal"]["run"]["outcome"] == "finished"
+    capsys.readouterr()
+    assert run(["queue", "show", str(workspace.root), one.id, "--team-view"]) == 0
+    text = capsys.readouterr().out.splitlines()
+    assert [line for line in text if line.strip() in ("log:", "practised", "early-log:", "warming up")] == [
+        *("  log:", "    practised"),
+        *("early-log:", "  warming up"),
+    ], "for people, each log line by line"
     assert TEXTS["n1"] not in json.dumps(seen)
     [private] = [path.read_text("utf-8") for path in (workspace.attempts / one.id).glob("2-*/log.txt")]
     assert TEXTS["n1"] in private, "the organiser's own log has it"

@@ -5,6 +5,7 @@ Which notes a file's records are about: found in the data set, each only once, a
 
 import re
 from collections import Counter
+from collections.abc import Callable, Collection
 from itertools import accumulate, chain
 from typing import Any
 
@@ -124,17 +125,32 @@ class NoteJoin:
     def close(self, annotations: int, missing: Severity | None) -> None:
         """Notes the file says nothing about, and a file that says nothing at all; names are let go of."""
         self._found.update(np.flatnonzero(self._seen).tolist())
-        absent = (n for n in range(len(self._dataset.ids)) if n not in self._found)
-        for number in absent if missing and len(self._found) < len(self._dataset.ids) else ():
-            note = self._dataset.ids[number]
-            told = f"no entry for the note {shortened(note)}: scored as nothing found"
-            self._findings.add("missing-note", (1 << 62, number), "", note, told, missing)
+        if missing:
+            say_missing(self._findings, self._dataset, self._found, missing)
         counts = self._findings.counts
         if not annotations and not counts["json"] and not counts["schema"]:
             self._findings.add("empty", (-1, -1), "", None, "the file holds no annotation")
         self.spoken_of = self._found
         self._names, self._found = NoteNames(whole=self._dataset.whole_names), set()
         self._seen, self._joined = np.zeros(0, np.uint8), []
+
+
+def say_missing(findings: ProblemCollector, dataset: DataSet, found: Collection[int], severity: Severity) -> None:
+    """Which notes a file has no entry for; ``found`` are those that it has one for."""
+    absent = (n for n in range(len(dataset.ids)) if n not in found)
+    for number in absent if len(found) < len(dataset.ids) else ():
+        note = dataset.ids[number]
+        told = f"no entry for the note {shortened(note)}: scored as nothing found"
+        findings.add("missing-note", (1 << 62, number), "", note, told, severity)
+
+
+def say_clashes(
+    findings: ProblemCollector, repeats: Noted, overlaps: Noted, describe: Callable[[int], Described]
+) -> None:
+    """Which annotations repeat or overlap others; each is described when somebody looks."""
+    findings.describe = describe
+    findings.add_late("duplicate", repeats, "repeats an earlier annotation: a false positive")
+    findings.add_late("overlap", overlaps, "overlaps another annotation of the note")
 
 
 _ENDING = re.compile(r"\.[A-Za-z]{2,5}$")
@@ -401,9 +417,7 @@ class AnnotationLoader:
         def describe(annotation: int) -> Described:
             return self._report.describe(annotation, int(columns.note[annotation]))
 
-        self._findings.describe = describe
-        self._findings.add_late("duplicate", self._repeats, "repeats an earlier annotation: a false positive")
-        self._findings.add_late("overlap", self._overlaps, "overlaps another annotation of the note")
+        say_clashes(self._findings, self._repeats, self._overlaps, describe)
 
 
 def _are_fractions(columns: Columns) -> bool:

@@ -1,6 +1,7 @@
 """The notes a challenge is about, numbered, and how the files that speak of them are joined."""
 
 from ctypes import CDLL, byref
+from typing import Any
 
 import numpy as np
 from msgspec import Struct, field
@@ -31,6 +32,11 @@ class KnownNames:
         told = {"names": address(written), "begin": address(begin), "slots": address(slots)}
         self._told = NameTable(**told, count=len(names), slot_room=len(slots), whole=whole)
         self.usable = len(begin) == len(names) + 1 and bool(library.learn_names(byref(self._told)))
+
+    @property
+    def laid_out(self) -> tuple[NDArray[Any], ...]:
+        """The arrays of the kernel's table: names, where each begins, and the slots they are found in."""
+        return self._outlive
 
     def join(self, rows: Rows | NoteRows, seen: NDArray[np.uint8]) -> Small | None:
         """The notes of a block's records, none of which was seen before; else None, and nothing is done."""

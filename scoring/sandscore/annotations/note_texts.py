@@ -92,6 +92,11 @@ class NoteTexts(Sequence[str]):
         chars, _, marks = self._outlive
         return {"texts": self._texts, "text_sizes": np.diff(self._begin), "chars": chars, "marks": marks}
 
+    @property
+    def laid_out(self) -> tuple[NDArray[Any], ...]:
+        """The arrays that the kernel is told of, in their order."""
+        return self._texts, self._begin, *self._outlive
+
     def __len__(self) -> int:
         return len(self._begin) - 1
 

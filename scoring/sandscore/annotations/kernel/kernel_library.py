@@ -22,11 +22,12 @@ from ctypes import (
 )
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND = 0, 1, 2
 PROPERTIES = 6
@@ -350,11 +351,13 @@ def _laid_out_alike(library: CDLL) -> bool:
     return list(there) == here and named.value == names
 
 
-def address(array: NDArray[Any]) -> int:
+def address(array: "NDArray[Any]") -> int:
     """Where an array's values are; they must outlive whoever is told."""
     return array.ctypes.data
 
 
-def bytes_of(data: memoryview) -> NDArray[np.uint8]:
+def bytes_of(data: memoryview) -> "NDArray[np.uint8]":
     """A block, to be looked at."""
+    import numpy as np
+
     return np.frombuffer(data, np.uint8)

@@ -1,6 +1,7 @@
 """``sandscore queue show``: one submission, its attempts and versions, or what its team may see of it."""
 
 import json
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +12,8 @@ from sandscore.cli.queue.queue_place import Place, home_options, place_of
 
 if TYPE_CHECKING:
     from sandscore.queue.home_protocol import QueueHome
+
+LOGS = ("early-log", "log")
 
 
 @click.command("show")
@@ -50,15 +53,24 @@ async def _found(place: Place, home: "QueueHome", submission_id: str, team_view:
 
 
 def _as_text(found: dict[str, object]) -> str:
+    return "\n".join(_lines(found))
+
+
+def _lines(found: Mapping[str, object]) -> Iterator[str]:
+    """One for each fact, logs last; below a log its lines, below a rehearsal its facts."""
     from sandscore.base.terminal_text import printable
 
-    lines = []
-    for name, value in found.items():
+    for name, value in sorted(found.items(), key=lambda fact: fact[0] in LOGS):
+        below: Iterable[str] | None = None
         if isinstance(value, list):
-            lines += [f"{name}:", *(f"  {printable(json.dumps(one, ensure_ascii=False))}" for one in value)]
-        elif name == "log":
-            lines += ["log:", *(f"  {printable(line)}" for line in str(value).splitlines())]
-        else:
+            below = (printable(json.dumps(one, ensure_ascii=False)) for one in value)
+        elif name in LOGS:
+            below = map(printable, str(value).splitlines())
+        elif name == "rehearsal" and isinstance(value, dict):
+            below = _lines(value)
+        if below is None:
             written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            lines.append(f"{name:18}{printable(written)}")
-    return "\n".join(lines)
+            yield f"{name:18}{printable(written)}"
+        else:
+            yield f"{name}:"
+            yield from (f"  {line}" for line in below)

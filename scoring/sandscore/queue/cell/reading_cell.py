@@ -33,7 +33,9 @@ from sandscore.base.byte_sources import opened
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
 from sandscore.base.file_marks import Marks, marks_of, settled
 from sandscore.queue.cell.cell_report import CellReport, believed, read_report, report_of, write_report
+from sandscore.queue.cell.plain_cells import PlainCells
 from sandscore.queue.cell.system_call_filter import (
+    close_all_but,
     confine,
     die_with_parent,
     filter_in_force,
@@ -97,30 +99,44 @@ class ReadingCells:
             _make_cells(theirs, filtered=self.filtered)
         theirs.close()
         self._line = ours
+        self._plain = PlainCells(usable=self.filtered)
 
     def read(self, reference: Reference, predictions: Path, *, complete: bool) -> ReadPredictions | None:
         """What a cell makes of a file; None where notes must be told apart by their whole names."""
-        task, notes, dataset = reference.task, reference.notes, reference.loaded.dataset
-        with opened(predictions) as source, tempfile.TemporaryFile(prefix="sandscore-") as report:
-            size = len(source.data)
-            index = None if reference.index is None else str(reference.index)
-            request = CellRequest(task, str(notes), size, dataset.whole_names, complete, index)
-            with predictions.open("rb") as given:
-                self._send(request, given.fileno(), report.fileno())
-            sha256 = source.sha256()
+        task, dataset = reference.task, reference.loaded.dataset
+        with opened(predictions) as source, predictions.open("rb") as given:
+            size, sha256 = len(source.data), source.sha256()
+            read = self._plain.read(task, dataset, given.fileno(), size, complete=complete)
+            read = read or self._closely(reference, given.fileno(), size, complete)
+        return read and replace(read, sha256=sha256)
+
+    def _closely(self, reference: Reference, given: int, size: int, complete: bool) -> ReadPredictions | None:
+        """By whoever can say what is wrong with it."""
+        index = None if reference.index is None else str(reference.index)
+        whole_names = reference.loaded.dataset.whole_names
+        request = CellRequest(reference.task, str(reference.notes), size, whole_names, complete, index)
+        with tempfile.TemporaryFile(prefix="sandscore-") as report:
+            self._send(request, given, report.fileno())
             self._wait(size)
             said, arrays = read_report(report.fileno())
         if said.whole_names:
             return None
-        return replace(believed(said, arrays, task, dataset, complete=complete), sha256=sha256)
+        return believed(said, arrays, reference.task, reference.loaded.dataset, complete=complete)
+
+    @property
+    def processes(self) -> tuple[int, ...]:
+        """Those that make cells."""
+        return (self._process, *([] if self._plain.process is None else [self._plain.process]))
 
     def hang_up(self) -> None:
         """No more cells; the process that makes them ends after the last, and with its parent at the latest."""
+        self._plain.hang_up()
         self._line.close()
 
     def close(self) -> None:
         """No more cells, and nobody left who makes any."""
         self.hang_up()
+        self._plain.close()
         os.waitpid(self._process, 0)
 
     def _send(self, request: CellRequest, *descriptors: int) -> None:
@@ -160,7 +176,7 @@ def _make_cells(line: socket.socket, *, filtered: bool) -> NoReturn:
     """Until the other end is closed."""
     try:
         die_with_parent()
-        _close_all_but(line.fileno(), 2)
+        close_all_but(line.fileno(), 2)
         leave_namespaces()
         kept: dict[tuple[Task, str, bool], _KeptNotes] = {}
         while True:
@@ -257,7 +273,7 @@ def _read_and_leave(
     try:
         die_with_parent()
         data = mmap.mmap(given, request.size, access=mmap.ACCESS_COPY) if request.size else bytearray()
-        _close_all_but(report)
+        close_all_but(report)
         for which, limit in limits.items():
             resource.setrlimit(which, limit)
         if confine() or not filtered:
@@ -311,12 +327,3 @@ def _limits(size: int) -> dict[int, tuple[int, int]]:
 
 def _seconds(size: int) -> int:
     return _LEAST_SECONDS - -size // _BYTES_A_SECOND
-
-
-def _close_all_but(*kept: int) -> None:
-    """Standard input and output too: whoever waits for their end must not wait for this process."""
-    first = 0
-    for descriptor in sorted(kept):
-        os.closerange(first, descriptor)
-        first = descriptor + 1
-    os.closerange(first, resource.getrlimit(resource.RLIMIT_NOFILE)[0])

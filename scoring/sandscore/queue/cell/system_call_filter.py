@@ -7,7 +7,7 @@ not punished: a library that asks for something it can do without goes on. No ca
 import ctypes
 import errno
 import os
-import platform
+import resource
 import struct
 from collections.abc import Mapping
 from functools import cache
@@ -81,8 +81,8 @@ def confine() -> bool:
 @cache
 def _told_to_the_kernel() -> int | None:
     """Where the filter of this machine stands, written once; None where there is none."""
-    machine = platform.machine()
-    if os.uname().sysname != "Linux" or machine not in _ALLOWED or ctypes.sizeof(ctypes.c_void_p) != 8:
+    system, *_, machine = os.uname()
+    if system != "Linux" or machine not in _ALLOWED or ctypes.sizeof(ctypes.c_void_p) != 8:
         return None
     written = program(machine)
     _held.append(_Program(len(written) // 8, written))
@@ -113,6 +113,15 @@ def leave_namespaces() -> bool:
     """No network and nobody's shared memory, where a process without privileges can have that."""
     unshare = getattr(_calls(), "unshare", None)
     return unshare is not None and unshare(_NEW_USER | _NEW_NET | _NEW_IPC) == 0
+
+
+def close_all_but(*kept: int) -> None:
+    """Standard input and output too: whoever waits for their end must not wait for this process."""
+    first = 0
+    for descriptor in sorted(kept):
+        os.closerange(first, descriptor)
+        first = descriptor + 1
+    os.closerange(first, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 
 
 @cache
