@@ -313,15 +313,15 @@ def _score(counted: Counted) -> MeasureScore:
 def macro(per_note: Tally) -> Macro:
     """Means over the notes that define each ratio; exact sums, so that the order of notes changes nothing."""
     tp, fp, fn = per_note.T
-    parts = {"precision": (tp, tp + fp), "recall": (tp, tp + fn), "f1": (2 * tp, 2 * tp + fp + fn)}
-    means: dict[str, Any] = {}
-    notes: dict[str, Any] = {}
-    for name, (part, whole) in parts.items():
+    means: list[float | None] = []
+    notes: list[int] = []
+    for part, whole in ((tp, tp + fp), (tp, tp + fn), (2 * tp, 2 * tp + fp + fn)):
         defined = whole > 0
         values = part[defined] / whole[defined]
-        means[name] = exact_sum(values) / len(values) if len(values) else None
-        notes[name] = len(values)
-    return Macro.model_construct(**means, notes=MacroNotes.model_construct(**notes))
+        means.append(exact_sum(values) / len(values) if len(values) else None)
+        notes.append(len(values))
+    of = MacroNotes.model_construct(precision=notes[0], recall=notes[1], f1=notes[2])
+    return Macro.model_construct(precision=means[0], recall=means[1], f1=means[2], notes=of)
 
 
 _HALF = 43
