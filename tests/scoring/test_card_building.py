@@ -1,14 +1,11 @@
 """Counts to score cards, with numbers made by hand."""
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from struct_values import changeable
 
 from sandscore.measures.hipaa_map import load_hipaa_map
@@ -18,7 +15,6 @@ from sandscore.scoring.card_building import (
     NoteCounts,
     carried_definition,
     dumped,
-    exact_sum,
     macro,
     plainly,
     published,
@@ -142,6 +138,7 @@ ODD: dict[str, dict[str, Any]] = {
             "c": {"tp": 1, "f1_ci": [0, 1], "own": {"kappa": 1}, "formula": None, "macro": None},
         }
     },
+    "a curve": {"confidence": {"curve": [[0.9, 1.0, None], [0.5, 0.5, 1.0]], "best_threshold": 0.5}},
     "two annotators": {"agreement": {"annotators": 2, "strict_f1": None, "token_kappa": None, "pairs": []}},
     "a task of their own": {
         "definition": {"array": "textMedicationAnnotations", "label": "kind", "labels": ["a", "b"]}
@@ -166,15 +163,3 @@ def _as_pydantic_has_it(made: Scorecard) -> None:
 
 def test_what_is_made_stays_as_it_is() -> None:
     assert changeable("scoring") == set()
-
-
-@given(st.lists(st.tuples(st.integers(0, 2**31), st.integers(1, 2**31)), max_size=60))
-def test_sums_of_ratios_are_exact(pairs: list[tuple[int, int]]) -> None:
-    """The standard library's sum of floating-point numbers loses nothing either."""
-    ratios = [min(one, other) / max(one, other) for one, other in pairs]
-    assert exact_sum(np.array(ratios)) == math.fsum(ratios)
-
-
-def test_sums_of_very_small_ratios_are_exact() -> None:
-    ratios = [1.0, 2.0**-80, 2.0**-52, 2.0**-1000]
-    assert exact_sum(np.array(ratios)) == math.fsum(ratios) == 1 + 2.0**-52
