@@ -29,17 +29,24 @@ class CheckoutCopy:
         for name in (name for name in [*listed, *compiled()] if (ROOT / name).is_file()):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, root / name)
-        self.before = self.files()
+        self.before = {name: (self.root / name).read_bytes() for name in self.files()}
+        self.stamps = self.files()
 
-    def files(self) -> dict[str, bytes]:
-        """Every file by its name, but what Python leaves behind."""
-        found = (path for path in self.root.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-        return {path.relative_to(self.root).as_posix(): path.read_bytes() for path in found}
+    def files(self) -> dict[str, tuple[int, int]]:
+        """Every file by its name, but what Python leaves behind, with its time and size."""
+        found = {}
+        for folder, folders, names in os.walk(self.root):
+            folders[:] = [name for name in folders if name != "__pycache__"]
+            for path in map(Path(folder).joinpath, names):
+                facts = path.stat()
+                found[path.relative_to(self.root).as_posix()] = (facts.st_mtime_ns, facts.st_size)
+        return found
 
     def touched(self) -> set[str]:
-        """The files that were added, changed or deleted since the copy was made."""
+        """The files that were added, changed or deleted since the copy was made: of another time, and other bytes."""
         after = self.files()
-        return {name for name in self.before | after if self.before.get(name) != after.get(name)}
+        names = {name for name in self.stamps | after if self.stamps.get(name) != after.get(name)}
+        return {name for name in names if name not in after or (self.root / name).read_bytes() != self.before.get(name)}
 
     def restore(self) -> None:
         """As it was when it was made."""

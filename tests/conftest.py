@@ -9,11 +9,13 @@ settings.register_profile("patient", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=20)
 settings.load_profile("patient")
 
+gc.disable()  # while thousands of tests are collected, of which nothing is garbage
+
 
 def pytest_collection_finish() -> None:
     """Thousands of tests are no garbage: no collection looks through them again, in this process and in its forks."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture

@@ -14,5 +14,11 @@ def tree_of(module: str) -> ast.Module:
 
 
 @cache
+def nodes_of(module: str) -> list[ast.AST]:
+    """Of the whole module, as ``ast.walk`` meets them."""
+    return list(ast.walk(tree_of(module)))
+
+
+@cache
 def trees() -> dict[str, ast.Module]:
     return {module: tree_of(module) for module in MODULES}

@@ -11,11 +11,11 @@ import pytest
 from kernel_comparison import no_kernel
 
 import sandscore as ss
-from sandscore.annotations import gold_index, gold_reference
+from sandscore.annotations import column_bundle, gold_index, gold_reference
 from sandscore.annotations.gold_index import IndexRefused, opened_index, opened_notes
 from sandscore.annotations.gold_reference import Reference, write_index
 from sandscore.annotations.input_files import Inputs, load_files
-from sandscore.base import column_bundle, column_files
+from sandscore.base import column_files
 from sandscore.base.bundled_content import example_gold, submissions
 from sandscore.base.errors import MissingFile, OrganiserFault
 from sandscore.conformance.drawn_corpora import DrawnCorpus

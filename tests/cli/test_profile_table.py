@@ -28,6 +28,7 @@ def measures(task: str, submission: str, profile: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 def test_every_row(task: str) -> None:
     section = PAGE.split(f"**{task}**")[1].partition("**")[0]

@@ -32,13 +32,12 @@ PARAMETERS = [
 NEEDING_FILES = ("tab",)
 
 
-@pytest.fixture(autouse=True)
-def companions(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def companions(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Profiles that need files are named with them."""
     notes = json.loads((GOLD / "notes.json").read_text(encoding="utf-8"))
     folder = tmp_path_factory.mktemp("companions")
-    for profile in NEEDING_FILES:
-        monkeypatch.setitem(WRITTEN, profile, written(profile, folder, notes))
+    WRITTEN.update({profile: written(profile, folder, notes) for profile in NEEDING_FILES})
 
 
 WRITTEN: dict[str, str] = {}

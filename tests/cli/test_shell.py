@@ -398,6 +398,7 @@ def test_tables_fit_a_terminal_of_80_columns(words: tuple[str, ...]) -> None:
     assert "…" not in table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("tasks",), SCORED], ids=lambda w: w[0])
 def test_a_wide_terminal_is_shown_what_a_file_is(words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)

@@ -240,6 +240,7 @@ def test_evaluate(python_image: object, tmp_path: Path) -> None:
     assert card["measures"]["instance_strict"]["fp"] == 0, "whole dates with slashes are never wrong"
 
 
+@pytest.mark.slow
 def test_evaluate_says_what_passed_and_takes_what_run_and_score_take(tmp_path: Path) -> None:
     """The numbers are those of ``score`` on the same predictions."""
     words = ["--measure", "iou(threshold=0.5)", "--html", tmp_path / "r.html", "--gold", GOLD, "-o", tmp_path / "e"]

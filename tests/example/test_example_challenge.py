@@ -139,6 +139,7 @@ def test_what_is_gold_once_is_gold_wherever_it_stands(task: str) -> None:
         assert known.findall(without_gold(note["text"], spans)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_tools")
 def test_remaking_the_example_changes_no_byte(tmp_path: Path) -> None:
     from tools.make_example.writing import write_example

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from functools import cache
 
-from source_trees import MODULES, PACKAGE, tree_of
+from source_trees import MODULES, PACKAGE, nodes_of, tree_of
 
 SMALL = 40
 PLACES = {
@@ -12,10 +12,10 @@ PLACES = {
 }
 
 
-def imported(tree: ast.Module) -> set[str]:
+def imported(module: str) -> set[str]:
     """The modules of the package that a module imports, wherever in it."""
     found = set()
-    for node in ast.walk(tree):
+    for node in nodes_of(module):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -25,7 +25,7 @@ def imported(tree: ast.Module) -> set[str]:
 
 @cache
 def importers() -> dict[str, set[str]]:
-    brought = {name: imported(tree_of(module)) for name, module in PLACES.items()}
+    brought = {name: imported(module) for name, module in PLACES.items()}
     return {name: {other for other, found in brought.items() if name in found} for name in PLACES}
 
 

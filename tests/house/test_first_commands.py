@@ -42,6 +42,7 @@ def test_the_demo_shows_the_whole_flow_and_says_in_one_line_what_it_left_out(
     assert (tmp_path / "demo" / "site" / "index.html").exists()
 
 
+@pytest.mark.slow
 def test_the_whole_suite_says_what_it_needs_before_it_starts(ordinary: dict[str, str]) -> None:
     done = ran([ROOT / "tools" / "needs.sh"], ordinary)
     assert (done.returncode, done.stdout) == (75, "")

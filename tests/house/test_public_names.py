@@ -71,6 +71,7 @@ def test_every_public_name_is_used_below() -> None:
     assert [name for name in sandscore.__all__ if f"ss.{name}" not in USES] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", ["", EVERYTHING], ids=["alone", "after every submodule"])
 def test_every_public_name_does_what_it_says(before: str) -> None:
     """A submodule of the same name would stand in its place as soon as somebody imports it."""

@@ -111,6 +111,7 @@ def test_every_row_is_in_the_docs(registry: Registry[Any]) -> None:
     assert set(registry.names) - labels <= told
 
 
+@pytest.mark.slow
 def test_a_new_row_touches_no_file_that_a_hand_writes(tmp_path: Path) -> None:
     """Its own module, and the two lists that one command writes."""
     for part in ("scoring", "tools", "schemas"):

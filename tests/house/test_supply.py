@@ -40,6 +40,7 @@ def complaints(document: dict[str, Any]) -> list[str]:
     return [fault.message for fault in validator.iter_errors(document)]
 
 
+@pytest.mark.slow
 def test_the_bill_of_materials_is_cyclonedx(made: dict[str, Any]) -> None:
     assert complaints(made) == []
     assert complaints(made | {"bomFormat": "SPDX"}) != []
@@ -66,6 +67,7 @@ def test_it_names_all_that_is_needed(made: dict[str, Any]) -> None:
     assert len(tree) == len(found) + 1
 
 
+@pytest.mark.slow
 def test_it_is_the_same_twice(made: dict[str, Any]) -> None:
     from tools.sbom import bill
 

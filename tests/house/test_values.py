@@ -4,9 +4,10 @@
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 
-from source_trees import MODULES, tree_of, trees
+from source_trees import MODULES, nodes_of
 
 LOOSE = {
     "annotations/": "records of participants that are looked at one by one",
@@ -37,24 +38,34 @@ WHO_COMPLAINS = {
 
 
 def is_loose(node: ast.AST) -> bool:
-    return isinstance(node, ast.Subscript) and ast.unparse(node) == "dict[str, Any]"
+    named = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "dict"
+    return named and ast.unparse(node) == "dict[str, Any]"
 
 
-def loose(tree: ast.AST) -> int:
-    """How often a tree says ``dict[str, Any]``, in quotes or not."""
-    quoted = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    return sum(map(is_loose, ast.walk(tree))) + sum(text.count("dict[str, Any]") for text in quoted)
+def loose(nodes: Iterable[ast.AST]) -> int:
+    """How often these nodes of a tree say ``dict[str, Any]``, in quotes or not."""
+    return sum(
+        node.value.count("dict[str, Any]")
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        else is_loose(node)
+        for node in nodes
+    )
 
 
-def bases(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(tree):
+@cache
+def loose_by_module() -> dict[str, int]:
+    return {module: loose(nodes_of(module)) for module in MODULES}
+
+
+def bases(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    for node in nodes:
         if isinstance(node, ast.ClassDef):
             yield from ((node.name, ast.unparse(base).rpartition(".")[2]) for base in node.bases)
 
 
-def imported(tree: ast.AST) -> set[str]:
+def imported(module: str) -> set[str]:
     found = set()
-    for node in ast.walk(tree):
+    for node in nodes_of(module):
         if isinstance(node, ast.ImportFrom):
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
@@ -63,27 +74,27 @@ def imported(tree: ast.AST) -> set[str]:
 
 
 def test_values_are_structs_or_pydantic_models() -> None:
-    for module, tree in trees().items():
-        assert not {base for _, base in bases(tree)} & {"NamedTuple", "TypedDict"}, module
-        assert not {name for name in imported(tree) if name.startswith(("dataclasses", "attr"))}, module
+    for module in MODULES:
+        assert not {base for _, base in bases(nodes_of(module))} & {"NamedTuple", "TypedDict"}, module
+        assert not {name for name in imported(module) if name.startswith(("dataclasses", "attr"))}, module
 
 
 def test_dictionaries_of_anything_stand_where_the_form_is_not_ours() -> None:
     ours = [module for module in MODULES if not module.startswith(tuple(LOOSE))]
-    assert [module for module in ours if loose(tree_of(module))] == [], "say the form: a msgspec.Struct"
+    assert [module for module in ours if loose_by_module()[module]] == [], "say the form: a msgspec.Struct"
 
 
 def test_they_do_not_become_more() -> None:
-    assert sum(map(loose, trees().values())) <= MOST_LOOSE
+    assert sum(loose_by_module().values()) <= MOST_LOOSE
 
 
 def test_no_room_is_named_for_nothing() -> None:
-    held = [module for module, tree in trees().items() if loose(tree)]
+    held = [module for module, times in loose_by_module().items() if times]
     assert {room for room in LOOSE if not any(module.startswith(room) for module in held)} == set()
 
 
 def test_complaints_of_pydantic_become_sentences_in_one_place() -> None:
-    brought = {module: imported(tree) for module, tree in trees().items()}
+    brought = {module: imported(module) for module in MODULES}
     catching = {module for module, names in brought.items() if "pydantic.ValidationError" in names}
     assert catching <= WHO_COMPLAINS, "records.record_reading says it"
     for module in catching - {"records/record_reading.py"}:
@@ -91,5 +102,6 @@ def test_complaints_of_pydantic_become_sentences_in_one_place() -> None:
 
 
 def test_what_is_loose_is_found() -> None:
-    assert loose(ast.parse("def f(a: dict[str, Any], b: 'list[dict[str, Any]]') -> dict[str, int]: ...")) == 2
-    assert dict(bases(ast.parse("class A(typing.NamedTuple): ..."))) == {"A": "NamedTuple"}
+    planted = ast.parse("def f(a: dict[str, Any], b: 'list[dict[str, Any]]') -> dict[str, int]: ...")
+    assert loose(ast.walk(planted)) == 2
+    assert dict(bases(ast.walk(ast.parse("class A(typing.NamedTuple): ...")))) == {"A": "NamedTuple"}

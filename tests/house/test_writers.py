@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from source_trees import MODULES, tree_of
+from source_trees import MODULES, nodes_of
 
 WRITER = "whole_files"
 APPENDING = {
@@ -40,10 +40,12 @@ def opened_to(call: ast.Call) -> str:
 
 
 def writes(module: str) -> Iterator[str]:
-    for node in ast.walk(tree_of(module)):
+    for node in nodes_of(module):
         if not isinstance(node, ast.Call):
             continue
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name not in CALLS | {"open"}:
+            continue
         over = ast.unparse(node.func)
         if name in CALLS and not over.startswith("shutil.copyfile"):
             yield f"{over} in line {node.lineno}"

@@ -11,6 +11,7 @@ import pytest
 from leak_corpora import CLASSES, MaskedNote, card_of, loaded, of_length, share, weights_file
 
 from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.measures.leak_bounds import exact_upper
 from sandscore.records.scorecard import MeasureScore, RatioScore
 from sandscore.scoring.card_building import Question, published, score
 from sandscore.task_table.task import find_task
@@ -120,6 +121,12 @@ def test_exact_bounds(leaking: int, patients: int, bound: float) -> None:
     assert (found.n, found.of, found.bound_level) == (leaking, patients, 0.95)
     assert found.bound == pytest.approx(bound, abs=1e-6)
     assert found.ci is None
+
+
+def test_two_sided_bounds_are_one_sided_ones_at_a_higher_level() -> None:
+    """Upper ends of the two-sided 95 %, by SciPy's beta.ppf(0.975, x + 1, n - x)."""
+    found = [exact_upper(leaking, 118, 0.975) for leaking in (0, 3)]
+    assert found == pytest.approx([0.030778, 0.072502], abs=1e-6)
 
 
 def test_content_and_graphemes() -> None:

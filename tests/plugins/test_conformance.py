@@ -43,10 +43,11 @@ score_table._scale = lambda *_: score_table.MeasureScale()  # more is better, wh
 def suites(*words: str, beside: tuple[Path, ...] = ()) -> subprocess.CompletedProcess[str]:
     """The suites as a plug-in's author runs them, away from this checkout's own settings."""
     path = os.pathsep.join(map(str, (ROOT / "scoring", PACKAGE, *beside)))
+    environment = os.environ | {"PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     command = ["pytest", "-q", "-p", "no:cacheprovider", "-p", "sandscore.conformance.kind_option"]
     return subprocess.run(
         [sys.executable, "-m", *command, "--pyargs", "sandscore.conformance", *words],
-        capture_output=True, text=True, check=False, cwd=PACKAGE, env=os.environ | {"PYTHONPATH": path},
+        capture_output=True, text=True, check=False, cwd=PACKAGE, env=environment,
     )  # fmt: skip
 
 

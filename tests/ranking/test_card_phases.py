@@ -72,6 +72,7 @@ def test_cards_of_two_phases_may_be_compared(cards: dict[str, Path]) -> None:
     assert run(["compare", str(cards["a"]), str(cards["c"])]) == 0
 
 
+@pytest.mark.slow
 def test_a_queues_cards_name_their_phase_and_an_export_does_not_mix(tmp_path: Path) -> None:
     workspace = queue(tmp_path, PHASES)
     for team, phase, spans in (("A", "open", RIGHT), ("B", "open", HALF), ("A", "final", HALF)):

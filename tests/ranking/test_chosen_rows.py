@@ -163,6 +163,7 @@ def test_somebody_far_away_changes_nothing() -> None:
     assert together[0] == chosen_intervals(y, rep, 100.0)[0]
 
 
+@pytest.mark.slow
 def test_a_hundred_systems() -> None:
     """Both together in two seconds of CPU where nobody else works; twice that here."""
     y, rep = drawn(14, 100, patients=500, draws=10_000, spread=0.05)

@@ -212,6 +212,7 @@ def scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_scored_ranked_verified_and_published(scored: Path) -> None:
     cards = [str(scored / f"{name}.json") for name in ("date-good", "date-weak")]
     said = json.loads(Path(cards[0]).read_text())["measures"]

@@ -46,6 +46,7 @@ def submissions() -> list[RankedCard]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", HIDING)
 @pytest.mark.parametrize("export", EXPORTS)
 def test_nothing_exact_on_the_board(mode: FeedbackMode, export: str) -> None:

@@ -62,6 +62,7 @@ def test_a_newer_field_on_an_older_board_is_a_contradiction(plain: Path) -> None
         verify(edited(plain, content))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("cards", ["none", "totals", "notes"])
 def test_it_is_published_as_ever_and_goes_on_verifying(kind: str, cards: CardRule, tmp_path: Path) -> None:

@@ -59,6 +59,7 @@ def test_what_was_recorded_keeps_the_promises(name: str) -> None:
     assert abs(found["expected"]) < max(0.004, abs(found["optimism"]))
 
 
+@pytest.mark.slow
 def test_a_few_boards_live() -> None:
     """Thirty boards of ten equals on 118 patients: the leader's interval holds more often than luck would let .85."""
     found = simulated_boards.cell("ordinary", "equal", 10, 118, 30, 30)

@@ -131,6 +131,7 @@ def test_what_does_not_fit_is_said() -> None:
         stepdown(counts, [slice(0, 3)], [(0, 1)], 1, MOST_SUMS)
 
 
+@pytest.mark.slow
 def test_a_hundred_systems_on_five_hundred_patients() -> None:
     """In 3 seconds of CPU and 300 MB: a second pass over the draws instead of 4,950 × 9,999 numbers (400 MB)."""
     stream = np.random.default_rng(1)

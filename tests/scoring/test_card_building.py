@@ -1,13 +1,10 @@
 """Counts to score cards, with numbers made by hand."""
 
 import json
-import math
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from struct_values import changeable
 
 from sandscore.measures.hipaa_map import load_hipaa_map
@@ -17,7 +14,6 @@ from sandscore.scoring.card_building import (
     NoteCounts,
     carried_definition,
     dumped,
-    exact_sum,
     macro,
     published,
     signature,
@@ -125,15 +121,3 @@ def test_a_card_is_written_in_the_order_of_its_fields() -> None:
 
 def test_what_is_made_stays_as_it_is() -> None:
     assert changeable("scoring") == set()
-
-
-@given(st.lists(st.tuples(st.integers(0, 2**31), st.integers(1, 2**31)), max_size=60))
-def test_sums_of_ratios_are_exact(pairs: list[tuple[int, int]]) -> None:
-    """The standard library's sum of floating-point numbers loses nothing either."""
-    ratios = [min(one, other) / max(one, other) for one, other in pairs]
-    assert exact_sum(np.array(ratios)) == math.fsum(ratios)
-
-
-def test_sums_of_very_small_ratios_are_exact() -> None:
-    ratios = [1.0, 2.0**-80, 2.0**-52, 2.0**-1000]
-    assert exact_sum(np.array(ratios)) == math.fsum(ratios) == 1 + 2.0**-52

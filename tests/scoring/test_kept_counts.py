@@ -80,6 +80,7 @@ def test_every_count_is_that_of_scoring_again(task: Task, tmp_path: Path) -> Non
             assert dict(zip(kept[number].head.measures, now, strict=True)) == dict(card.per_note)[f"{note}-1"]
 
 
+@pytest.mark.slow
 def test_ten_thousand_submissions(tmp_path: Path) -> None:
     """A hundred that are scored again, each in a hundred places: however many are counted at once, each has its own."""
     given = Submissions(tmp_path, find_task("address"), count=100)

@@ -68,6 +68,7 @@ def scored(task: Task, predictions: str, card: str, *words: str) -> dict[str, An
     return read
 
 
+@pytest.mark.slow
 @every_task
 def test_validated_scored_ranked_published_and_verified(task: Task, place: Path) -> None:
     write_challenge(place, task)

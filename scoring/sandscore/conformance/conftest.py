@@ -1,5 +1,6 @@
 """The rows that the conformance suites run over: a test that takes a ``measure`` is run for each of them."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +23,13 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"unknown kind '{kind}'; allowed: {', '.join((*KINDS, *OTHERS))}")
     for name in names if kind in KINDS else ():
         KINDS[kind].find(name)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The suites of other kinds are not even read."""
+    asked = next(iter(config.getoption("--kind")), None)
+    others = {f"test_{kind}s.py" for kind in (*KINDS, *OTHERS) if kind != asked}
+    return True if asked is not None and collection_path.name in others else None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

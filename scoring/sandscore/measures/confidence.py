@@ -2,8 +2,8 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from typing import overload
 
 import numpy as np
 from msgspec import Struct, field
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from sandscore.annotations.columns import Floats, Ints, distinct
 from sandscore.base.column_files import Spool, forget
+from sandscore.base.exact_sums import as_double, exact_total
 from sandscore.measures.aligned import Sides
 from sandscore.measures.packed_keys import paired
 
+CurveRow = tuple[float, float | None, float | None]
 Levels = NDArray[np.void]
 """Distinct confidences, how many predictions carry each, and how many of those are right."""
 LEVEL = np.dtype([("confidence", np.float64), ("predictions", np.int64), ("right", np.int64)])
@@ -132,24 +134,24 @@ class _Walk(Struct):
     gold: int
     step: int
     last: int
-    rows: list[tuple[float, float | None, float | None]] = field(default_factory=list)
+    area: int = 0
+    rows: list[tuple[Floats, ...]] = field(default_factory=list)
     best: tuple[int, int, float] | None = None
     tp: int = 0
     seen: int = 0
     rank: int = 0
 
-    def gained(self, levels: Levels) -> list[float]:
-        """What further levels add to the area under the curve, times the number of gold annotations."""
+    def take(self, levels: Levels) -> None:
+        """Further levels; ``area`` is the area under the curve, times the number of gold annotations."""
         tp, seen = self.tp + np.cumsum(levels["right"]), self.seen + np.cumsum(levels["predictions"])
         precision, recall = tp / seen, tp / self.gold
         sure = levels["confidence"]
         ranks = self.rank + np.arange(len(levels))
         kept = (ranks % self.step == 0) | (ranks == self.last)
-        self.rows += zip(*(column[kept].tolist() for column in (sure, precision, recall)), strict=True)
+        self.rows.append(tuple(column[kept] for column in (sure, precision, recall)))
         self._look(sure, tp, seen + self.gold)
         self.tp, self.seen, self.rank = int(tp[-1]), int(seen[-1]), self.rank + len(levels)
-        gained: list[float] = (levels["right"] * precision).tolist()
-        return gained
+        self.area += exact_total(levels["right"] * precision)
 
     def _look(self, sure: Floats, tp: Ints, total: Ints) -> None:
         """F1 is compared in whole numbers where it is close; of equals the surest stays."""
@@ -159,12 +161,40 @@ class _Walk(Struct):
                 self.best = int(tp[i]), int(total[i]), float(sure[i])
 
 
-class WeighedConfidence(Struct, frozen=True, omit_defaults=True):
+class CurveRows(Sequence[CurveRow]):
+    """A curve's rows in columns: each is made when somebody looks at it."""
+
+    def __init__(self, *columns: Floats) -> None:
+        self._columns = columns
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    @overload
+    def __getitem__(self, number: int) -> CurveRow: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[CurveRow]: ...
+    def __getitem__(self, number: int | slice) -> CurveRow | list[CurveRow]:
+        if isinstance(number, slice):
+            return [*CurveRows(*(column[number] for column in self._columns))]
+        sure, precision, recall = (float(column[number]) for column in self._columns)
+        return sure, precision, recall
+
+    def __iter__(self) -> Iterator[CurveRow]:
+        return zip(*(column.tolist() for column in self._columns), strict=True)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and [*self] == [*other]
+
+    __hash__ = None  # type: ignore[assignment]  # as lists have none
+
+
+class WeighedConfidence(Struct, frozen=True):
     """The area under the curve, the confidence from which on F1 is best, the listed rows; or why there is none."""
 
     average_precision: float | None
     best_threshold: float | None
-    curve: list[tuple[float, float | None, float | None]] | None
+    curve: Sequence[CurveRow] | None
     reason: str | None = None
 
 
@@ -179,8 +209,10 @@ def confidence_curve(ledgers: list[ConfidenceLedger], gold: int) -> WeighedConfi
         return WeighedConfidence(0.0, None, [])
     total = sum(len(levels) for levels in _descending(runs)) if len(runs) > 1 else len(runs[0])
     walk = _Walk(gold, -(-total // LISTED), total - 1)
-    area = math.fsum(chain.from_iterable(map(walk.gained, _descending(runs)))) / gold
-    return WeighedConfidence(area, walk.best and walk.best[2], walk.rows)
+    for levels in _descending(runs):
+        walk.take(levels)
+    rows = CurveRows(*map(np.concatenate, zip(*walk.rows, strict=True)))
+    return WeighedConfidence(as_double(walk.area) / gold, walk.best and walk.best[2], rows)
 
 
 def _no_curve(reason: str) -> WeighedConfidence:

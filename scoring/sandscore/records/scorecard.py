@@ -1,6 +1,6 @@
 """The score card: what one submission scored on one data set, and all that later stages need of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializerFunctionWrapHandler, WrapSerializer
@@ -190,12 +190,21 @@ class ErrorKinds(_Record):
     wrong_label: int
 
 
+CurveRow = tuple[float, float | None, float | None]
+
+
+def _listed(rows: Sequence[CurveRow], as_ever: SerializerFunctionWrapHandler) -> list[CurveRow]:
+    """Rows that wait in columns are plain once they are made."""
+    plain: list[CurveRow] = as_ever(rows) if isinstance(rows, list) else [*rows]
+    return plain
+
+
 class ConfidenceCurve(_Record):
     """Rows are (confidence, precision, recall), highest confidence first."""
 
     average_precision: float | None = None
     best_threshold: float | None = None
-    curve: list[tuple[float, float | None, float | None]] | None = None
+    curve: Annotated[list[CurveRow], WrapSerializer(_listed)] | None = None
     reason: str | None = None
 
 

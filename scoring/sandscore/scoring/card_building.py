@@ -5,7 +5,6 @@ Counts note by note, kept as tables: a note's own are made when somebody asks fo
 
 import hashlib
 import hmac
-import math
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, islice, repeat
@@ -13,13 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import numpy as np
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from sandscore import __version__
-from sandscore.annotations.columns import Columns, Floats, Ints
+from sandscore.annotations.columns import Columns, Ints
 from sandscore.annotations.data_set import Readings
 from sandscore.annotations.input_files import Loaded
 from sandscore.base.errors import OrganiserFault
+from sandscore.base.exact_sums import exact_sum
 from sandscore.measures.challenge_counts import Tally
 from sandscore.measures.challenge_measures import Counted, totals
 from sandscore.measures.dataset_counts import measured
@@ -43,6 +43,7 @@ from sandscore.task_table.own_tasks import definition_hash, definition_of
 from sandscore.task_table.task import ALL_TASKS, Task
 
 if TYPE_CHECKING:
+    from sandscore.measures.confidence import WeighedConfidence
     from sandscore.measures.dataset_counts import DataSetCounts
     from sandscore.measures.document_counts import CountedGeneral
     from sandscore.measures.leak_totals import LeakQuestion, LeakTable
@@ -187,7 +188,7 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         per_label=_per_label((gold, predictions), names, whole.counted, whole.leaks),
         errors=ErrorKinds(**whole.errors) if whole.errors else None,
         note_leak=whole.note_leak,
-        confidence=ConfidenceCurve.model_construct(**msgspec.to_builtins(whole.confidence)),
+        confidence=_curve(whole.confidence),
         per_note=_per_note(dataset.ids, whole.counted, counted, whole.leaks),
         **_per_unit(whole.leaks, asked),
         units=dict(zip(dataset.ids, dataset.units, strict=True)),
@@ -318,21 +319,12 @@ def macro(per_note: Tally) -> Macro:
     return Macro(**means, notes=MacroNotes(**notes))
 
 
-_HALF = 43
-"""Twice as many bits hold what a ratio of counts below 2^31 can be, from 1 to the last digit of the least."""
-_LEAST, _MOST_SUMMED = 2.0**-34, 1 << 19
-
-
-def exact_sum(ratios: Floats) -> float:
-    """As ``math.fsum`` has it, the double that is nearest to the sum: ratios from 0 to 1 as whole numbers."""
-    if len(ratios) > _MOST_SUMMED or float(ratios[ratios > 0].min(initial=1.0)) < _LEAST:
-        return math.fsum(ratios.tolist())
-    scaled = ratios * 2.0**_HALF
-    whole = np.floor(scaled)
-    scaled -= whole
-    scaled *= 2.0**_HALF
-    high, low = (int(half.astype(np.int64).sum()) for half in (whole, scaled))
-    return ((high << _HALF) + low) / (1 << 2 * _HALF)
+def _curve(weighed: "WeighedConfidence") -> ConfidenceCurve:
+    """A reason only where there is one."""
+    told = asdict(weighed)
+    if weighed.reason is None:
+        del told["reason"]
+    return ConfidenceCurve.model_construct(**told)
 
 
 def _undefined() -> Macro:

@@ -17,12 +17,12 @@ import numpy as np
 from msgspec import Struct
 
 from sandscore import __version__
+from sandscore.annotations import column_bundle
+from sandscore.annotations.column_bundle import DamagedBundle
 from sandscore.annotations.columns import Columns, Ints, Small, Tokens
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.label_codes import vocabulary
-from sandscore.base import column_bundle
-from sandscore.base.column_bundle import DamagedBundle
 from sandscore.base.column_files import mapped
 from sandscore.measures.dataset_counts import measured
 from sandscore.measures.measure_registry import MEASURES, document_measure, measures_for
