@@ -320,14 +320,16 @@ def test_pairs_as_nervaluate_sees_them() -> None:
     # shares of gold: 8, 5 and 10 of 10, 1 of 4
     for least, enough in ((25.0, [True, True, True, True]), (26.0, [True, True, True]), (80.1, [True])):
         assert greedy_pairing.find_pairs(columns, least).enough.tolist() == enough
-    strict = greedy_pairing.resolve(pairs, 2, 4, "strict")
+    outcomes = greedy_pairing.resolve_all(pairs, 2, 4)
+    strict = outcomes["strict"]
     assert strict.state.tolist() == [greedy_pairing.OTHER, 0, 0, greedy_pairing.OTHER]
     assert strict.taken.tolist() == [True, True]
-    kinds = greedy_pairing.resolve(pairs, 2, 4, "ent_type")
+    kinds = outcomes["ent_type"]
     assert kinds.state.tolist() == [greedy_pairing.CORRECT, 0, 0, greedy_pairing.CORRECT]
     turned = greedy_pairing.of_documents([document([(0, 10)], [(0, 10), (2, 10)])])
     found = greedy_pairing.find_pairs(turned, 1.0)
-    assert greedy_pairing.resolve(found, 1, 2, "exact").state.tolist() == [greedy_pairing.CORRECT, 0]
+    exact = greedy_pairing.resolve_all(found, 1, 2)["exact"]
+    assert exact.state.tolist() == [greedy_pairing.CORRECT, 0]
 
 
 def test_documents_have_labels_and_confidences() -> None:

@@ -85,3 +85,13 @@ def test_what_misleads_is_said(gold: list[Any], predictions: list[Any], said: st
 
 def test_an_ordinary_input_has_no_warning() -> None:
     assert evaluate(semeval_profile.NervaluateScorer, spans((1, 10), (12, 14)), spans((1, 9), (12, 14))).warnings == ()
+
+
+@pytest.mark.parametrize("length", [3, 60])
+def test_a_chain_in_which_each_waits_for_the_one_before(length: int) -> None:
+    """Prediction k meets gold k and k + 1 and takes the one listed first, of which k - 1 could have taken it too."""
+    gold = spans(*[(10 * k, 10 * k + 9) for k in range(length + 1)])
+    found = spans(*[(10 * k + 5, 10 * k + 14) for k in range(length)])
+    row = evaluate(semeval_profile.NervaluateScorer, gold, found)
+    assert tuple(row.measures["partial"][kind] for kind in KINDS) == (0, 0, length, 1, 0)
+    assert row.details["overall_indices"]["partial"]["missed_indices"] == [(0, length)]

@@ -10,8 +10,8 @@ only the rest goes through the original's choices one by one.
 """
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -165,8 +165,9 @@ def on_one_line(true: SpanSide, found: SpanSide) -> tuple[Column, Column, Column
 
 def _neighbours(starts: Column, ends: Column, found_starts: Column, found_ends: Column) -> tuple[Column, Column] | None:
     """By binary search: a prediction's partners start before its end and are not all over before its start."""
-    order = np.argsort(starts, kind="stable")
-    starts, ends = starts[order], ends[order]
+    order = None if bool((starts[1:] >= starts[:-1]).all()) else np.argsort(starts, kind="stable")
+    if order is not None:
+        starts, ends = starts[order], ends[order]
     first = np.searchsorted(np.maximum.accumulate(ends), found_starts, side="right")
     count = np.maximum(np.searchsorted(starts, found_ends, side="left") - first, 0)
     total = int(count.sum())
@@ -176,7 +177,10 @@ def _neighbours(starts: Column, ends: Column, found_starts: Column, found_ends: 
     before = np.cumsum(count) - count
     at = np.arange(total) + np.repeat(first - before, count)
     real = ends[at] > found_starts[found]
-    true, found = order[at[real]], found[real]
+    true, found = at[real], found[real]
+    if order is None:
+        return true, found
+    true = order[true]
     by = np.lexsort((true, found))
     return true[by], found[by]
 
@@ -255,14 +259,20 @@ def find_pairs(columns: SpanColumns, least: float, met: tuple[Column, Column] | 
     return pairs.only((enough | same_bounds).astype(bool))
 
 
-def resolve(pairs: Pairs, true_count: int, found_count: int, schema: str) -> PairingOutcome:
-    """Every prediction's lot under one schema."""
-    outcome = PairingOutcome(np.zeros(found_count, np.int8), np.zeros(true_count, bool))
-    hits = pairs.hits(schema).astype(bool)
-    usable = hits | pairs.enough.astype(bool)
+def resolve_all(
+    pairs: Pairs, true_count: int, found_count: int, schemas: Sequence[str] = SCHEMAS
+) -> dict[str, PairingOutcome]:
+    """Every prediction's lot under each schema."""
     rivals = np.bincount(pairs.gold, minlength=true_count)[pairs.gold]
     choices = np.bincount(pairs.prediction, minlength=found_count)[pairs.prediction]
     alone = (rivals == 1) & (choices == 1)
+    return {schema: _resolve(pairs, alone, true_count, found_count, schema) for schema in schemas}
+
+
+def _resolve(pairs: Pairs, alone: Column, true_count: int, found_count: int, schema: str) -> PairingOutcome:
+    outcome = PairingOutcome(np.zeros(found_count, np.int8), np.zeros(true_count, bool))
+    hits = pairs.hits(schema).astype(bool)
+    usable = hits | pairs.enough.astype(bool)
     decided = alone & usable
     outcome.state[pairs.prediction[decided]] = np.where(hits[decided], CORRECT, OTHER)
     outcome.taken[pairs.gold[decided]] = True
@@ -272,20 +282,44 @@ def resolve(pairs: Pairs, true_count: int, found_count: int, schema: str) -> Pai
     return outcome
 
 
-_Choice = tuple[int, int, bool, int]
+_ROUNDS = 8
+"""Rounds of choosing after which whoever is left is looked at one by one."""
 
 
 def _greedy(pairs: Pairs, hits: Column, schema: str, outcome: PairingOutcome) -> None:
-    columns = (pairs.prediction, pairs.gold, hits, pairs.distance)
-    rows: Iterable[_Choice] = zip(*(column.tolist() for column in columns), strict=True)
-    taken: set[int] = set()
-    for prediction, choices in groupby(rows, key=itemgetter(0)):
-        left = [choice for choice in choices if choice[1] not in taken]
-        if not left:
-            continue
-        right = [choice for choice in left if choice[2]]
-        if schema == "ent_type":
-            right.sort(key=itemgetter(3))
-        taken.add((right or left)[0][1])
-        outcome.state[prediction] = CORRECT if right else OTHER
-    outcome.taken[list(taken)] = True
+    """In the order of predictions each takes of what is left what it likes best: hits, then what stands first."""
+    far = np.where(hits, pairs.distance, 0) if schema == "ent_type" else np.zeros(len(hits), np.int64)
+    order = np.lexsort((pairs.gold, far, ~hits, pairs.prediction))
+    prediction, gold, hit = pairs.prediction[order], pairs.gold[order], hits[order]
+    claimed = np.empty(len(outcome.taken), np.int64)
+    chosen = np.zeros(len(outcome.state), bool)
+    for _ in range(_ROUNDS):
+        if not len(prediction):
+            return
+        # whoever is the first of all that could take what it likes best takes it, whatever the others do
+        claimed[gold[::-1]] = prediction[::-1]
+        takes = claimed[gold] == prediction
+        takes[1:] &= prediction[1:] != prediction[:-1]
+        _take(prediction[takes], gold[takes], hit[takes], outcome)
+        chosen[prediction[takes]] = True
+        left = ~(chosen[prediction] | outcome.taken[gold])
+        prediction, gold, hit = prediction[left], gold[left], hit[left]
+    _one_by_one(prediction, gold, hit, outcome)
+
+
+def _take(prediction: Column, gold: Column, hit: Column, outcome: PairingOutcome) -> None:
+    outcome.state[prediction] = np.where(hit, CORRECT, OTHER)
+    outcome.taken[gold] = True
+
+
+def _one_by_one(prediction: Column, gold: Column, hit: Column, outcome: PairingOutcome) -> None:
+    """The same of pairs in order of prediction, then of liking."""
+    rows = zip(*(column.tolist() for column in (prediction, gold, hit)), strict=True)
+    taken, chosen = set[int](), dict[int, tuple[int, bool]]()
+    for one, other, is_hit in rows:
+        if one not in chosen and other not in taken:
+            chosen[one] = other, is_hit
+            taken.add(other)
+    who = np.array([*chosen], np.int64)
+    whom = np.array([*chosen.values()], np.int64).reshape(-1, 2)
+    _take(who, whom[:, 0], whom[:, 1] > 0, outcome)

@@ -78,13 +78,6 @@ def credit_sums(system: Sequence[Mention], gold: Sequence[Mention], *, typed: bo
     return found
 
 
-def partners_of(system: Sequence[Mention], gold: Sequence[Mention]) -> tuple[list[list[Mention]], list[list[Mention]]]:
-    """Whom the walk finds for each mention of one bucket; both sides in internal order."""
-    found: tuple[list[list[Mention]], list[list[Mention]]] = ([[] for _ in system], [[] for _ in gold])
-    _walk(list(range(len(system))), list(range(len(gold))), (system, gold), found)
-    return found
-
-
 def worth(mention: Mention, partners: list[Mention], way: str) -> float:
     """The share of a mention that its partners cover."""
     return CREDITS[way](mention, partners) / (mention.end - mention.start + 1) if partners else 0.0

@@ -94,5 +94,7 @@ def _side(columns: Columns) -> tuple[SpanSide, Ints]:
     row = order_of(note, 1 + int(note.max(initial=0)))
     if not bool((note[1:] >= note[:-1]).all()):
         note, start, length, label = note[row], start[row], length[row], label[row]
-    place = np.arange(len(note)) - np.searchsorted(note, note, side="left")
+    at = np.arange(len(note))
+    begins = np.concatenate((note[:1] >= 0, note[1:] != note[:-1]))
+    place = at - np.maximum.accumulate(np.where(begins, at, 0))
     return SpanSide(note, start, length, label, place), row

@@ -25,7 +25,7 @@ from sandscore.measures.greedy_pairing import (
     find_pairs,
     meeting,
     of_documents,
-    resolve,
+    resolve_all,
 )
 from sandscore.measures.measure import Components, DocumentMeasure, Settings, named
 from sandscore.measures.measure_syntax import Parameter
@@ -168,7 +168,7 @@ def _greedy(documents: Sequence[Document], schema: str) -> list[tuple[int, int]]
 def _greedy_counts(columns: SpanColumns, met: tuple[Column, Column], schema: str) -> tuple[Column, Column]:
     note = columns.predictions.note
     pairs = find_pairs(columns, _LEAST, met)
-    state = resolve(pairs, len(columns.gold.note), len(note), schema).state
+    state = resolve_all(pairs, len(columns.gold.note), len(note), (schema,))[schema].state
     correct, other = (np.bincount(note[state == kind], minlength=len(columns.notes)) for kind in (CORRECT, OTHER))
     return correct, other
 

@@ -34,19 +34,49 @@ class MentionColumns(Struct, frozen=True):
     def __len__(self) -> int:
         return len(self.note)
 
+    def only(self, rows: Integers) -> "MentionColumns":
+        """Some of them."""
+        return MentionColumns(self.note[rows], self.start[rows], self.end[rows], self.type[rows])
+
+
+class SettledMentions(Struct, frozen=True):
+    """Rows of one side of which nothing is to be found out: ``twins`` share every unit with the one of the other side
+    that stands in the same place there, and nobody else is near them. ``rest`` are those that others touch."""
+
+    twins: Integers
+    rest: Integers
+
 
 class MentionCorpus(Struct, frozen=True):
-    """Both sides, with the names of notes, how many types there are, and how far offsets reach."""
+    """Both sides, with the names of notes, how many types there are, and how far offsets reach.
+
+    Of each side, system and gold, ``settled`` says which mentions have a twin and which are touched by others; what
+    is neither stands alone.
+    """
 
     notes: list[str]
     types: int
     width: int
     system: MentionColumns
     gold: MentionColumns
+    settled: tuple[SettledMentions, SettledMentions]
 
     def bucket(self, side: MentionColumns, *, typed: bool) -> Integers:
         """What must be equal for two mentions to meet."""
         return side.note * self.types + side.type if typed else side.note
+
+    @property
+    def rest(self) -> tuple[MentionColumns, MentionColumns]:
+        """The mentions of system and gold that others touch."""
+        return self.system.only(self.settled[0].rest), self.gold.only(self.settled[1].rest)
+
+    def twins(self, *, typed: bool) -> tuple[Integers, Integers]:
+        """The rows of system and gold that are the same mention."""
+        ours, theirs = (settled.twins for settled in self.settled)
+        if not typed:
+            return ours, theirs
+        same = self.system.type[ours] == self.gold.type[theirs]
+        return ours[same], theirs[same]
 
 
 def corpus_of(system: Iterable[Any], gold: Iterable[Any], task: Task) -> MentionCorpus | None:
@@ -83,7 +113,32 @@ def _corpus(notes: list[str], types: int, sides: Sequence[MentionColumns]) -> Me
     width = max(int(side.end.max(initial=0)) for side in sides) + 2
     if width * width * (types + 1) * (len(notes) + 1) >= _ROOM * 2**9:
         return None
-    return MentionCorpus(notes, max(types, 1), width, sides[0], sides[1])
+    return MentionCorpus(notes, max(types, 1), width, sides[0], sides[1], _settled(sides, width))
+
+
+def _settled(sides: Sequence[MentionColumns], width: int) -> tuple[SettledMentions, SettledMentions]:
+    """By stretches of text that mentions of either side cover without a gap."""
+    size = len(sides[0])
+    start = np.concatenate([side.note * width + side.start for side in sides])
+    end = np.concatenate([side.note * width + side.end for side in sides])
+    order = np.argsort(start, kind="stable")
+    start, end = start[order], end[order]
+    begun = np.ones(len(order), np.bool_)
+    begun[1:] = start[1:] > np.maximum.accumulate(end)[:-1]
+    begins = np.flatnonzero(begun)
+    many = np.diff(begins, append=len(order))
+    pair = begins[many == 2]  # of equal starts the system's comes first
+    same = (start[pair] == start[pair + 1]) & (end[pair] == end[pair + 1])
+    pair = pair[same & (order[pair] < size) & (order[pair + 1] >= size)]
+    touched = np.ones(len(order), np.bool_)
+    ours, theirs = order[pair], order[pair + 1]
+    for settled in (order[begins[many == 1]], ours, theirs):
+        touched[settled] = False
+    in_order = np.argsort(ours)
+    return (
+        SettledMentions(ours[in_order], np.flatnonzero(touched[:size])),
+        SettledMentions(theirs[in_order] - size, np.flatnonzero(touched[size:])),
+    )
 
 
 def _columns(records: Iterable[Any], task: Task, notes: dict[str, int], types: dict[str | None, int]) -> MentionColumns:
@@ -121,19 +176,27 @@ def _in_internal_order(
 ) -> MentionColumns:
     end = start + length - 1
     order = order_of(*ranked([rank, start, end.max(initial=0) - end]))
-    return MentionColumns(note[order], start[order], end[order], kind[order])
+    return MentionColumns(note, start, end, kind).only(order)
 
 
 def set_counts_of(corpus: MentionCorpus, *, typed: bool) -> list[tuple[int, int, int]]:
     """Keys in both, in the system's alone, in gold's alone, note by note."""
-    theirs, ours = (_distinct(corpus, side, typed=typed) for side in (corpus.gold, corpus.system))
+    touching = corpus.rest
+    ours, theirs = (_distinct(corpus, side, typed=typed) for side in touching)
     at = np.searchsorted(theirs, ours)
     inside = at < len(theirs)
     both = ours[inside][theirs[at[inside]] == ours[inside]]
     whole = corpus.width * corpus.width * (corpus.types if typed else 1)
-    hit, given, wanted = (np.bincount(column // whole, minlength=len(corpus.notes)) for column in (both, ours, theirs))
-    rows = np.stack((hit, given - hit, wanted - hit), axis=1).tolist()
-    return [(row[0], row[1], row[2]) for row in rows]
+    hit, given, wanted = (_by_note(corpus, column // whole) for column in (both, ours, theirs))
+    hit += _by_note(corpus, corpus.system.note[corpus.twins(typed=typed)[0]])
+    given += _by_note(corpus, corpus.system.note) - _by_note(corpus, touching[0].note)
+    wanted += _by_note(corpus, corpus.gold.note) - _by_note(corpus, touching[1].note)
+    return list(zip(*(column.tolist() for column in (hit, given - hit, wanted - hit)), strict=True))
+
+
+def _by_note(corpus: MentionCorpus, note: Integers) -> Integers:
+    """How many are of each note."""
+    return np.bincount(note, minlength=len(corpus.notes))
 
 
 def _distinct(corpus: MentionCorpus, side: MentionColumns, *, typed: bool) -> Integers:

@@ -73,8 +73,13 @@ def _at_once(corpus: MentionCorpus, wanted: str) -> ProfileResult:
     for key in _keys(wanted):
         typed = key == "span+type"
         sets = set_counts_of(corpus, typed=typed)
-        total = (sum(row[0] for row in sets), sum(row[1] for row in sets), sum(row[2] for row in sets))
-        found |= counted(key, total, credit_sums_of(corpus, typed=typed), (len(corpus.system), len(corpus.gold)))
+        both, system_only, gold_only = map(sum, zip(*sets, strict=True)) if sets else (0, 0, 0)
+        found |= counted(
+            key,
+            (both, system_only, gold_only),
+            credit_sums_of(corpus, typed=typed),
+            (len(corpus.system), len(corpus.gold)),
+        )
         for note, row in zip(corpus.notes, sets, strict=True):
             per_note[note][f"sets::{key}"] = row
     rows = plain_rows(_named(found, wanted))
@@ -85,7 +90,7 @@ def _at_once(corpus: MentionCorpus, wanted: str) -> ProfileResult:
         table=table(rows),
         warnings=tuple(
             line
-            for name, side in (("gold", corpus.gold), ("the predictions", corpus.system))
+            for name, side in zip(("gold", "the predictions"), reversed(corpus.rest), strict=True)
             for line in _spoken(name, tangled_mentions(side, corpus.width), repeated_mentions(corpus, side))
         ),
     )

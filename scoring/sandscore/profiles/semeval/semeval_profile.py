@@ -3,7 +3,7 @@
 nervaluate's ratios and its summary report.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,10 @@ from sandscore.measures.greedy_pairing import (
     PairingOutcome,
     Pairs,
     SpanColumns,
+    SpanSide,
     find_pairs,
     of_records,
-    resolve,
+    resolve_all,
 )
 from sandscore.measures.measure_syntax import Parameter, Scalar
 from sandscore.measures.note_spans import NoteSpans, spans_of
@@ -84,7 +85,7 @@ def _paired(columns: SpanColumns, settings: Mapping[str, Scalar]) -> ProfileResu
     except ZeroDivisionError as error:
         return _stopped(f"ZeroDivisionError: {error}")
     sizes = (len(columns.gold.note), len(columns.predictions.note))
-    outcomes = {schema: resolve(pairs, *sizes, schema) for schema in SCHEMAS if columns.notes}
+    outcomes = resolve_all(pairs, *sizes) if columns.notes else {}
     overall = {schema: _row(schema, outcome) for schema, outcome in outcomes.items()}
     entities = _entities(columns, pairs)
     return ProfileResult(
@@ -129,42 +130,42 @@ def _entities(columns: SpanColumns, pairs: Pairs) -> dict[str, dict[str, Row]]:
     gold, found = columns.gold.label, columns.predictions.label
     same, size = pairs.only(pairs.same_label), len(columns.labels)
     rows: dict[str, dict[str, Row]] = {label: {} for label in columns.labels}
-    for schema in SCHEMAS:
-        outcome = resolve(same, len(gold), len(found), schema)
-        counted = {
-            kind: np.bincount((gold if kind == "missed" else found)[who], minlength=size).tolist()
-            for kind, who in _kinds(schema, outcome).items()
-        }
-        for number, label in enumerate(columns.labels):
-            rows[label][schema] = metrics({kind: n[number] for kind, n in counted.items()}, schema)
+    for schema, outcome in resolve_all(same, len(gold), len(found)).items():
+        lots = np.bincount(3 * found + outcome.state, minlength=3 * size).reshape(size, 3).tolist()
+        missed = np.bincount(gold[~outcome.taken], minlength=size).tolist()
+        for label, lot, left in zip(columns.labels, lots, missed, strict=True):
+            wrong, half = (0, lot[OTHER]) if schema == "partial" else (lot[OTHER], 0)
+            counts = dict(zip(_HEADERS, (lot[CORRECT], wrong, half, left, lot[SPURIOUS]), strict=False))
+            rows[label][schema] = metrics(counts, schema)
     return rows
 
 
 def _indices(columns: SpanColumns, outcomes: dict[str, PairingOutcome]) -> dict[str, dict[str, list[tuple[int, int]]]]:
     """(note number, position in it) of the members of each kind, as the original lists them."""
-    places = [
-        list(zip(side.note.tolist(), side.place.tolist(), strict=True)) for side in (columns.gold, columns.predictions)
-    ]
+    places = np.fromiter(_places(columns.predictions), object, len(columns.predictions.note))
     return {
         schema: {
-            f"{kind}_indices": list(map(places[kind != "missed"].__getitem__, np.flatnonzero(who).tolist()))
+            f"{kind}_indices": [*_places(columns.gold, who)] if kind == "missed" else places[who].tolist()
             for kind, who in _kinds(schema, outcome).items()
         }
         for schema, outcome in outcomes.items()
     }
 
 
+def _places(side: SpanSide, who: Column | slice = slice(None)) -> Iterable[tuple[int, int]]:
+    return zip(side.note[who].tolist(), side.place[who].tolist(), strict=True)
+
+
 def _per_note(columns: SpanColumns, outcomes: dict[str, PairingOutcome]) -> dict[str, dict[str, tuple[int, int, int]]]:
     size = len(columns.notes)
-    per_note: dict[str, dict[str, tuple[int, int, int]]] = {note: {} for note in columns.notes}
+    golds, predictions = (np.bincount(side.note, minlength=size) for side in (columns.gold, columns.predictions))
+    counted: dict[str, Iterable[tuple[int, int, int]]] = {}
     for schema in [schema for schema in outcomes if schema != "partial"]:
         correct = columns.predictions.note[outcomes[schema].state == CORRECT]
         tp = np.bincount(correct, minlength=size)
-        fp = np.bincount(columns.predictions.note, minlength=size) - tp
-        fn = np.bincount(columns.gold.note, minlength=size) - tp
-        for note, *counts in zip(columns.notes, tp.tolist(), fp.tolist(), fn.tolist(), strict=True):
-            per_note[note][schema] = (counts[0], counts[1], counts[2])
-    return per_note
+        counted[schema] = zip(tp.tolist(), (predictions - tp).tolist(), (golds - tp).tolist(), strict=True)
+    rows = zip(*counted.values(), strict=True)
+    return {note: dict(zip(counted, row, strict=True)) for note, row in zip(columns.notes, rows, strict=True)}
 
 
 def _components(schema: str, row: Row) -> Row:
