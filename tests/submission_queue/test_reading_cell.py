@@ -9,6 +9,7 @@ import secrets
 import socket
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,9 @@ from queue_samples import GOLD, HALF, RIGHT, TEXTS, annotations
 from sandscore.annotations.annotation_loader import AnnotationLoader
 from sandscore.annotations.gold_reference import Reference
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
+from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.errors import InfrastructureFault, OrganiserFault
-from sandscore.queue.cell import cell_need, reading_cell, system_call_filter
+from sandscore.queue.cell import cell_need, cell_report, reading_cell, system_call_filter
 from sandscore.queue.cell.cell_report import DoubtfulReport, believed, read_report, report_of, write_report
 from sandscore.queue.cell.reading_cell import ReadingCells, TooCostly
 from sandscore.records.challenge import Challenge
@@ -105,6 +107,9 @@ def test_numbers_of_calls_are_those_of_this_machine() -> None:
     known = system_call_filter._ALLOWED[platform.machine()]
     assert call(known["getpid"]) == os.getpid()
     assert call(known["gettid"]) == __import__("threading").get_native_id()
+    told, before = (ctypes.c_int64 * 2)(), int(time.time())
+    assert call(known["gettimeofday"], told, None) == 0
+    assert before <= told[0] <= time.time()
 
 
 def test_a_file_that_takes_too_much_memory_is_the_teams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,6 +232,14 @@ def told(tmp_path: Path, change: Callable[[dict[str, Any], dict[str, Any]], obje
         write_report(file.fileno(), msgspec.convert(fields, type(report)), [held[name] for name in names])
         said, columns = read_report(file.fileno())
     believed(said, columns, DATE, was.dataset, complete=False)
+
+
+def test_a_thousand_problems_of_each_kind_are_handed_over() -> None:
+    found = ProblemCollector("predictions", DATE.array)
+    for place in range(1001):
+        for code in ("overlap", "schema"):
+            found.add(code, (place, 0), "", None, "odd")
+    assert Counter(one.code for one in cell_report._first(found)) == {"overlap": 1000, "schema": 1000}
 
 
 def setting(column: str, value: Any) -> Callable[[dict[str, Any], dict[str, Any]], object]:

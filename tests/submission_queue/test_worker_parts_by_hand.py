@@ -185,6 +185,28 @@ def test_candidates_are_handed_out_once(workspace: Workspace) -> None:
     assert asyncio.run(twice()) == ["a", "b"]
 
 
+def test_what_there_is_no_room_for_is_listed_once(workspace: Workspace) -> None:
+    """Within a second, if the list was whole: of 32 that were asked for one was there."""
+
+    async def listed(now: list[float]) -> list[int]:
+        home, asked = Home(submission("a", IMAGE)), list[int]()
+        chooser, claimable = Chooser(home, workspace, once=True), home.claimable  # type: ignore[arg-type]
+
+        async def counted(most: int) -> Any:
+            asked.append(most)
+            return await claimable(most)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(home, "claimable", counted)
+            for moment in now:
+                patch.setattr(worker_job, "uptime", lambda moment=moment: moment)
+                assert await chooser.take({Slot.PREDICTIONS: 1}) == ()
+        return asked
+
+    assert asyncio.run(listed([100.0, 100.5, 100.9])) == [32]
+    assert asyncio.run(listed([100.0, 100.5, 101.0])) == [32, 32]
+
+
 @pytest.mark.parametrize(
     ("left", "once", "pause"),
     [(None, True, None), (None, False, 1.0), (0.0, True, 0.05), (9.0, True, 1.0), (0.5, True, 0.5)],

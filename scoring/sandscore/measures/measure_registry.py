@@ -1,6 +1,7 @@
 """The measures by name: those of the challenge, the general ones, and an installed package's where one is named."""
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from sandscore.base.errors import UsageFault
 from sandscore.base.own_rows import OWN_ROWS
@@ -26,7 +27,7 @@ class MeasureRegistry(Registry[Measure]):
         at = own.index("instance_relax") + 1
         return (*own[:at], *self.label_measures, *own[at:])
 
-    @property
+    @cached_property
     def label_measures(self) -> tuple[str, ...]:
         """The measures that the tasks' labels give their names to."""
         return tuple(dict.fromkeys(task.label_measure for task in TASKS.values() if task.label_measure))

@@ -31,6 +31,7 @@ from sandscore.queue.worker import notice_text
 from sandscore.queue.workspace import Workspace, said_challenge
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.records.board import BoardRules
+from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.submission import Status, Submission
 
 _PATIENCE_SECONDS = 3600.0
@@ -44,6 +45,7 @@ class Follower:
         self._home, self._workspace = home, workspace
         self._kept: dict[tuple[str, int], Path | None] = {}
         self._rules: dict[tuple[str, str | None], BoardRules] = {}
+        self._policies: dict[tuple[str, str | None], DisclosurePolicy] = {}
         self._challenge = workspace.challenge
         self._begun = uptime()
         self._before: object = None
@@ -68,6 +70,7 @@ class Follower:
         state = (len(every), [(one.id, one.version, one.feedback is None) for one in submissions])
         if not every or state == self._before or self._published(state):
             return
+        self._policies.clear()  # what files hold may have changed
         records = [record for one in submissions if (record := await self._record(one)) is not None]
         child = Child("publisher", (str(self._workspace.root),), scorer_environment(), BOARDS_ANSWERS)
         try:
@@ -136,10 +139,11 @@ class Follower:
         try:
             if asked not in self._rules:
                 self._rules[asked], _ = rules_for(self._workspace.challenge, *asked)
-            policy = policy_in(self._workspace, *asked)
+            if asked not in self._policies:
+                self._policies[asked] = policy_in(self._workspace, *asked)
         except (OrganiserFault, UsageFault):
             return None, False
-        return one.scores.get(self._rules[asked].headline), outdated(one.feedback, policy)
+        return one.scores.get(self._rules[asked].headline), outdated(one.feedback, self._policies[asked])
 
 
 @contextmanager

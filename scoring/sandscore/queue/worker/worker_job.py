@@ -95,7 +95,7 @@ class Chooser:
         self._home, self._workspace, self._once = home, workspace, once
         self._owner = own_name()
         self._candidates: list[Submission] = []
-        self._listed = 0.0
+        self._listed, self._whole = 0.0, False
         self._choosing = asyncio.Lock()
 
     async def take(self, room: Mapping[Slot, int]) -> Sequence[Claim]:
@@ -106,11 +106,13 @@ class Chooser:
             want_room(self._workspace.root, self._workspace.settings.spare_bytes)
             if not any(room.values()):
                 return ()
-            claims = await self._taken(room) if uptime() - self._listed < _FRESH_SECONDS else ()
-            most, full = _LOOKED_AT, True
+            fresh = uptime() - self._listed < _FRESH_SECONDS
+            claims = await self._taken(room) if fresh else ()
+            most, full = _LOOKED_AT, not (fresh and self._whole and self._candidates)
             while not claims and full:  # others may have taken all that was listed, or there is room for none of them
                 self._candidates, self._listed = list(await self._home.claimable(most)), uptime()
                 most, full = _FURTHER * most, len(self._candidates) == most
+                self._whole = not full
                 claims = await self._taken(room)
         return claims
 
