@@ -71,6 +71,12 @@ def test_saying_what_there_is_imports_no_package_that_computes(words: tuple[str,
     assert not SLOW & imported_by(command(*words))
 
 
+def test_a_card_is_made_and_written_without_checks_being_built() -> None:
+    """Building the first of pydantic's looks for plug-ins, for which it imports what reads packages' archives."""
+    words = ("score", "date", "--gold", "gold/example/date.json", "--predictions", "gold/example/date.json")
+    assert "zipfile" not in imported_by(command(*words, "--no-intervals"))
+
+
 def test_the_list_of_tasks_needs_no_paths() -> None:
     assert "pathlib" not in imported_by(command("tasks"))
 

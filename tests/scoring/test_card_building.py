@@ -1,6 +1,7 @@
 """Counts to score cards, with numbers made by hand."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sandscore.scoring.card_building import (
     carried_definition,
     dumped,
     macro,
+    plainly,
     published,
     signature,
     table_of,
@@ -23,6 +25,7 @@ from sandscore.scoring.card_building import (
 from sandscore.task_table.own_tasks import definition_hash
 from sandscore.task_table.task import Task, find_task
 
+CARDS = Path(__file__).parents[2] / "leaderboard" / "cards"
 OWN = Task(id="medication", array="textMedicationAnnotations", kind="medication", own=True)
 HASHES = {"gold": "0123456789abcdef", "predictions": "fedcba9876543210"}
 NOTES = NoteCounts(
@@ -117,6 +120,45 @@ def test_a_card_is_written_in_the_order_of_its_fields() -> None:
     assert decoded["team"] is None, "what is undefined is null"
     assert "submission" not in decoded, "what does not apply is left out"
     assert decoded["per_note"] == {"a": {"strict": [1, 0, 2]}, "b": {"strict": [3, 1, 0]}}
+
+
+ODD: dict[str, dict[str, Any]] = {
+    "what was not expected": {"later": {"one": [1, None]}},
+    "nothing is left out": {"name": None, "phase": "test", "slices": {}, "definition": None},
+    "shares and formulas": {
+        "measures": {
+            "a": {
+                "n": 1,
+                "of": 2,
+                "value": 0.5,
+                "direction": "lower",
+                "by_class": {"x": {"n": 0, "of": 0, "value": None}},
+            },
+            "b": {"score": 0.5, "components": {"x": 1}, "formula": "sum(x)", "direction": "higher", "plugin": None},
+            "c": {"tp": 1, "f1_ci": [0, 1], "own": {"kappa": 1}, "formula": None, "macro": None},
+        }
+    },
+    "a curve": {"confidence": {"curve": [[0.9, 1.0, None], [0.5, 0.5, 1.0]], "best_threshold": 0.5}},
+    "two annotators": {"agreement": {"annotators": 2, "strict_f1": None, "token_kappa": None, "pairs": []}},
+    "a task of their own": {
+        "definition": {"array": "textMedicationAnnotations", "label": "kind", "labels": ["a", "b"]}
+    },
+}
+
+
+@pytest.mark.parametrize("changes", ODD.values(), ids=ODD)
+def test_what_is_written_is_what_pydantic_makes_of_it(changes: dict[str, Any]) -> None:
+    _as_pydantic_has_it(Scorecard.model_validate(card().model_dump(exclude_unset=True) | changes))
+    _as_pydantic_has_it(card().model_copy(update={"phase": None, "name": "n"}))
+
+
+@pytest.mark.parametrize("place", sorted(CARDS.glob("*.json")), ids=lambda place: place.stem)
+def test_published_cards_are_written_as_pydantic_does(place: Path) -> None:
+    _as_pydantic_has_it(Scorecard.model_validate_json(place.read_bytes()))
+
+
+def _as_pydantic_has_it(made: Scorecard) -> None:
+    assert json.dumps(plainly(made)) == json.dumps(made.model_dump(exclude_unset=True))
 
 
 def test_what_is_made_stays_as_it_is() -> None:

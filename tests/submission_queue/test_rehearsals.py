@@ -21,6 +21,7 @@ from sandscore.queue.attempt_files import team_view
 from sandscore.queue.children.child_messages import RunAnswer, RunnerRequest, SubmissionRunRequest
 from sandscore.queue.homes.sqlite.sqlite_home import EmbeddedHome
 from sandscore.queue.homes.synapse.synapse_home import SynapseHome
+from sandscore.queue.worker import attempt
 from sandscore.queue.worker.executor import LocalHands
 from sandscore.queue.worker.queue_worker import Worker, WorkPlan
 from sandscore.queue.worker.ticks import Lookahead
@@ -274,13 +275,20 @@ def test_a_worker_that_stops_before_the_tick_loses_no_run(tmp_path: Path, monkey
     hand_in(workspace, image=IMAGE)
     hands = Hands(workspace, lambda _: FINISHED)
 
+    waited: list[bool] = []
+
+    def long_to_tick() -> float:
+        waited.append(True)
+        return 600
+
     async def meanwhile(worker: Worker, _home: Home) -> None:
-        await until(lambda: len(hands.jobs) == 2)
-        await asyncio.sleep(0.3)
+        await until(lambda: bool(waited))
         worker.stop()
         worker.stop()
 
-    worked(workspace, hands, meanwhile, once=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(attempt, "seconds_to_tick", long_to_tick)
+        worked(workspace, hands, meanwhile, once=False)
     one = only(workspace)
     assert (one.status, one.rehearsed, one.version) == ("RECEIVED", True, 0)
     assert "practised" in json.dumps(seen_by_team(workspace)), "the rehearsal is there already"

@@ -13,7 +13,7 @@ from sandscore.records.task_definition import TaskDefinition
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
 
 class MacroNotes(_Record):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 import numpy as np
 from msgspec.structs import asdict, replace
+from pydantic import BaseModel
 
 from sandscore import __version__
 from sandscore.annotations.columns import Columns, Ints
@@ -186,7 +187,7 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         text_checked=dataset.texts is not None,
         measures=scores | {str(g.measure): _general(g) for g in counted} | _leak_scores(whole.leaks, asked),
         per_label=_per_label((gold, predictions), names, whole.counted, whole.leaks),
-        errors=ErrorKinds(**whole.errors) if whole.errors else None,
+        errors=_error_kinds(whole.errors),
         note_leak=whole.note_leak,
         confidence=_curve(whole.confidence),
         per_note=_per_note(dataset.ids, whole.counted, counted, whole.leaks),
@@ -284,6 +285,10 @@ def _counted(measures: list[Named], loaded: Loaded) -> "list[CountedGeneral]":
     return count_general(measures, loaded)
 
 
+def _error_kinds(counted: Mapping[str, Any] | None) -> ErrorKinds | None:
+    return ErrorKinds.model_construct(**counted) if counted else None
+
+
 def _score(counted: Counted) -> MeasureScore:
     counts = Counts(*totals(counted.per_note))
     extra: dict[str, Any] = {}
@@ -293,7 +298,7 @@ def _score(counted: Counted) -> MeasureScore:
     if counted.reason:
         extra["reason"] = counted.reason
     defined = counted.reason is None
-    return MeasureScore(
+    return MeasureScore.model_construct(
         tp=counts.tp,
         fp=counts.fp,
         fn=counts.fn,
@@ -309,14 +314,15 @@ def _score(counted: Counted) -> MeasureScore:
 def macro(per_note: Tally) -> Macro:
     """Means over the notes that define each ratio; exact sums, so that the order of notes changes nothing."""
     tp, fp, fn = per_note.T
-    parts = {"precision": (tp, tp + fp), "recall": (tp, tp + fn), "f1": (2 * tp, 2 * tp + fp + fn)}
-    means, notes = {}, {}
-    for name, (part, whole) in parts.items():
+    means: list[float | None] = []
+    notes: list[int] = []
+    for part, whole in ((tp, tp + fp), (tp, tp + fn), (2 * tp, 2 * tp + fp + fn)):
         defined = whole > 0
         values = part[defined] / whole[defined]
-        means[name] = exact_sum(values) / len(values) if len(values) else None
-        notes[name] = len(values)
-    return Macro(**means, notes=MacroNotes(**notes))
+        means.append(exact_sum(values) / len(values) if len(values) else None)
+        notes.append(len(values))
+    of = MacroNotes.model_construct(precision=notes[0], recall=notes[1], f1=notes[2])
+    return Macro.model_construct(precision=means[0], recall=means[1], f1=means[2], notes=of)
 
 
 def _curve(weighed: "WeighedConfidence") -> ConfidenceCurve:
@@ -328,7 +334,8 @@ def _curve(weighed: "WeighedConfidence") -> ConfidenceCurve:
 
 
 def _undefined() -> Macro:
-    return Macro(precision=None, recall=None, f1=None, notes=MacroNotes(precision=0, recall=0, f1=0))
+    nobody = MacroNotes.model_construct(precision=0, recall=0, f1=0)
+    return Macro.model_construct(precision=None, recall=None, f1=None, notes=nobody)
 
 
 def _per_label(
@@ -417,9 +424,31 @@ def dumped(card: Scorecard) -> bytes:
     return b"".join(pieces(card))
 
 
+def plainly(value: Any) -> Any:
+    """What ``model_dump(exclude_unset=True)`` makes of it, without pydantic's serializers, whose making takes longer
+    than scoring a small file."""
+    if isinstance(value, BaseModel):
+        return {name: plainly(one) for name, one in said(value)}
+    if isinstance(value, dict):
+        return {name: plainly(one) for name, one in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [one if isinstance(one, tuple) else plainly(one) for one in value]  # a curve's rows are plain already
+    return value
+
+
+def said(record: BaseModel) -> Iterator[tuple[str, Any]]:
+    """The fields of a record that were given and that it does not leave out; what it did not expect comes last."""
+    fields = type(record).model_fields
+    for name, value in vars(record).items():
+        leave_out = fields[name].exclude_if
+        if name in record.model_fields_set and not (leave_out is not None and leave_out(value)):
+            yield name, value
+    yield from (record.model_extra or {}).items()
+
+
 def pieces(card: Scorecard) -> Iterator[bytes]:
     """The same in pieces that do not grow with the notes."""
-    plain = card.model_dump(exclude_unset=True, exclude=set(_BULK))
+    plain = {name: plainly(value) for name, value in said(card) if name not in _BULK}
     whole = {name: bulk for name in _BULK if (bulk := getattr(card, name)) or name != "per_unit"} | plain
     names = [
         *(name for name in type(card).model_fields if name in whole),
