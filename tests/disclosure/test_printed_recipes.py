@@ -19,7 +19,9 @@ from sandscore.cli.main import run
 from sandscore.queue.board_making import rebuild
 from sandscore.queue.children.child_messages import ScoredSubmission
 from sandscore.queue.workspace import Workspace
+from sandscore.ranking.card_reading import RankedCard, card_entry
 from sandscore.records.challenge import CardRule, FeedbackMode
+from sandscore.site import board_files
 
 pytestmark = pytest.mark.slow
 
@@ -242,3 +244,21 @@ def test_pages_of_older_boards_are_verified_as_they_say(
     capsys.readouterr()
     assert run(found[0][1:]) == 0, capsys.readouterr().err
     assert f"level: {'recomputed' if cards == 'notes' else 'totals'}" in capsys.readouterr().out
+
+
+def test_a_card_that_was_just_released_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three cards, for the site none of them; of a board that stayed as it was all three are read from their files."""
+    read = list[str]()
+
+    def counted(content: bytes, path: str) -> RankedCard:
+        read.append(path)
+        return card_entry(content, path)
+
+    monkeypatch.setattr(board_files, "card_entry", counted)
+    rules = RULES.format(notes="public", gold="public", feedback="full", cards="notes", ended="true")
+    workspace = queue(tmp_path, rules)
+    cards = scored(workspace)
+    rebuild(workspace, cards, ())
+    assert len(read) == 0
+    rebuild(workspace, cards, ())
+    assert len(read) == 3
