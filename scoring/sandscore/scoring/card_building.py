@@ -427,23 +427,34 @@ def dumped(card: Scorecard) -> bytes:
 def plainly(value: Any) -> Any:
     """What ``model_dump(exclude_unset=True)`` makes of it, without pydantic's serializers, whose making takes longer
     than scoring a small file."""
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, BaseModel):
-        return {name: plainly(one) for name, one in said(value)}
+        return {name: one if type(one) in _PLAIN else plainly(one) for name, one in said(value)}
     if isinstance(value, dict):
-        return {name: plainly(one) for name, one in value.items()}
+        return {name: one if type(one) in _PLAIN else plainly(one) for name, one in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [one if isinstance(one, tuple) else plainly(one) for one in value]  # a curve's rows are plain already
     return value
 
 
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+"""Kinds of which a card holds hundreds: looked up, which costs less than asking what they are."""
+
+
 def said(record: BaseModel) -> Iterator[tuple[str, Any]]:
     """The fields of a record that were given and that it does not leave out; what it did not expect comes last."""
-    fields = type(record).model_fields
+    given, left_out = record.model_fields_set, _left_out(type(record))
     for name, value in vars(record).items():
-        leave_out = fields[name].exclude_if
-        if name in record.model_fields_set and not (leave_out is not None and leave_out(value)):
+        if name in given and not (name in left_out and left_out[name](value)):
             yield name, value
     yield from (record.model_extra or {}).items()
+
+
+@cache
+def _left_out(kind: type[BaseModel]) -> dict[str, Callable[[Any], bool]]:
+    """When a record of that kind leaves a field out, for those that it does at times."""
+    return {name: field.exclude_if for name, field in kind.model_fields.items() if field.exclude_if is not None}
 
 
 def pieces(card: Scorecard) -> Iterator[bytes]:
