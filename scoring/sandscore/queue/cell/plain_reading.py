@@ -108,10 +108,15 @@ class _Room:
         self.size, self.notes = size, notes
         self.place = memory.empty(end), end
         self.at = {name: self.place[0] + offset for name, offset in ends.items()}
+        self._ends, self._bytes = ends, memoryview((ctypes.c_char * end).from_address(self.place[0]))
         told = {name: self.at[name] for name, *_ in Rows._fields_ if name in self.at}
         self.rows = Rows(**told, row_room=rows, token_room=tokens, record_room=records)
         self.labels, self.seconds = (Spellings.from_address(self.at[name]) for name in ("labels", "seconds"))
         self.counts = (ctypes.c_int64 * 3).from_address(self.at["counts"])
+
+    def begin_of(self, name: str, size: int) -> memoryview:
+        """Its first bytes, seen through a view that there is already: a cell that made one would pay for each."""
+        return self._bytes[self._ends[name] : self._ends[name] + size]
 
 
 class _KnownNotes:
@@ -225,9 +230,8 @@ class PlainReader:
         taken |= dict.fromkeys(("begin", "size"), rows.tokens * _INTS)
         taken |= {name: count * _INTS for name, count in zip(clashing, room.counts, strict=True)}
         names = labels + seconds
-        return [head, names + bytes(-len(names) % _ALIGNED), *(
-            (ctypes.c_char * count).from_address(at[name]) for name, count in taken.items()
-        )]  # fmt: skip
+        parts = [room.begin_of(name, count) for name, count in taken.items()]
+        return [head, names + bytes(-len(names) % _ALIGNED), *parts]
 
     def _columns(
         self, data: int, size: int, lines: bool, form: KernelForm, room: _Room
