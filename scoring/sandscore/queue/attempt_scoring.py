@@ -23,6 +23,7 @@ from sandscore.base.file_marks import Marks, marks_of, settled
 from sandscore.base.whole_files import Drafts, write_file, write_synced
 from sandscore.disclosure.gate import release
 from sandscore.disclosure.outcome_views import ScoreItem
+from sandscore.disclosure.policy_choice import policy_for
 from sandscore.disclosure.problem_view import LISTED, ShownProblems, reason_of
 from sandscore.disclosure.released import pack
 from sandscore.measures.hipaa_map import HipaaMap, load_hipaa_map
@@ -33,12 +34,13 @@ from sandscore.queue.cell.reading_cell import ReadingCells
 from sandscore.queue.children.child_messages import TOO_COSTLY, Blame, FaultAnswer, ScoreAnswer, SubmissionScoreRequest
 from sandscore.queue.phase_groups import copies_in, slices_in, why_unscored
 from sandscore.queue.queue_layout import OWNER_FILE, OWNER_FOLDER
-from sandscore.queue.shared_data import content_sha256, policy_in
+from sandscore.queue.shared_data import content_sha256, phases_sharing
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.challenge_reading import extra_measures, rules_for
 from sandscore.ranking.robustness import CopyResult, with_robustness
 from sandscore.ranking.slice_analysis import with_slices
+from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import file_content
 from sandscore.records.released_view import Audience, PackedView
 from sandscore.scoring.card_building import Identity, Question, dumped
@@ -118,6 +120,7 @@ class Scorer:
         self._workspace, self._cells = workspace, cells
         self._references = References(indexes=workspace.indexes)
         self._rules: dict[tuple[str, str | None], BoardRules] = {}
+        self._policies: dict[tuple[str, str | None, tuple[str, ...]], DisclosurePolicy] = {}
         self._hipaa: HipaaMap | None = None
         self._classes: ClassMap | None = None
 
@@ -191,7 +194,7 @@ class Scorer:
 
     def _feedback(self, card: "Scorecard", phase: str | None) -> PackedView | None:
         key = card.task, phase
-        policy = policy_in(self._workspace, *key)
+        policy = self._policy_for(*key)
         if policy.feedback == "ladder" and not policy.ended:
             return None
         name = str(card.submission)
@@ -209,6 +212,15 @@ class Scorer:
         if (task, phase) not in self._rules:
             self._rules[task, phase], _ = rules_for(self._workspace.challenge, task, phase)
         return self._rules[task, phase]
+
+    def _policy_for(self, task: str, phase: str | None) -> DisclosurePolicy:
+        """Of the one challenge that it is made for; which phases share files is looked at each time, where there
+        are any."""
+        together = phases_sharing(self._workspace, task, phase) if self._workspace.challenge.phases else ()
+        key = task, phase, together
+        if key not in self._policies:
+            self._policies[key] = policy_for(self._workspace.challenge, *key)
+        return self._policies[key]
 
     def _class_map(self) -> ClassMap | None:
         given = self._workspace.settings.class_map

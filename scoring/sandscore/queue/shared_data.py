@@ -18,10 +18,14 @@ _NOTES = "notes"
 
 def policy_in(workspace: Workspace, task: str, phase: str | None) -> DisclosurePolicy:
     """The policy in force for a task and phase of a queue."""
+    return policy_for(workspace.challenge, task, phase, phases_sharing(workspace, task, phase))
+
+
+def phases_sharing(workspace: Workspace, task: str, phase: str | None) -> tuple[str, ...]:
+    """The phases whose notes or gold are the same files, as they are now."""
     mine = _marks(workspace, phase, (_NOTES, task))
     names = [one.name for one in workspace.challenge.phases]
-    together = [name for name in names if mine & _marks(workspace, name, (_NOTES, task))]
-    return policy_for(workspace.challenge, task, phase, together)
+    return tuple(name for name in names if mine & _marks(workspace, name, (_NOTES, task)))
 
 
 def refuse_contradictions(workspace: Workspace) -> None:
