@@ -193,9 +193,9 @@ class ErrorKinds(_Record):
 CurveRow = tuple[float, float | None, float | None]
 
 
-def _listed(rows: Sequence[CurveRow], as_ever: SerializerFunctionWrapHandler) -> list[CurveRow]:
+def _listed(rows: Sequence[CurveRow], as_ever: SerializerFunctionWrapHandler) -> list[Any]:
     """Rows that wait in columns are plain once they are made."""
-    plain: list[CurveRow] = as_ever(rows) if isinstance(rows, list) else [*rows]
+    plain: list[Any] = as_ever(rows) if isinstance(rows, list) else [*rows]
     return plain
 
 
