@@ -239,8 +239,8 @@ class Result(_Value):
 
     def intervals(self, measure: str = HEADLINE) -> dict[str, Interval]:
         """All intervals of the board on which this card stands alone; its headline is the usual one if it has it."""
-        from sandscore.ranking.card_comparison import card_intervals
         from sandscore.ranking.card_reading import ranked_measures
+        from sandscore.ranking.measure_intervals import card_intervals
 
         counted = ranked_measures(self.card)
         headline = HEADLINE if HEADLINE in counted else measure
