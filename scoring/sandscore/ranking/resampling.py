@@ -136,8 +136,10 @@ def rows_for(units: int, most: int) -> int:
 
 Floats = NDArray[np.float64]
 Sums = NDArray[Any]
-ROWS = 64
-"""Replicates a product, fewer where there are very many units; the results do not depend on it."""
+ROWS = 512
+"""Replicates summed at a time; the results do not depend on it."""
+_PRODUCT_ROWS = 64
+"""The most of one product of matrices, fewer where there are very many units."""
 
 
 def replicate_sums(
@@ -162,7 +164,7 @@ def multiplied(columns: NDArray[np.int64], sizes: Sequence[int], seed: int, resa
     cuts = np.cumsum([0, *sizes]).tolist()
     blocks = [slice(*cut) for cut in pairwise(cuts)]
     parts = [np.ascontiguousarray(columns[block], dtype) for block in blocks]
-    for where, drawn in weights(seed, sizes, resamples, dtype, rows_for(len(columns), rows)):
+    for where, drawn in weights(seed, sizes, resamples, dtype, rows_for(len(columns), min(rows, _PRODUCT_ROWS))):
         sums = [drawn[:, block] @ part for block, part in zip(blocks, parts, strict=True)]
         yield where, np.stack(sums, axis=1)
 
