@@ -8,13 +8,38 @@ import pytest
 
 from sandscore.annotations.kernel.kernel_library import kernel
 from sandscore.ranking import resampling
-from sandscore.ranking.resampling import coins, drawn_sums, exact_dtype, multiplied, rows_for, seed_of, weights
+from sandscore.ranking.resampling import (
+    coins,
+    draw_stream,
+    drawn_sums,
+    exact_dtype,
+    multiplied,
+    rows_for,
+    seed_of,
+    weights,
+)
 
 
 def test_the_seed_is_the_beginning_of_a_hash() -> None:
     digest = hashlib.sha256(b"our challenge\nfinal\n0123456789ab\ntoken").hexdigest()
     assert f"{seed_of('our challenge', 'final', '0123456789ab', 'token'):016x}" == digest[:16]
     assert f"{seed_of('', '', '', ''):016x}" == hashlib.sha256(b"\n\n\n").hexdigest()[:16]
+
+
+def test_the_stream_begins_where_that_of_numpy_begins() -> None:
+    """Of seeds such as boards have, of short ones, and of ones beyond the four words into which they are mixed."""
+    seeds = [seed_of("", "", str(at), "token") for at in range(200)]
+    for seed in [
+        0,
+        1,
+        2026,
+        *(1 << at for at in range(0, 400, 7)),
+        *((1 << at) - 1 for at in range(32, 300, 32)),
+        *seeds,
+    ]:
+        told, there = draw_stream(seed), np.random.PCG64(seed).state["state"]
+        assert told.state_high << 64 | told.state_low == there["state"]
+        assert told.step_high << 64 | told.step_low == there["inc"]
 
 
 def drawn_by_the_book(seed: int, sizes: list[int], resamples: int) -> list[list[int]]:

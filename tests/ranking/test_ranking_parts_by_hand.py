@@ -13,6 +13,7 @@ from sandscore.ranking import (
     board_building,
     card_comparison,
     confidence_intervals,
+    measure_intervals,
     power_planning,
     rank_agreement,
     replicated_scores,
@@ -40,10 +41,10 @@ def table(*entries: Any) -> ScoreTable:
 
 def test_no_intervals_of_a_card_without_notes_or_counts() -> None:
     whole = card("a", [(1, 0, 0), (0, 1, 1)])
-    assert card_comparison.card_intervals(whole, STRICT).keys() == {STRICT}
+    assert measure_intervals.card_intervals(whole, STRICT).keys() == {STRICT}
     bare = whole.model_copy(update={"per_note": {}})
-    assert card_comparison.card_intervals(bare, STRICT) == {}
-    assert card_comparison.card_intervals(whole.model_copy(update={"measures": {}}), STRICT) == {}
+    assert measure_intervals.card_intervals(bare, STRICT) == {}
+    assert measure_intervals.card_intervals(whole.model_copy(update={"measures": {}}), STRICT) == {}
 
 
 def test_a_difference_that_is_not_defined() -> None:

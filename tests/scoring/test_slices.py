@@ -203,3 +203,29 @@ def test_the_card_and_the_same_bytes(tmp_path: Path) -> None:
 )
 def test_scripts(text: str, script: str) -> None:
     assert script_of(text) == script
+
+
+def test_a_measure_that_a_slice_does_not_define_is_told_as_undefined(tmp_path: Path) -> None:
+    """Ten dates of a format, found as they are, and ten without one: of these nobody can miss the format."""
+    formats = {"a": {"dateFormat": "MM/DD/YYYY"}, "b": {}}
+    notes = [
+        {"identifier": f"{kind}{i}", "text": "10/26/2020", "patientId": f"p{i}"} for kind in formats for i in range(10)
+    ]
+    entries = [
+        {
+            "annotationSource": {"resourceSource": {"name": f"dataset/d/fhirStores/f/fhir/Note/{note['identifier']}"}},
+            "textDateAnnotations": [
+                {"start": 0, "length": 10, "text": "10/26/2020", "confidence": 90, **formats[note["identifier"][0]]}
+            ],
+        }
+        for note in notes
+    ]
+    for name, content in (("notes", notes), ("gold", entries)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    gold = tmp_path / "gold.json"
+    table = ss.score("date", gold=gold, predictions=gold, notes=tmp_path / "notes.json", slices=["label"]).card.slices
+    told = {
+        group: (one.measures["instance_strict"].of, one.measures["date_format"].of, one.measures["date_format"].value)
+        for group, one in table["label"].slices.items()
+    }
+    assert told == {"MM/DD/YYYY": (10, 10, 1.0), "(no label)": (10, 0, None)}

@@ -239,16 +239,20 @@ class Result(_Value):
 
     def intervals(self, measure: str = HEADLINE) -> dict[str, Interval]:
         """All intervals of the board on which this card stands alone; its headline is the usual one if it has it."""
-        from sandscore.ranking.card_comparison import card_intervals
-        from sandscore.ranking.card_reading import ranked_measures
+        from sandscore.ranking.measure_intervals import card_intervals
 
-        counted = ranked_measures(self.card)
-        headline = HEADLINE if HEADLINE in counted else measure
-        if headline not in counted:
+        headline = HEADLINE if HEADLINE in self._counted else measure
+        if headline not in self._counted:
             return {}
         if headline not in self._intervals:
             self._intervals[headline] = card_intervals(self.card, headline)
         return self._intervals[headline]
+
+    @cached_property
+    def _counted(self) -> tuple[str, ...]:
+        from sandscore.ranking.card_reading import ranked_measures
+
+        return ranked_measures(self.card)
 
     @cached_property
     def patients(self) -> int:

@@ -5,6 +5,7 @@ halving, which takes sixty steps and cannot go astray.
 """
 
 import math
+from functools import lru_cache
 
 _TINY = 1e-300
 _HALVINGS = 200
@@ -24,20 +25,24 @@ def beta_share(x: float, a: float, b: float) -> float:
 def _fraction(x: float, a: float, b: float) -> float:
     c, d = 1.0, _inverse(1 - (a + b) * x / (a + 1))
     found = d
-    for m in range(1, _TERMS):
-        for step in (
-            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
-            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
-        ):
-            d, c = _inverse(1 + step * d), 1 + step / c
-            found *= c * d
-        if abs(c * d - 1) < 1e-15:
+    m = 0.0
+    for _ in range(1, _TERMS):
+        m += 1.0
+        twice = a + 2.0 * m
+        step = m * (b - m) * x / ((twice - 1.0) * twice)
+        d, c = _inverse(1.0 + step * d), 1.0 + step / c
+        found *= c * d
+        step = -(a + m) * (a + b + m) * x / (twice * (twice + 1.0))
+        d, c = _inverse(1.0 + step * d), 1.0 + step / c
+        change = c * d
+        found *= change
+        if -1e-15 < change - 1.0 < 1e-15:
             break
     return found
 
 
 def _inverse(value: float) -> float:
-    return 1 / (value if abs(value) > _TINY else _TINY)
+    return 1.0 / (value if value > _TINY or value < -_TINY else _TINY)
 
 
 def beta_quantile(share: float, a: float, b: float) -> float:
@@ -54,6 +59,7 @@ def beta_quantile(share: float, a: float, b: float) -> float:
     return high
 
 
+@lru_cache(maxsize=256)
 def t_quantile(share: float, freedom: float) -> float:
     """Student's t, for a ``share`` above one half; ``freedom`` need not be whole."""
     tail = beta_quantile(2 * share - 1, 0.5, freedom / 2)

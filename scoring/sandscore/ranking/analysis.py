@@ -13,17 +13,16 @@ from sandscore.ranking.chosen_rows import (
     expected_scores,
     studentised_intervals,
 )
-from sandscore.ranking.confidence_intervals import Interval, bca_intervals, percentile_intervals
+from sandscore.ranking.confidence_intervals import Interval, percentile_intervals
+from sandscore.ranking.measure_intervals import all_intervals
 from sandscore.ranking.pair_differences import PairDifferences, pair_differences
 from sandscore.ranking.pair_tests import PairTests, Progress, rank_sets, run_tests, testable_pairs, tie_groups
 from sandscore.ranking.rank_agreement import Agreement, agreement
 from sandscore.ranking.replicated_scores import replicate_scores
-from sandscore.ranking.resampling import Floats, f1_replicates
+from sandscore.ranking.resampling import Floats
 from sandscore.ranking.score_table import MeasureScale, ScoreTable
 from sandscore.records.challenge import RankingRules
 
-BLOCK_VALUES = 32_000_000
-"""Replicates held at a time (256 MB of doubles): more measures are taken in turns, with the same draws."""
 CREATED = "created"
 
 
@@ -75,7 +74,7 @@ def stand(table: ScoreTable, rules: RankingRules, seed: int, progress: Progress 
         [scale.shown_interval(interval) for interval in chosen],
         [None if score is None else scale.shown(score) for score in expected],
         effective,
-        all_intervals(table, rules, seed),
+        all_intervals(table, seed, rules.interval, rules.resamples),
         tested,
         rank_sets([s for s in exact if scored[s]], tested),
         groups,
@@ -119,30 +118,6 @@ def refuse_unknown_measures(table: ScoreTable, rules: RankingRules) -> None:
     for name in named:
         if name not in table.measures:
             raise UsageFault(f"no card can be ranked by '{name}'; the cards have {', '.join(table.measures)}")
-
-
-def all_intervals(table: ScoreTable, rules: RankingRules, seed: int) -> dict[tuple[int, int], Interval]:
-    """The interval of every system's every measure, by (system, measure)."""
-    systems, out = len(table.systems), {}
-    at_once = max(1, BLOCK_VALUES // (systems * rules.resamples))
-    for start in range(0, len(table.measures), at_once):
-        measures = list(range(start, min(start + at_once, len(table.measures))))
-        replicates = f1_replicates(table, measures, seed, rules.resamples)
-        for at, measure in enumerate(measures):
-            for system, interval in enumerate(_intervals(table, rules, measure, replicates[:, at])):
-                shown = table.scale(measure).shown_interval(interval)
-                told = table.scored[system, :, measure].any() and not table.has_few(system, measure)
-                out[system, measure] = shown if told else None
-    return out
-
-
-def _intervals(table: ScoreTable, rules: RankingRules, measure: int, replicates: Floats) -> Sequence[Interval]:
-    if rules.interval == "bca":
-        return bca_intervals(table, measure, replicates)
-    effective = effective_patients(table.annotations(measure))
-    if rules.interval == "percentile" or effective is None:
-        return percentile_intervals(replicates)
-    return studentised_intervals(table.pooled_scores(measure), replicates, effective, table.scale(measure).bounded)
 
 
 def shown_estimates(table: ScoreTable, rules: RankingRules, scores: Sequence[Score]) -> Floats:

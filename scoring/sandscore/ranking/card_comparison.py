@@ -1,4 +1,4 @@
-"""The statistics of one card, and of two: intervals, difference and p as on a board of just these cards."""
+"""The statistics of two cards: difference, interval and p as on a board of just these cards."""
 
 import math
 from collections.abc import Mapping
@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import one_line
-from sandscore.ranking.analysis import all_intervals
 from sandscore.ranking.board_building import board_seed, gold_of
 from sandscore.ranking.card_reading import RankedCard, formula_of, ranked_measures
 from sandscore.ranking.confidence_intervals import TAILS, Interval, quantile_interval
@@ -38,19 +37,9 @@ class NoteDifference(Struct, frozen=True):
     better: str | None = None
 
 
-def card_intervals(card: Scorecard, headline: str) -> dict[str, Interval]:
-    """The interval of every measure with counts, as on the board of this one card under that headline."""
-    if not card.per_note or not ranked_measures(card):
-        return {}
-    table = tabulate([_entry(card, "a", "the card")])
-    rules = BoardRules.model_construct(headline=headline)  # one field of a known card: nothing to check
-    intervals = all_intervals(table, rules, board_seed(gold_of(table), rules))
-    return {name: intervals[0, place] for place, name in enumerate(table.measures)}
-
-
 def card_difference(cards: tuple[Scorecard, Scorecard], names: tuple[str, str], measure: str) -> CardDifference:
     """Over the patients that both cards share, who must be the same; refuses cards that no board would put together."""
-    entries = [_entry(card, key, name) for card, key, name in zip(cards, "ab", names, strict=True)]
+    entries = [RankedCard.compared(card, key, name) for card, key, name in zip(cards, "ab", names, strict=True)]
     table = tabulate(entries)
     for entry in entries:
         _refuse_uncounted(entry, measure)
@@ -100,11 +89,6 @@ def _better(one: Mapping[str, int], two: Mapping[str, int], formula: Formula, *,
     if not ahead:
         return None
     return "a" if (ahead > 0) != lower else "b"
-
-
-def _entry(card: Scorecard, key: str, name: str) -> RankedCard:
-    """The card under a name of its own; what data set and phase are called makes no difference: gold is the same."""
-    return RankedCard(card.model_copy(update={"dataset": None, "phase": None}), name, "", key, key)
 
 
 def _refuse_uncounted(entry: RankedCard, measure: str) -> None:

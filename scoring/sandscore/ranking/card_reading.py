@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby, pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,8 +20,10 @@ from sandscore.records.counts import Counts
 from sandscore.records.formula import Formula, parse_formula
 from sandscore.records.record_reading import file_content, read_json, read_record
 from sandscore.records.scorecard import AnyScore, ComponentScore, FormulaScore, RatioScore, Scorecard
-from sandscore.records.totals_card import TotalsCard
 from sandscore.task_table.own_tasks import refuse_unlike_ours
+
+if TYPE_CHECKING:
+    from sandscore.records.totals_card import TotalsCard
 
 LARGEST_COUNT = 1 << 40
 """Sums of a million notes of this size are still exact in a double."""
@@ -34,6 +37,11 @@ class RankedCard(Struct, frozen=True):
     sha256: str
     submission: str
     listed: str
+
+    @classmethod
+    def compared(cls, card: Scorecard, key: str, name: str) -> "RankedCard":
+        """The card under a name of its own; what data set and phase are called is no matter where gold is the same."""
+        return cls(card.model_copy(update={"dataset": None, "phase": None}), name, "", key, key)
 
     @property
     def dataset(self) -> str:
@@ -75,13 +83,15 @@ def card_entry(content: bytes, path: str) -> RankedCard:
     return RankedCard(card, path, hashlib.sha256(content).hexdigest(), name, Path(path).as_posix())
 
 
-def totals_card(content: bytes, path: str) -> TotalsCard | None:
+def totals_card(content: bytes, path: str) -> "TotalsCard | None":
     """The card of totals in these bytes; None where it is another card, or none."""
     if b'"withheld"' not in content:
         return None
     said = read_json(content, path, "a score card", ParticipantFault)
     if not isinstance(said, dict) or "withheld" not in said or "per_note" in said:
         return None
+    from sandscore.records.totals_card import TotalsCard
+
     return read_record(TotalsCard, content, path, "a card of totals", ParticipantFault, strict=True)
 
 

@@ -25,6 +25,10 @@ Precision = type[np.float32] | type[np.float64]
 CACHED_DRAWS = 1 << 15
 CHUNK_CELLS = 1 << 23
 _HALF = np.uint64(32)
+_POOL = 4
+"""Words of 32 bits into which a seed is mixed."""
+_FACTOR = 0x2360ED051FC65DA44385DF649FCCF645
+_WORD, _STATE = (1 << 32) - 1, (1 << 128) - 1
 
 
 def seed_of(challenge: str, phase: str, gold: str, measure: str, log_root: str | None = None) -> int:
@@ -37,13 +41,13 @@ def weights(
     seed: int, sizes: Sequence[int], resamples: int, dtype: Precision, rows: int
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
     """How often each unit is drawn, ``rows`` resamples at a time; each stratum keeps its size."""
-    stream = np.random.PCG64(seed)
     library = kernel()
     chunks = (slice(start, min(start + rows, resamples)) for start in range(0, resamples, rows))
     if library is None:
+        stream = np.random.PCG64(seed)
         yield from ((chunk, _drawn_slowly(stream, sizes, chunk.stop - chunk.start, dtype)) for chunk in chunks)
         return
-    strata, told = np.asarray(sizes, np.int64), _stream_for(stream)
+    strata, told = np.asarray(sizes, np.int64), draw_stream(seed)
     for chunk in chunks:
         drawn = np.empty((chunk.stop - chunk.start, sum(sizes)), dtype)
         rooms = (address(drawn), None) if dtype is np.float32 else (None, address(drawn))
@@ -51,14 +55,43 @@ def weights(
         yield chunk, drawn
 
 
-def _stream_for(stream: np.random.PCG64) -> DrawStream:
-    """Where the stream begins, for the kernel."""
-    numbers = stream.state["state"]
-    state, step = (divmod(int(numbers[name]), 1 << 64) for name in ("state", "inc"))
-    return DrawStream(*state, *step)
+def draw_stream(seed: int) -> DrawStream:
+    """Where PCG64 begins for a seed, for the kernel: to the bit as in numpy, whose import costs more than drawing."""
+    words = [seed >> at & _WORD for at in range(0, max(seed.bit_length(), 32 * _POOL), 32)]
+    first, second, third, fourth = _spread(words)
+    step = (third << 64 | fourth) << 1 & _STATE | 1
+    state = ((first << 64 | second) + step) * _FACTOR + step & _STATE
+    return DrawStream(*divmod(state, 1 << 64), *divmod(step, 1 << 64))
 
 
-def _drawn_slowly(stream: np.random.PCG64, sizes: Sequence[int], resamples: int, dtype: Precision) -> NDArray[Any]:
+def _spread(words: list[int]) -> list[int]:
+    """Four numbers of 64 bits from a seed's words of 32, as numpy's SeedSequence mixes them (O'Neill's seed_seq_fe)."""
+    told = 0x43B0D7E5
+
+    def hashed(value: int, factor: int = 0x931E8875) -> int:
+        nonlocal told
+        value ^= told
+        told = told * factor & _WORD
+        value = value * told & _WORD
+        return value ^ value >> 16
+
+    def mixed(one: int, other: int) -> int:
+        both = one * 0xCA01F9DD - hashed(other) * 0x4973F715 & _WORD
+        return both ^ both >> 16
+
+    pool = [hashed(word) for word in words[:_POOL]]
+    for source in range(_POOL):
+        for at in range(_POOL):
+            if at != source:
+                pool[at] = mixed(pool[at], pool[source])
+    for word in words[_POOL:]:
+        pool = [mixed(number, word) for number in pool]
+    told = 0x8B51F9DD
+    made = [hashed(pool[at % _POOL], 0x58F38DED) for at in range(2 * _POOL)]
+    return [low | high << 32 for low, high in zip(made[::2], made[1::2], strict=True)]
+
+
+def _drawn_slowly(stream: "np.random.PCG64", sizes: Sequence[int], resamples: int, dtype: Precision) -> NDArray[Any]:
     """The next weights of a stream, where there is no kernel."""
     units = sum(sizes)
     several = len(sizes) > 1
@@ -103,8 +136,10 @@ def rows_for(units: int, most: int) -> int:
 
 Floats = NDArray[np.float64]
 Sums = NDArray[Any]
-ROWS = 64
-"""Replicates a product, fewer where there are very many units; the results do not depend on it."""
+ROWS = 512
+"""Replicates summed at a time; the results do not depend on it."""
+_PRODUCT_ROWS = 64
+"""The most of one product of matrices, fewer where there are very many units."""
 
 
 def replicate_sums(
@@ -129,7 +164,7 @@ def multiplied(columns: NDArray[np.int64], sizes: Sequence[int], seed: int, resa
     cuts = np.cumsum([0, *sizes]).tolist()
     blocks = [slice(*cut) for cut in pairwise(cuts)]
     parts = [np.ascontiguousarray(columns[block], dtype) for block in blocks]
-    for where, drawn in weights(seed, sizes, resamples, dtype, rows_for(len(columns), rows)):
+    for where, drawn in weights(seed, sizes, resamples, dtype, rows_for(len(columns), min(rows, _PRODUCT_ROWS))):
         sums = [drawn[:, block] @ part for block, part in zip(blocks, parts, strict=True)]
         yield where, np.stack(sums, axis=1)
 
@@ -144,7 +179,7 @@ def drawn_sums(
         return None
     padded = np.zeros((len(columns), SUMMED_COLUMNS if width > SUMMED_COLUMNS // 2 else SUMMED_COLUMNS // 2), np.int16)
     padded[:, :width] = columns
-    strata, told = np.asarray(sizes, np.int64), _stream_for(np.random.PCG64(seed))
+    strata, told = np.asarray(sizes, np.int64), draw_stream(seed)
 
     def chunks() -> SummedChunks:
         for start in range(0, resamples, rows):

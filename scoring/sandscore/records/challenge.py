@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, model_validator
 
+from sandscore.records.interval_rules import INTERVAL, RESAMPLES, IntervalKind
 from sandscore.records.strict_record import StrictRecord
 from sandscore.records.task_definition import TaskDefinition, TaskFacts, TaskId
 
@@ -13,7 +14,6 @@ Aggregation = Literal["headline", "lexicographic", "borda", "mean_rank"]
 SiteRule = Literal["pooled", "macro", "mean_rank"]
 MissingRule = Literal["strict", "exclude"]
 PairTest = Literal["randomisation", "paired_bootstrap"]
-IntervalKind = Literal["percentile_t", "percentile", "bca"]
 SeedRule = Literal["names", "names+log"]
 FeedbackMode = Literal["full", "rounded", "ladder", "blind"]
 NotesHeldBy = Literal["hidden", "teams", "public"]
@@ -47,8 +47,8 @@ class RankingRules(StrictRecord):
     sites: SiteRule = "pooled"
     missing: MissingRule = "strict"
     test: PairTest = "randomisation"
-    interval: IntervalKind = "percentile_t"
-    resamples: Annotated[int, Field(ge=100, le=1_000_000)] = 10_000
+    interval: IntervalKind = INTERVAL
+    resamples: Annotated[int, Field(ge=100, le=1_000_000)] = RESAMPLES
     randomisations: Annotated[int, Field(ge=99, le=100_000_000)] | None = Field(
         default=None, description="Draws of the test; null is 9999, and under Holm max(9999, 200 * pairs - 1)."
     )

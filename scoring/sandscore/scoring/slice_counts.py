@@ -36,7 +36,9 @@ Pairs = Mapping[str, Ints]
 
 
 class CountedSlices(Struct, frozen=True):
-    """What each slice of one kind holds, and all notes together; ``lower``: measures of which less is better."""
+    """What each slice of one kind holds, and all notes together; ``lower``: measures of which less is better.
+
+    Every slice has the measures of the whole, of which nothing is counted where one is undefined in it."""
 
     slicing: Slicing
     whole: Pairs
@@ -103,7 +105,9 @@ def _counted(by: Slicing, asked: _Asked, loaded: Loaded, patients: Ints) -> Coun
     grouped = any(patient is not None for patient in loaded.dataset.patients)
     recalls = tuple(name for name in whole if name in counter.recalls)
     lower = frozenset(counter.lower)
-    return CountedSlices(by, whole, tuple(slices), tuple(notes), annotations, grouped, recalls, lower)
+    nothing = np.zeros((people, 2), np.int64)
+    each = tuple({name: rows.get(name, nothing) for name in whole} for rows in slices)
+    return CountedSlices(by, whole, each, tuple(notes), annotations, grouped, recalls, lower)
 
 
 def _is_share(rows: Ints) -> bool:
