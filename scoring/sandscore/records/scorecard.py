@@ -195,8 +195,7 @@ CurveRow = tuple[float, float | None, float | None]
 
 def _listed(rows: Sequence[CurveRow], as_ever: SerializerFunctionWrapHandler) -> list[Any]:
     """Rows that wait in columns are plain once they are made."""
-    plain: list[Any] = as_ever(rows) if isinstance(rows, list) else [*rows]
-    return plain
+    return [*(as_ever(rows) if isinstance(rows, list) else rows)]
 
 
 class ConfidenceCurve(_Record):

@@ -427,8 +427,6 @@ def dumped(card: Scorecard) -> bytes:
 def plainly(value: Any) -> Any:
     """What ``model_dump(exclude_unset=True)`` makes of it, without pydantic's serializers, whose making takes longer
     than scoring a small file."""
-    if type(value) in _PLAIN:
-        return value
     if isinstance(value, BaseModel):
         return {name: one if type(one) in _PLAIN else plainly(one) for name, one in said(value)}
     if isinstance(value, dict):
