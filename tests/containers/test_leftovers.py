@@ -95,7 +95,10 @@ def test_asked_to_stop(client: "DockerClient", images: "HostileImages", tmp_path
     """The verb removes its container at once, although a note is still being answered."""
     (tmp_path / "notes.json").write_text('[{"identifier": "a", "text": "x"}]', encoding="utf-8")
     words = ["run", "date", "--image", images.image("dripped-answer"), "--notes", "notes.json", "-o", "r"]
-    program = f"import sys; sys.path.insert(0, {SOURCES!r}); from sandscore.cli.main import main; main({words!r})"
+    program = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored in the background
+        f"sys.path.insert(0, {SOURCES!r}); from sandscore.cli.main import main; main({words!r})"
+    )
     with subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
         deadline = time.monotonic() + 30
         while not of_owner(client, process.pid) and time.monotonic() < deadline:
