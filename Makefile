@@ -63,9 +63,8 @@ quick: check  ## lint, types and the unit tests, without engine, browser or orig
 needs: environment
 	@tools/needs.sh
 
-# Three workers, also on two cores: a third of their time they wait for containers.
 test: needs check images podman browser peers shells proxy slurm models zig  ## everything that must hold
-	@$(PYTHON) -m pytest -n 3 --dist worksteal
+	@$(PYTHON) -m pytest -n 2 --dist worksteal
 
 mutate: environment  ## small faults planted in every room, and which of them its tests do not notice
 	@$(PYTHON) tools/mutate.py

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sandscore.containers.transports import Door
 
 _PROGRAM = "bwrap"
+_TRIES = 5
 
 
 class BubblewrapRow(EngineRow):
@@ -235,15 +236,19 @@ def _require_regular(path: str, found: os.stat_result, most_bytes: int) -> None:
 
 
 def require_name_spaces(found: str) -> None:
-    """Refuse (78) where the kernel does not let us have them: no container without them is one."""
-    tried = subprocess.run(
-        [found, "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--", "/bin/true"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={},
-        cwd="/",
-    )
-    if tried.returncode:
-        said = " ".join(tried.stderr.split())[:200]
-        raise OrganiserFault(f"this kernel does not let bubblewrap make name spaces here: {said}")
+    """Refuse (78) where the kernel does not let us have them: no container without them is one.
+
+    Tried again where it fails: what somebody else unmounts meanwhile, another engine's container, cannot be bound."""
+    for _ in range(_TRIES):
+        tried = subprocess.run(
+            [found, "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--", "/bin/true"],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={},
+            cwd="/",
+        )
+        if not tried.returncode:
+            return
+    said = " ".join(tried.stderr.split())[:200]
+    raise OrganiserFault(f"this kernel does not let bubblewrap make name spaces here: {said}")
