@@ -16,6 +16,7 @@ What is named here is imported when it is first asked for. The rooms of the hous
 - ``annotations``  files to columns, and everything that is wrong with a file
 - ``formats``      other people's file formats
 - ``measures``     columns to counts and measures
+- ``span_measures``  measures of overlap, beyond those of the challenge
 - ``profiles``     other people's scorers
 - ``scoring``      files to score cards
 - ``containers``   container images to predictions

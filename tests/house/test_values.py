@@ -17,6 +17,7 @@ LOOSE = {
     "containers/": "answers of annotators and of engines",
     "formats/": "foreign files",
     "measures/": "rows of a card, which every measure makes its own",
+    "span_measures/": "the same",
     "perturbation/paired_copy.py": "entries of files that go over property by property",
     "profiles/": "decoded files and rows of the original scorers, each of its own form",
     "queue/attempt_files.py": "a run's record on its way to the card",

@@ -15,22 +15,23 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sandscore.annotations.columns import Mask
-from sandscore.measures.greedy_pairing import (
+from sandscore.measures.measure import Components, DocumentMeasure, Settings, named
+from sandscore.measures.measure_syntax import Parameter
+from sandscore.measures.note_spans import Column, NoteSpans, SpanCounts, SpanSide, components
+from sandscore.measures.packed_keys import packed, paired
+from sandscore.records.counts import Counts, ratio
+from sandscore.records.document import Annotation, Document
+from sandscore.span_measures.greedy_pairing import (
     CORRECT,
     OTHER,
     UNLABELLED,
-    Column,
     SpanColumns,
-    SpanSide,
     find_pairs,
     meeting,
     of_documents,
     resolve_all,
 )
-from sandscore.measures.measure import Components, DocumentMeasure, Settings, named
-from sandscore.measures.measure_syntax import Parameter
-from sandscore.measures.note_spans import NoteSpans, SpanCounts, components
-from sandscore.measures.overlap_matching import (
+from sandscore.span_measures.overlap_matching import (
     FEW,
     by_note,
     heaviest_matching,
@@ -38,9 +39,6 @@ from sandscore.measures.overlap_matching import (
     overlapping_pairs,
     settle,
 )
-from sandscore.measures.packed_keys import packed, paired
-from sandscore.records.counts import Counts, ratio
-from sandscore.records.document import Annotation, Document
 
 KINDS = ("correct", "incorrect", "partial", "missed", "spurious")
 _LEAST = 1.0

@@ -15,7 +15,12 @@ from sandscore.measures.measure_registry import MEASURES, document_measure
 from sandscore.measures.measure_syntax import parse
 from sandscore.measures.note_documents import documents_of
 from sandscore.measures.note_spans import spans_of
-from sandscore.measures.overlap_matching import heaviest_matching, heaviest_of_few, matched_at_most, maximum_matching
+from sandscore.span_measures.overlap_matching import (
+    heaviest_matching,
+    heaviest_of_few,
+    matched_at_most,
+    maximum_matching,
+)
 from sandscore.task_table.task import TASKS
 
 PHI = TASKS["phi"]

@@ -1,12 +1,8 @@
-"""Both sides of a corpus as columns: one row an annotation, notes in order, inside a note in file order.
+"""nervaluate's greedy pairing, prediction by prediction in file order, on both sides of a corpus as columns.
 
-Which true and predicted mentions of a note can meet at all.
-
-nervaluate's greedy pairing, prediction by prediction in file order.
-
-The original looks at every true mention for every prediction, four times a note and four times more per type.
-Here those that can meet are found once; a pair whose members have no other partner is decided at once, and
-only the rest goes through the original's choices one by one.
+The original looks at every true mention for every prediction, four times a note and four times more per type. Here
+those that can meet at all are found once; a pair whose members have no other partner is decided at once, and only the
+rest goes through the original's choices one by one.
 """
 
 from array import array
@@ -17,33 +13,17 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from sandscore.measures.note_documents import last_segment, resource_name
-from sandscore.measures.overlap_matching import Pair, overlapping_pairs
+from sandscore.measures.note_spans import Column, SpanSide
 from sandscore.records.document import Annotation, Document
+from sandscore.span_measures.overlap_matching import Pair, overlapping_pairs
 from sandscore.task_table.task import Task
 
 UNLABELLED = "NONE"
 """The original takes labels that are words only, so "no label" is one."""
 
-Column = NDArray[Any]
 _WIDE = 2**61
-
-
-class SpanSide(Struct, frozen=True):
-    """``note`` and ``label`` are numbers; ``place`` is an annotation's position in its note."""
-
-    note: Column
-    start: Column
-    length: Column
-    label: Column
-    place: Column
-
-    @property
-    def end(self) -> Column:
-        ends: Column = self.start + self.length
-        return ends
 
 
 class SpanColumns(Struct, frozen=True):

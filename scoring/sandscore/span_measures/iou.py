@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from sandscore.measures.greedy_pairing import Column, meeting
 from sandscore.measures.measure import Components, DocumentMeasure, Settings, extents, named
 from sandscore.measures.measure_syntax import Parameter
-from sandscore.measures.note_spans import NoteSpans, SideWords, SpanCounts, components
-from sandscore.measures.overlap_matching import (
+from sandscore.measures.note_spans import Column, NoteSpans, SideWords, SpanCounts, components
+from sandscore.measures.packed_keys import packed, paired
+from sandscore.records.counts import Counts
+from sandscore.records.document import Annotation, Document
+from sandscore.records.formula import F1, f_beta, parse_formula
+from sandscore.span_measures.greedy_pairing import meeting
+from sandscore.span_measures.overlap_matching import (
     Pair,
     matched_at_most,
     maximum_matching,
@@ -18,10 +22,6 @@ from sandscore.measures.overlap_matching import (
     settle,
     split_contested,
 )
-from sandscore.measures.packed_keys import packed, paired
-from sandscore.records.counts import Counts
-from sandscore.records.document import Annotation, Document
-from sandscore.records.formula import F1, f_beta, parse_formula
 
 _TOKEN = re.compile(r"\S+")
 

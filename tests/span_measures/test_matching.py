@@ -2,9 +2,9 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from measures.general.small_documents import matchings
+from span_measures.small_documents import matchings
 
-from sandscore.measures.overlap_matching import heaviest_matching, maximum_matching, overlapping_pairs
+from sandscore.span_measures.overlap_matching import heaviest_matching, maximum_matching, overlapping_pairs
 
 extents = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 6)).map(lambda d: (d[0], d[0] + d[1])), max_size=8)
 edges = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=14)

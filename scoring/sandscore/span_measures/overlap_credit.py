@@ -15,13 +15,13 @@ import numpy as np
 from msgspec import Struct
 
 from sandscore.annotations.columns import Ints
-from sandscore.measures.greedy_pairing import Column, meeting, on_one_line
 from sandscore.measures.measure import Components, DocumentMeasure, Settings, add_up, extents, named
 from sandscore.measures.measure_syntax import Parameter
-from sandscore.measures.mention_partners import Mention, credit_sums
-from sandscore.measures.note_spans import NoteSpans, SpanCounts
-from sandscore.measures.overlap_matching import Extent, overlapping_pairs
+from sandscore.measures.note_spans import Column, NoteSpans, SpanCounts
 from sandscore.records.document import Annotation, Document
+from sandscore.span_measures.greedy_pairing import meeting, on_one_line
+from sandscore.span_measures.mention_partners import Mention, credit_sums
+from sandscore.span_measures.overlap_matching import Extent, overlapping_pairs
 
 _WAYS = ("max", "sum")
 Extents = tuple[Column, Column]

@@ -5,10 +5,10 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from measures.general.small_documents import Written, document, matchings, scored, sides, warned
+from span_measures.small_documents import Written, document, matchings, scored, sides, warned
 
-from sandscore.measures.iou import IntersectionOverUnion
 from sandscore.measures.measure import extents
+from sandscore.span_measures.iou import IntersectionOverUnion
 
 
 @pytest.mark.parametrize(

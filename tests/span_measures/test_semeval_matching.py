@@ -5,10 +5,10 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from measures.general.small_documents import Written, document, matchings, scored, sides, warned
+from span_measures.small_documents import Written, document, matchings, scored, sides, warned
 
-from sandscore.measures.semeval_schemas import KINDS, SemevalSchemas, align
 from sandscore.records.document import Document
+from sandscore.span_measures.semeval_schemas import KINDS, SemevalSchemas, align
 
 SCHEMAS = ("strict", "exact", "partial", "ent_type")
 

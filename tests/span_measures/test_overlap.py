@@ -7,12 +7,12 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from measures.general.small_documents import Written, document, scored, sides, warned
 from peers.vectors import family_directory
+from span_measures.small_documents import Written, document, scored, sides, warned
 
 from sandscore.measures.measure import extents
-from sandscore.measures.overlap_credit import OverlapCredit
 from sandscore.records.document import Annotation, Document
+from sandscore.span_measures.overlap_credit import OverlapCredit
 
 WAYS = ("max", "sum")
 ways = st.sampled_from(WAYS)
