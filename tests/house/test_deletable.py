@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 from checkout_copy import PACKAGE, ROOT, CheckoutCopy
 
+from sandscore.base.errors import UsageFault
 from sandscore.base.registry import Registry
+from sandscore.base.removable_rooms import ROOMS
 from sandscore.containers.engines.engine_registry import ENGINES
 from sandscore.formats import FORMATS
 from sandscore.profiles.profile_registry import PROFILES
@@ -38,6 +40,13 @@ assert run(["verify", "board.json"]) == 0
 """
 
 
+SCORED = ("score", "address", "--gold", "gold/example/address.json", "--predictions", "gold/example/address.json")
+ASKED = {
+    "span_measures": (*SCORED, "--measure", "iou"),
+}
+"""Words that ask for what a room is for."""
+
+
 def rooms_of(registry: Registry[Any]) -> set[str]:
     """What each row of ours lives in: its own package, or a module among those of its kind."""
     kind = registry.base.__module__.rpartition(".")[0].removeprefix("sandscore.").replace(".", "/")
@@ -51,6 +60,7 @@ ROWS = {registry.kind: sorted(rooms_of(registry)) for registry in (PROFILES, FOR
 REMOVABLE = sorted(
     {
         *(room for rooms in ROWS.values() for room in rooms),
+        *ROOMS,
         "queue/dask",
         "site/share_kit",
         "annotations/kernel/kernel.so",
@@ -84,6 +94,19 @@ def test_the_verbs_work_without(name: str, copy: CheckoutCopy) -> None:
         assert ran.returncode == 0, ran.stdout[-2000:] + ran.stderr[-2000:]
     finally:
         copy.restore()
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_who_asks_for_what_is_gone_is_told_so(room: str, copy: CheckoutCopy) -> None:
+    copy.says(*ASKED[room])
+    remove(copy, room)
+    try:
+        ran = copy.ran("-c", f"import sys\nfrom sandscore.cli.main import run\nsys.exit(run({list(ASKED[room])!r}))")
+    finally:
+        copy.restore()
+    assert ran.returncode == UsageFault.exit_code, ran.stderr[-2000:]
+    assert f"this installation has no sandscore.{room}" in ran.stderr
+    assert ROOMS[room] in ran.stderr
 
 
 def test_the_core_passes_its_tests_without_any_of_them(copy: CheckoutCopy) -> None:

@@ -1,9 +1,12 @@
 """Sweep and matchings against exhaustive search."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from span_measures.small_documents import matchings
 
+from sandscore.measures.measure_registry import MEASURES
+from sandscore.measures.measure_syntax import parse
 from sandscore.span_measures.overlap_matching import heaviest_matching, maximum_matching, overlapping_pairs
 
 extents = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 6)).map(lambda d: (d[0], d[0] + d[1])), max_size=8)
@@ -44,3 +47,8 @@ def test_no_matching_is_heavier(weights: dict[tuple[int, int], tuple[int, int, i
 
 def _total(weights: dict[tuple[int, int], tuple[int, int, int]], pairs: list[tuple[int, int]]) -> list[int]:
     return [sum(weights[pair][place] for pair in pairs) for place in range(3)]
+
+
+@pytest.mark.parametrize("written", ["iou(threshold=0.9,beta=2)", "overlap(recall=max,precision=sum)"])
+def test_the_contracts_own_examples_come_back_as_they_were_written(written: str) -> None:
+    assert str(parse(written, MEASURES.find)) == written

@@ -124,7 +124,10 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    value: object = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    from sandscore.base.removable_rooms import REMOVABLE
+
+    with REMOVABLE:
+        value: object = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value
 

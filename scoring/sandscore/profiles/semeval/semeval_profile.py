@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from sandscore.annotations.columns import distinct
 from sandscore.annotations.input_files import Loaded
 from sandscore.measures.measure_syntax import Parameter, Scalar
-from sandscore.measures.note_spans import NoteSpans, spans_of
+from sandscore.measures.note_spans import Column, NoteSpans, SpanSide, spans_of
 from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult
 from sandscore.span_measures.greedy_pairing import (
     CORRECT,
@@ -20,11 +20,9 @@ from sandscore.span_measures.greedy_pairing import (
     SCHEMAS,
     SPURIOUS,
     UNLABELLED,
-    Column,
     PairingOutcome,
     Pairs,
     SpanColumns,
-    SpanSide,
     find_pairs,
     of_records,
     resolve_all,

@@ -1,0 +1,29 @@
+"""Rooms that can be taken away, and the sentence for who asks for one that is gone; everything else works without them.
+
+What needs such a room imports it where it is asked for, inside ``with REMOVABLE:``.
+"""
+
+from types import TracebackType
+
+from sandscore.base.errors import UsageFault
+
+ROOMS = {
+    "span_measures": "measures of overlap",
+}
+"""What each is for."""
+
+
+class RemovableImport:
+    """Around an import: what is not there is said in a sentence."""
+
+    def __enter__(self) -> None:
+        """Nothing yet."""
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        name = fault.name if isinstance(fault, ModuleNotFoundError) else None
+        if name is not None and name.startswith("sandscore."):
+            what = ROOMS.get(name.split(".")[1])
+            raise UsageFault(f"this installation has no {name}" + (f": {what}" if what else "")) from None
+
+
+REMOVABLE = RemovableImport()
