@@ -16,9 +16,11 @@ What is named here is imported when it is first asked for. The rooms of the hous
 - ``annotations``  files to columns, and everything that is wrong with a file
 - ``formats``      other people's file formats
 - ``measures``     columns to counts and measures
+- ``leaks``        what of gold no mask covers, by note, patient and class of identifier
 - ``span_measures``  measures of overlap, beyond those of the challenge
 - ``profiles``     other people's scorers
 - ``scoring``      files to score cards
+- ``pooling``      several annotators' gold, or all tasks, as one score card
 - ``containers``   container images to predictions
 - ``ranking``      score cards to boards, with uncertainty
 - ``disclosure``   what may leave, to whom

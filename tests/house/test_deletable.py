@@ -42,6 +42,8 @@ assert run(["verify", "board.json"]) == 0
 
 SCORED = ("score", "address", "--gold", "gold/example/address.json", "--predictions", "gold/example/address.json")
 ASKED = {
+    "leaks": (*SCORED, "--measure", "char_leak"),
+    "pooling": (*SCORED, "--notes", "gold/example/notes.json", "--gold", "gold/example/address.json"),
     "span_measures": (*SCORED, "--measure", "iou"),
 }
 """Words that ask for what a room is for."""

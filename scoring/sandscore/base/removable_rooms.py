@@ -8,6 +8,8 @@ from types import TracebackType
 from sandscore.base.errors import UsageFault
 
 ROOMS = {
+    "leaks": "measures of leaks",
+    "pooling": "scores over several annotators' gold, and over all tasks",
     "span_measures": "measures of overlap",
 }
 """What each is for."""

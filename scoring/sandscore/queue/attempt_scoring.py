@@ -26,8 +26,8 @@ from sandscore.disclosure.outcome_views import ScoreItem
 from sandscore.disclosure.policy_choice import policy_for
 from sandscore.disclosure.problem_view import LISTED, ShownProblems, reason_of
 from sandscore.disclosure.released import pack
+from sandscore.leaks.identifier_classes import ClassMap, load_class_map
 from sandscore.measures.hipaa_map import HipaaMap, load_hipaa_map
-from sandscore.measures.identifier_classes import ClassMap, load_class_map
 from sandscore.queue.attempt_files import COPIES, PREDICTIONS, PROBLEMS, RUN, card_name
 from sandscore.queue.cell.cell_need import require_cell
 from sandscore.queue.cell.reading_cell import ReadingCells

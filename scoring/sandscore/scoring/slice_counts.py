@@ -16,10 +16,10 @@ from sandscore.annotations.columns import Columns, Ints, Mask, Tokens
 from sandscore.annotations.input_files import Loaded
 from sandscore.base.byte_sources import InputFile
 from sandscore.base.errors import UsageFault
+from sandscore.leaks.identifier_classes import classes_of
+from sandscore.leaks.leak_totals import LeakQuestion, leak_plans, leak_question
 from sandscore.measures.dataset_counts import measured
 from sandscore.measures.hipaa_map import HipaaMap
-from sandscore.measures.identifier_classes import classes_of
-from sandscore.measures.leak_totals import LeakQuestion, leak_plans, leak_question
 from sandscore.measures.measure_registry import MEASURES, document_measure, measures_for
 from sandscore.measures.measure_syntax import Named
 from sandscore.records.formula import F1, parse_formula

@@ -11,10 +11,10 @@ from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.base.byte_sources import NamedBytes
 from sandscore.base.errors import OrganiserFault, UsageFault
-from sandscore.measures.grapheme_clusters import clings, cluster_pattern
+from sandscore.leaks.grapheme_clusters import clings, cluster_pattern
+from sandscore.leaks.identifier_classes import classes_of, load_class_map, of_several
 from sandscore.measures.hipaa_map import load_hipaa_map
-from sandscore.measures.identifier_classes import classes_of, load_class_map, of_several
-from sandscore.scoring.all_tasks import task_files
+from sandscore.pooling.all_tasks import task_files
 from sandscore.task_table.task import TASKS
 
 FACTS = {

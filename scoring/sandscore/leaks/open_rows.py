@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from sandscore.annotations.columns import Ints, Mask, Small, distinct
 from sandscore.annotations.kernel.kernel_library import GROUPINGS, Uncovered, address
-from sandscore.measures.masked_positions import MaskedCells
+from sandscore.leaks.masked_positions import MaskedCells
 
 _FIELDS = 8
 """Of which the last is the kernel's own."""

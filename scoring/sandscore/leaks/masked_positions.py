@@ -10,8 +10,8 @@ import numpy as np
 from msgspec import Struct
 
 from sandscore.annotations.columns import Ints, Mask, order_of, ranked
+from sandscore.leaks.text_grids import Extents, TextGrid, stretches
 from sandscore.measures.aligned import Side, Sides
-from sandscore.measures.text_grids import Extents, TextGrid, stretches
 
 Pair = tuple[Ints, Ints]
 """How much of what, and of how much, group by group."""

@@ -20,8 +20,19 @@ from sandscore.measures.challenge_measures import Counted
 from sandscore.measures.dataset_counts import DataSetCounts
 
 if TYPE_CHECKING:
+    from sandscore.leaks.leak_totals import LeakQuestion, LeakTable
     from sandscore.measures.document_counts import CountedGeneral
-    from sandscore.measures.leak_totals import LeakQuestion, LeakTable
+
+
+class AnnotatorReadings(Readings, frozen=True):
+    """What each annotator's reading of a note counts for the note."""
+
+    def by_note(
+        self, whole: DataSetCounts, general: "Sequence[CountedGeneral]", leaks: "LeakQuestion | None"
+    ) -> "tuple[DataSetCounts, list[CountedGeneral], LeakQuestion | None]":
+        """Added up note by note."""
+        leaks, tables = (None, []) if leaks is None else leaks_by_note(self, leaks, whole.leaks)
+        return replace(counts_by_note(self, whole), leaks=tables), general_by_note(self, general), leaks
 
 
 _PLAIN = ("note", "start", "length", "label", "confidence")
@@ -58,7 +69,7 @@ def pooled(parts: Sequence[Loaded]) -> Loaded:
     digests = "\n".join(part.sha256["gold"] for part in parts)
     hashes = {"gold": sha256(digests.encode()).hexdigest(), "predictions": first.sha256["predictions"]}
     columns_of = {"gold": _joined(gold), "predictions": _joined(shown)}
-    return Loaded(dataset, columns_of, first.findings, hashes, Readings(notes, note))
+    return Loaded(dataset, columns_of, first.findings, hashes, AnnotatorReadings(notes, note))
 
 
 def _numbered(parts: Sequence[Loaded], notes: int) -> Ints:

@@ -4,7 +4,7 @@ What is asked for is prepared once: files are read and hashed, labels have class
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count
 from typing import Any
 
@@ -18,9 +18,8 @@ from sandscore.annotations.note_texts import NoteTexts
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import OrganiserFault
 from sandscore.base.strict_json import JsonFault, loads
-from sandscore.measures.aligned import Sides
-from sandscore.measures.identifier_classes import CLASSES, TaskClasses
-from sandscore.measures.leak_measures import (
+from sandscore.leaks.identifier_classes import CLASSES, TaskClasses
+from sandscore.leaks.leak_measures import (
     ALL,
     CharacterLeak,
     LeakMeasure,
@@ -30,11 +29,12 @@ from sandscore.measures.leak_measures import (
     refuse,
     summed,
 )
-from sandscore.measures.masked_positions import MaskedCells, MaskedPart
+from sandscore.leaks.masked_positions import MaskedCells, MaskedPart
+from sandscore.leaks.open_rows import ColumnOpen, OpenPart, OpenRooms, OpenRows
+from sandscore.leaks.text_grids import TextGrid, plain_word
+from sandscore.measures.aligned import Sides
 from sandscore.measures.measure_registry import MEASURES
 from sandscore.measures.measure_syntax import Named
-from sandscore.measures.open_rows import ColumnOpen, OpenPart, OpenRows
-from sandscore.measures.text_grids import TextGrid, plain_word
 
 _SHOWN_OF_HASH = 12
 _HEAVIEST = 1_000_000
@@ -88,9 +88,17 @@ class LeakQuestion(Struct, frozen=True):
         return not all(map(_told, self.plans))
 
     @property
-    def told(self) -> Ints | None:
-        """The classes of labels, where the kernel can tell some of it."""
-        return self.classes if any(map(_told, self.plans)) else None
+    def rooms(self) -> Callable[..., OpenRooms] | None:
+        """Where the kernel can tell some of it."""
+        return partial(OpenRooms, self.classes) if any(map(_told, self.plans)) else None
+
+    def part(self, sides: Callable[[], Sides], border: tuple[int, int], told: OpenPart | None = None) -> "PartLeaks":
+        """What some notes give to the whole; columns are made of them where the kernel has not ``told`` enough."""
+        return LeakCount(self, sides, *border, told).all()
+
+    def tables(self, parts: "Sequence[PartLeaks]", loaded: Loaded) -> "list[LeakTable]":
+        """The parts as one."""
+        return leak_tables(self, parts, loaded.dataset)
 
 
 def _told(plan: LeakPlan) -> bool:

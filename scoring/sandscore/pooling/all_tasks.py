@@ -17,7 +17,7 @@ from sandscore.annotations.input_files import Inputs, Loaded, ReadingWatch, load
 from sandscore.annotations.label_codes import LabelCodes
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.errors import OrganiserFault, UsageFault
-from sandscore.measures.identifier_classes import classes_of, of_several
+from sandscore.leaks.identifier_classes import classes_of, of_several
 from sandscore.scoring.card_building import Question, score
 from sandscore.scoring.scoring_flow import InvalidPredictions, Scored
 from sandscore.scoring.slice_counts import count_slices

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sandscore.annotations.columns import Ints, Mask, distinct
 from sandscore.annotations.note_texts import NoteTexts
-from sandscore.measures.grapheme_clusters import clings, cluster_pattern
+from sandscore.leaks.grapheme_clusters import clings, cluster_pattern
 
 Points = NDArray[Any]
 Unit = Literal["chars", "content", "graphemes", "words"]

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from sandscore.annotations.input_files import AnnotatorInputs, Inputs, Loaded, ReadingWatch, load_files
 from sandscore.base.errors import OrganiserFault, UsageFault
-from sandscore.measures.annotator_comparison import AnnotatorGold, compared
-from sandscore.measures.annotator_pooling import pooled
+from sandscore.pooling.annotator_comparison import AnnotatorGold, compared
+from sandscore.pooling.annotator_pooling import pooled
 from sandscore.scoring.card_building import Question
 from sandscore.scoring.scoring_flow import Scored, score_loaded
 from sandscore.task_table.task import Task

@@ -13,11 +13,11 @@ from msgspec import Struct
 
 from sandscore.annotations.columns import Ints, Mask, Small, distinct
 from sandscore.base.errors import UsageFault
-from sandscore.measures.identifier_classes import CLASSES
+from sandscore.leaks.identifier_classes import CLASSES
+from sandscore.leaks.open_rows import OpenPart, OpenRows
+from sandscore.leaks.text_grids import TextGrid
 from sandscore.measures.measure import Measure, Settings
 from sandscore.measures.measure_syntax import Named, Parameter
-from sandscore.measures.open_rows import OpenPart, OpenRows
-from sandscore.measures.text_grids import TextGrid
 from sandscore.records.formula import RATIO, Direction, parse_formula
 
 _DOCUMENTED = "docs/leaks.md"
