@@ -23,6 +23,8 @@ What is named here is imported when it is first asked for. The rooms of the hous
 - ``pooling``      several annotators' gold, or all tasks, as one score card
 - ``containers``   container images to predictions
 - ``ranking``      score cards to boards, with uncertainty
+- ``slices``       scores by slice, and on perturbed copies of the notes
+- ``verification`` boards again, from their cards
 - ``disclosure``   what may leave, to whom
 - ``site``         boards to pages
 - ``queue``        submissions to results, unattended

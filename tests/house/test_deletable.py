@@ -44,7 +44,9 @@ SCORED = ("score", "address", "--gold", "gold/example/address.json", "--predicti
 ASKED = {
     "leaks": (*SCORED, "--measure", "char_leak"),
     "pooling": (*SCORED, "--notes", "gold/example/notes.json", "--gold", "gold/example/address.json"),
+    "slices": (*SCORED, "--slices", "label"),
     "span_measures": (*SCORED, "--measure", "iou"),
+    "verification": ("verify", "leaderboard/date-final/board.json"),
 }
 """Words that ask for what a room is for."""
 

@@ -193,11 +193,12 @@ class _Scoring(Struct, frozen=True):
     def scored(self, watch: ReadingWatch, told: Callable[[str], object]) -> Scored:
         """With its slices, where any were asked for."""
         scored = self._counted(watch, told)
-        if not scored.slices:
+        if scored.question is None or not scored.question.slices:
             return scored
-        from sandscore.ranking.slice_analysis import with_slices
+        with REMOVABLE:
+            from sandscore.slices.slice_analysis import with_slices
 
-        return replace(scored, card=with_slices(scored.card, scored.slices))
+        return replace(scored, card=with_slices(scored))
 
     def _counted(self, watch: ReadingWatch, told: Callable[[str], object]) -> Scored:
         if self.question.task is ALL_TASKS:

@@ -10,7 +10,9 @@ from sandscore.base.errors import UsageFault
 ROOMS = {
     "leaks": "measures of leaks",
     "pooling": "scores over several annotators' gold, and over all tasks",
+    "slices": "scores by slice, and on perturbed copies",
     "span_measures": "measures of overlap",
+    "verification": "boards verified",
 }
 """What each is for."""
 

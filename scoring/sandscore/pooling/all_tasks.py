@@ -20,7 +20,6 @@ from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.leaks.identifier_classes import classes_of, of_several
 from sandscore.scoring.card_building import Question, score
 from sandscore.scoring.scoring_flow import InvalidPredictions, Scored
-from sandscore.scoring.slice_counts import count_slices
 from sandscore.task_table.task import ALL_TASKS, TASKS, Task
 
 OWN = (
@@ -81,8 +80,7 @@ def score_all(question: Question, files: Sequence[TaskFiles], notes: Path | None
     measures = tuple(dict.fromkeys((*OWN, entities, *question.measures)))
     asked = replace(question, task=ALL_TASKS, measures=measures, rules=rules)
     card = score(asked, whole).model_copy(update={"confidence": None})
-    slices = count_slices(asked, whole, notes) if question.slices else ()
-    return Scored(card, whole, slices=slices)
+    return Scored(card, whole, question=asked, notes=notes)
 
 
 def _together(parts: Sequence[tuple[Task, Loaded]]) -> Loaded:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from sandscore.profiles.profile import ProfileInput
     from sandscore.profiles.profile_registry import Profile
     from sandscore.records.totals_card import TotalsCard
-    from sandscore.scoring.slice_counts import CountedSlices
 
 
 class InvalidPredictions(ParticipantFault):
@@ -47,7 +46,8 @@ class Scored(Struct, frozen=True):
     """A card and the files it was made of; for another scorer's rules what that prints, and what it was given beyond
     the columns.
 
-    ``totals`` is what of the card may be published, where that is no whole card; ``slices`` is counted, not yet judged.
+    ``totals`` is what of the card may be published, where that is no whole card. ``question`` and ``notes`` are what
+    was scored by our own rules, for whoever counts slices of it.
     """
 
     card: Scorecard
@@ -55,7 +55,8 @@ class Scored(Struct, frozen=True):
     given: "ProfileInput | None" = None
     table: str | None = None
     totals: "TotalsCard | None" = None
-    slices: "tuple[CountedSlices, ...]" = ()
+    question: Question | None = None
+    notes: InputFile | None = None
 
 
 def score_files(
@@ -96,16 +97,7 @@ def score_beside(question: Question, reference: "Reference", predictions: "ReadP
 def score_loaded(question: Question, loaded: Loaded, jobs: int = 1, notes: InputFile | None = None) -> Scored:
     """The same for files that were loaded: by our own rules. ``notes`` says what slices of them are told from."""
     _refuse_faulty(loaded)
-    return Scored(score(question, loaded, jobs), loaded, slices=_slices(question, loaded, notes))
-
-
-def _slices(question: Question, loaded: Loaded, notes: InputFile | None) -> "tuple[CountedSlices, ...]":
-    """Those that were asked for, whose modules are imported only then."""
-    if not question.slices:
-        return ()
-    from sandscore.scoring.slice_counts import count_slices
-
-    return count_slices(question, loaded, notes)
+    return Scored(score(question, loaded, jobs), loaded, question=question, notes=notes)
 
 
 def _score_as_the_original(profile: "Profile", question: Question, inputs: Inputs, loaded: Loaded) -> Scored:

@@ -15,15 +15,15 @@ from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_markdown, as_text, records
 from sandscore.ranking.card_reading import card_entry, read_card
 from sandscore.ranking.challenge_reading import parse_challenge, rules_for
-from sandscore.ranking.robustness import robustness_again
-from sandscore.ranking.slice_analysis import slices_again
-from sandscore.ranking.verification import verify
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.scoring.card_building import published
 from sandscore.site import page_text
 from sandscore.site.board_columns import columns_of
 from sandscore.site.board_sentences import BoardSentences
 from sandscore.site.row_titles import row_titles
+from sandscore.slices.robustness import robustness_again
+from sandscore.slices.slice_analysis import slices_again
+from sandscore.verification.board_verification import verify
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "gold" / "example"

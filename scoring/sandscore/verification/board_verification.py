@@ -13,25 +13,21 @@ from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict
 
 from sandscore.base.errors import MissingFile, ParticipantFault
+from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.base.strict_json import pointer as pointer_to
 from sandscore.base.terminal_text import one_line
 from sandscore.ranking.board_building import UNEVEN, rank
 from sandscore.ranking.card_reading import RankedCard, card_entry, read_cards, totals_card
 from sandscore.ranking.pair_tests import Progress
-from sandscore.ranking.robustness import robustness_again
-from sandscore.ranking.slice_analysis import slices_again
-from sandscore.ranking.totals_verification import REFERENCES, made_of_totals, sides_of_card
-from sandscore.records.board import Board, BoardPolicy, BoardRules, CardReference, Root
+from sandscore.records.board import FIRST_RULES, SINCE, Board, BoardPolicy, BoardRules, CardReference, Root
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import file_content, read_json, refusing
 from sandscore.records.scorecard import Scorecard
 from sandscore.records.totals_card import TotalsCard, totals_of
 from sandscore.records.withheld_fields import CARD_FIELDS, covering, permitted_fields, policy_on
+from sandscore.verification.totals_verification import REFERENCES, made_of_totals, sides_of_card
 
 TOLERANCE = 1e-9
-FIRST_RULES = {"tie_rule": "holm", "interval": "percentile", "seed_rule": "names"}
-"""What a board means whose ``config`` does not name these rules."""
-SINCE = "seed_rule"
 NEWER = frozenset(
     {"chosen_ci", "expected", "effective_patients", "p_adjusted", "adjustment", "log_root", "delta_ci", "patients"}
 )
@@ -150,10 +146,17 @@ def _groups_believed(board: Board, entries: Sequence[RankedCard], path: Path) ->
 
 def _groups_again(card: Scorecard, rules: BoardRules) -> Iterator[tuple[str, object, object]]:
     """Where on the card, what stands there, and what its counts by patient make; None where it has none."""
-    for name in rules.slices:
-        if name in card.slices:
-            yield f"/slices{pointer_to((name,))}", card.slices[name], slices_again(card, name)
-    if any(name in card.robustness for name in rules.robustness):
+    named = [name for name in rules.slices if name in card.slices]
+    copies = any(name in card.robustness for name in rules.robustness)
+    if not (named or copies):
+        return
+    with REMOVABLE:
+        from sandscore.slices.robustness import robustness_again
+        from sandscore.slices.slice_analysis import slices_again
+
+    for name in named:
+        yield f"/slices{pointer_to((name,))}", card.slices[name], slices_again(card, name)
+    if copies:
         yield "/robustness", card.robustness, robustness_again(card)
 
 

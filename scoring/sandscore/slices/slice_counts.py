@@ -25,7 +25,7 @@ from sandscore.measures.measure_syntax import Named
 from sandscore.records.formula import F1, parse_formula
 from sandscore.records.group_scores import MOST_GROUPS
 from sandscore.scoring.card_building import Question
-from sandscore.scoring.slice_rules import Slicing, slicing
+from sandscore.slices.slice_rules import Slicing, slicing
 from sandscore.task_table.task import Task
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import pytest
 from cli.running import sandscore
 
 import sandscore as ss
-from sandscore.ranking.slice_analysis import slices_again
 from sandscore.records.group_scores import SliceTable
 from sandscore.records.scorecard import Scorecard
-from sandscore.scoring.slice_rules import script_of
+from sandscore.slices.slice_analysis import slices_again
+from sandscore.slices.slice_rules import script_of
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "gold" / "example"
 GOOD = EXAMPLE.parents[1] / "submissions" / "address-good" / "predictions.json"

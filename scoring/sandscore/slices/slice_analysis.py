@@ -6,21 +6,24 @@ import numpy as np
 from msgspec import Struct
 
 from sandscore.annotations.columns import Ints
-from sandscore.ranking.patient_shares import rows_by_patient, shares_by_patient, table_by_patient
 from sandscore.ranking.resampling import seed_of
-from sandscore.ranking.simultaneous import LEVEL, RESAMPLES, GroupInterval, group_intervals, shares
 from sandscore.records.group_scores import Slice, SliceScore, SliceTable
 from sandscore.records.scorecard import Scorecard
-from sandscore.scoring.slice_counts import CountedSlices, Pairs
+from sandscore.scoring.scoring_flow import Scored
+from sandscore.slices.patient_shares import rows_by_patient, shares_by_patient, table_by_patient
+from sandscore.slices.simultaneous import LEVEL, RESAMPLES, GroupInterval, group_intervals, shares
+from sandscore.slices.slice_counts import CountedSlices, Pairs, count_slices
 
 FEW_PATIENTS = 10
 """A slice with gold of fewer patients is named, and no more is said of it."""
 
 
-def with_slices(card: Scorecard, counted: Sequence[CountedSlices]) -> Scorecard:
-    """The card with its slices."""
-    if not counted:
+def with_slices(scored: Scored) -> Scorecard:
+    """The card with the slices that were asked for."""
+    card, question = scored.card, scored.question
+    if question is None or not question.slices:
         return card
+    counted = count_slices(question, scored.loaded, scored.notes)
     return card.model_copy(update={"slices": {one.slicing.name: _slice_table(card, one) for one in counted}})
 
 

@@ -14,10 +14,10 @@ from sandscore.disclosure.board_view import recomputed_view
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import read_card
-from sandscore.ranking.verification import Verified, verify
 from sandscore.records.board import BoardPolicy, BoardRules
 from sandscore.records.challenge import CardRule, FeedbackMode
 from sandscore.site.publication import publish
+from sandscore.verification.board_verification import Verified, verify
 
 pytestmark = pytest.mark.slow
 

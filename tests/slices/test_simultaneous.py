@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm, t
 
 from sandscore.ranking.resampling import weights
-from sandscore.ranking.simultaneous import RESAMPLES, group_intervals
+from sandscore.slices.simultaneous import RESAMPLES, group_intervals
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 from slice_simulations import found_by_slice, found_on_copies, simulated
