@@ -14,6 +14,7 @@ What is named here is imported when it is first asked for. The rooms of the hous
 - ``records``      what travels and is published: cards, boards, challenges, submissions, problems
 - ``task_table``   what can be annotated: one row a task
 - ``annotations``  files to columns, and everything that is wrong with a file
+- ``remedies``     causes of a file's problems, and the file mended
 - ``formats``      other people's file formats
 - ``measures``     columns to counts and measures
 - ``leaks``        what of gold no mask covers, by note, patient and class of identifier

@@ -34,9 +34,10 @@ address = ["address", "--notes", "gold/example/notes.json"]
 given = "submissions/address-weak/predictions.json"
 assert run(["tasks"]) == 0
 assert run(["validate", *address, given]) == 0
+assert run(["validate", "address", "gold/example/date.json", "--notes", "gold/example/notes.json"]) == 65
 assert run(["score", *address, "--gold", "gold/example/address.json", "--predictions", given, "-o", "card.json"]) == 0
 assert run(["rank", "card.json", "-o", "board.json"]) == 0
-assert run(["verify", "board.json"]) == 0
+assert run(["verify", "board.json"]) == {verified}
 """
 
 
@@ -44,6 +45,10 @@ SCORED = ("score", "address", "--gold", "gold/example/address.json", "--predicti
 ASKED = {
     "leaks": (*SCORED, "--measure", "char_leak"),
     "pooling": (*SCORED, "--notes", "gold/example/notes.json", "--gold", "gold/example/address.json"),
+    "remedies": (
+        *("validate", "address", "marked.json", "--notes", "gold/example/notes.json"),
+        *("--fix", "-o", "mended.json"),
+    ),
     "slices": (*SCORED, "--slices", "label"),
     "span_measures": (*SCORED, "--measure", "iou"),
     "verification": ("verify", "leaderboard/date-final/board.json"),
@@ -94,7 +99,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> CheckoutCopy:
 def test_the_verbs_work_without(name: str, copy: CheckoutCopy) -> None:
     remove(copy, name)
     try:
-        ran = copy.ran("-c", VERBS)
+        ran = copy.ran("-c", VERBS.replace("{verified}", "2" if name == "verification" else "0"))
         assert ran.returncode == 0, ran.stdout[-2000:] + ran.stderr[-2000:]
     finally:
         copy.restore()
@@ -102,6 +107,8 @@ def test_the_verbs_work_without(name: str, copy: CheckoutCopy) -> None:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_who_asks_for_what_is_gone_is_told_so(room: str, copy: CheckoutCopy) -> None:
+    gold = (copy.root / "gold/example/address.json").read_bytes()
+    (copy.root / "marked.json").write_bytes(b"\xef\xbb\xbf" + gold)
     copy.says(*ASKED[room])
     remove(copy, room)
     try:

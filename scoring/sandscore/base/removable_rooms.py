@@ -1,15 +1,19 @@
 """Rooms that can be taken away, and the sentence for who asks for one that is gone; everything else works without them.
 
-What needs such a room imports it where it is asked for, inside ``with REMOVABLE:``.
+What needs such a room imports it where it is asked for, inside ``with REMOVABLE:``; a room below it, which does
+without where there is none, asks for ``part_of_a_room``.
 """
 
+from importlib import import_module
 from types import TracebackType
+from typing import Any
 
 from sandscore.base.errors import UsageFault
 
 ROOMS = {
     "leaks": "measures of leaks",
     "pooling": "scores over several annotators' gold, and over all tasks",
+    "remedies": "causes of a file's problems, and files mended",
     "slices": "scores by slice, and on perturbed copies",
     "span_measures": "measures of overlap",
     "verification": "boards verified",
@@ -31,3 +35,15 @@ class RemovableImport:
 
 
 REMOVABLE = RemovableImport()
+
+
+def part_of_a_room(target: str) -> Any:
+    """What stands at ``room.module:name``; None where there is no such room."""
+    module, _, name = target.partition(":")
+    room = f"sandscore.{module.partition('.')[0]}"
+    try:
+        return getattr(import_module(f"sandscore.{module}"), name)
+    except ModuleNotFoundError as fault:
+        if fault.name != room:
+            raise
+        return None

@@ -13,10 +13,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from struct_values import changeable
 
 from sandscore.annotations.input_files import Inputs, load_files
-from sandscore.annotations.mending import Mender
 from sandscore.base.byte_sources import NamedBytes
+from sandscore.remedies.mending import Mender
 from sandscore.task_table.task import TASKS
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "gold" / "example"
@@ -379,3 +380,7 @@ def test_a_text_that_begins_later_is_shifted_and_not_written_with_other_blanks()
     one = told(plan)
     assert one.causes == [{"cause": "shift", "by": 1, "scope": "file", "explains": 2, "of": 2, "fixable": True}]
     assert lists_in(one.mended, "date") == [json.dumps(was)]
+
+
+def test_what_a_remedy_is_made_of_stays_as_it_is() -> None:
+    assert changeable("remedies") == {"FileSpots", "WrittenRecord"}

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Mapping
 
-from sandscore.annotations.spots import NoteViews, Spot, as_counted
+from sandscore.remedies.spots import NoteViews, Spot, as_counted
 
 
 class Cause(ABC):

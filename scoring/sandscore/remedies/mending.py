@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from sandscore.annotations.causes import OtherNotes
 from sandscore.annotations.data_set import DataSet
-from sandscore.annotations.file_diagnosis import BOM, Remedy
-from sandscore.annotations.spots import NoteViews, Spot, number_of, whole_number
+from sandscore.remedies.causes import OtherNotes
+from sandscore.remedies.file_diagnosis import BOM, Remedy
+from sandscore.remedies.spots import NoteViews, Spot, number_of, whole_number
 from sandscore.task_table.task import Task
 
 _TOKEN = re.compile(rb'(?s)"(?:[^"\\]++|\\.)*+"|[{}\[\],:]|[^\s{}\[\],:"]+')

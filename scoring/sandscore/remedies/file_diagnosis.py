@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from sandscore.annotations.data_set import DataSet
-from sandscore.annotations.diagnosing import Treatment, diagnosed
 from sandscore.annotations.label_codes import normalised
-from sandscore.annotations.spots import FileSpots, SpotReader
 from sandscore.records.diagnosis import Diagnosis
+from sandscore.remedies.diagnosing import Treatment, diagnosed
+from sandscore.remedies.spots import FileSpots, SpotReader
 from sandscore.task_table.task import Task
 
 BOM = b"\xef\xbb\xbf"

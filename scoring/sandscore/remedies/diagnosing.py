@@ -13,7 +13,8 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
-from sandscore.annotations.causes import (
+from sandscore.records.diagnosis import CAUSES, Diagnosis, Scope
+from sandscore.remedies.causes import (
     ENDS,
     REWRITTEN,
     SHORT,
@@ -26,8 +27,7 @@ from sandscore.annotations.causes import (
     ShiftedStarts,
     folded,
 )
-from sandscore.annotations.spots import FileSpots, NoteView, NoteViews, Spot
-from sandscore.records.diagnosis import CAUSES, Diagnosis, Scope
+from sandscore.remedies.spots import FileSpots, NoteView, NoteViews, Spot
 
 _SHARE = 0.9
 _SAMPLE = 400
