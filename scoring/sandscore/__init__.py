@@ -21,6 +21,7 @@ What is named here is imported when it is first asked for. The rooms of the hous
 - ``span_measures``  measures of overlap, beyond those of the challenge
 - ``profiles``     other people's scorers
 - ``scoring``      files to score cards
+- ``original_scores``  files to score cards, as other people's scorers would have it
 - ``pooling``      several annotators' gold, or all tasks, as one score card
 - ``containers``   container images to predictions
 - ``ranking``      score cards to boards, with uncertainty

@@ -21,7 +21,7 @@ GOLD = ROOT / "gold" / "example"
 def test_the_winner_of_the_example() -> None:
     predictions = ROOT / "submissions" / "date-good" / "predictions.json"
     inputs = Inputs(GOLD / "date.json", predictions, GOLD / "notes.json")
-    card = score_files(Question(find_task("date"), ("patient_leak", "note_leak")), None, inputs).card
+    card = score_files(Question(find_task("date"), ("patient_leak", "note_leak")), inputs).card
     (notes, of), (patients, among) = share(card, "note_leak"), share(card, "patient_leak")
     assert f"F1 of {card.measures['instance_strict'].f1:.3f}" in PAGE
     assert f"in {notes} of {of} notes, and in the notes of {patients} of {among} patients" in PAGE

@@ -214,9 +214,14 @@ class _Scoring(Struct, frozen=True):
             told(remark)
         if asked.more_gold:
             return self._against_each(inputs, gold, watch, told)
-        return score_files(
-            self.question,
+        if self.profile is None:
+            return score_files(self.question, inputs, complete=asked.complete, jobs=asked.jobs, watch=watch)
+        with REMOVABLE:
+            from sandscore.original_scores.original_flow import score_files_as
+
+        return score_files_as(
             self.profile,
+            self.question,
             inputs,
             complete=asked.complete,
             strict=asked.strict,

@@ -13,6 +13,7 @@ from sandscore.base.errors import UsageFault
 ROOMS = {
     "leaks": "measures of leaks",
     "pooling": "scores over several annotators' gold, and over all tasks",
+    "original_scores": "scores by other people's scorers",
     "remedies": "causes of a file's problems, and files mended",
     "slices": "scores by slice, and on perturbed copies",
     "span_measures": "measures of overlap",
