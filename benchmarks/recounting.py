@@ -26,9 +26,9 @@ from corpus import write
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.api import make_index
 from sandscore.measures.hipaa_map import load_hipaa_map
+from sandscore.queue.kept_counts import KeptCounts, RecountedNotes, kept_content, kept_counts, recounted
 from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import Question, score
-from sandscore.scoring.kept_counts import KeptCounts, RecountedNotes, kept_content, kept_counts, recounted
 from sandscore.task_table.task import TASKS
 
 Result = TypeVar("Result")

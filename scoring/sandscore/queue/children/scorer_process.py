@@ -29,9 +29,9 @@ from sandscore.queue.children.child_messages import (
     ScorerRequest,
     SubmissionScoreRequest,
 )
+from sandscore.queue.kept_counts import KeptCounts, kept_counts, recounted
 from sandscore.queue.workspace import Workspace, asked_workspace
 from sandscore.scoring.card_building import signature
-from sandscore.scoring.kept_counts import KeptCounts, kept_counts, recounted
 from sandscore.task_table.task import Task
 
 Place = tuple[str, int, int, str | None]

@@ -11,8 +11,8 @@ import pytest
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.conformance.drawn_corpora import DrawnCorpus
 from sandscore.measures.hipaa_map import load_hipaa_map
+from sandscore.queue.kept_counts import KeptCounts, kept_content, kept_counts, recounted
 from sandscore.scoring.card_building import Question, score
-from sandscore.scoring.kept_counts import KeptCounts, kept_content, kept_counts, recounted
 from sandscore.task_table.task import TASKS, Task, find_task
 
 NOTES = "the notes' hash"
