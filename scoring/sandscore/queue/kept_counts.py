@@ -1,31 +1,36 @@
-"""Counts that stay: a submission's predictions and its counts note by note, as columns in one checked file.
+"""Counts that stay: a submission's predictions and its counts note by note, in one file of blocks checked one by one.
 
 When gold changes, only the notes that changed are counted again, for many submissions in one go: each of them becomes a
-note of its own in a small data set, so that the measures are those that count everything. What does not add up over
-notes (leaks, measures of documents) is not kept: whoever asks for it scores again.
+note of its own in a small data set, so that the measures are those that count everything. Of a submission's file the
+head is read, which has its totals, and the blocks of the notes that changed; each has a digest of its own, so that no
+damage to what was not read matters. What does not add up over notes (leaks, measures of documents) is not kept: whoever
+asks for it scores again.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from struct import Struct as Packed
+from struct import unpack_from
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from sandscore import __version__
-from sandscore.annotations import column_bundle
-from sandscore.annotations.column_bundle import DamagedBundle
-from sandscore.annotations.columns import Columns, Ints, Small, Tokens
+from sandscore.annotations.columns import Columns, Ints, Tokens
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.input_files import Loaded
-from sandscore.annotations.label_codes import vocabulary
-from sandscore.base.column_files import mapped
+from sandscore.annotations.label_codes import ABSENT, LabelCodes, vocabulary
+from sandscore.annotations.note_runs import runs_of
 from sandscore.measures.dataset_counts import measured
 from sandscore.measures.measure_registry import MEASURES, document_measure, measures_for
+from sandscore.scoring.card_building import NoteCounts
 
 if TYPE_CHECKING:
     from sandscore.measures.measure_syntax import Named
@@ -34,41 +39,32 @@ if TYPE_CHECKING:
 
 MOST_NOTES = 64
 """Changed notes; beyond them scoring again is hardly slower."""
-_TOGETHER = 1 << 21
-_FIELDS = 3
-_COLUMNS = ("note", "start", "length", "label", "confidence")
-
-
-class KeptHead(Struct, frozen=True, forbid_unknown_fields=True):
-    """What was counted with what."""
-
-    sandscore: str
-    question: str
-    notes: str
-    gold: str
-    predictions: str
-    labels: tuple[str, ...]
-    measures: tuple[str, ...]
-
-
-class KeptCounts(Struct, frozen=True):
-    """A submission's predictions, and tp, fp and fn of each note (rows) and measure."""
-
-    head: KeptHead
-    columns: Columns
-    counts: Small
-
-    @property
-    def table(self) -> Small:
-        return self.counts.reshape(-1, len(self.head.measures), _FIELDS)
+_TOGETHER = 1 << 26
+"""Bytes of annotations that are counted at once."""
+_PER_BLOCK, _MOST_BLOCKS = 8, 256
+_HEAD = Packed("<16s32s32s32sIII")
+"""Digest of what follows, question, gold, predictions; the head's size, how many notes a block and the file have."""
+_MARK = Packed("<16s16sI")
+"""Digest of what follows, the head's, and the block's number."""
+_BORDERS = Packed("<qq")
+"""Where a block begins, and where the next one does."""
+_DIGEST, _FIRST_READ = 16, 4096
+_FIELDS, _COUNT, _TOTAL, _BORDER = 3, 4, 8, 8
+_COLUMNS = ("start", "length", "label", "confidence")
+_SIZES = np.dtype([("rows", "<u4"), ("tokens", "<u4")])
+_ROW = np.dtype([("start", "<i4"), ("length", "<i4"), ("label", "<i4"), ("words", "<i4"), ("confidence", "<f8")])
+_TOKEN = np.dtype([("begin", "<i4"), ("size", "<i4")])
 
 
 class RecountedNotes(Struct, frozen=True):
     """Counts of many submissions with another gold: the notes that changed, and tp, fp and fn before and now.
 
-    ``totals`` are by submission and measure, ``before`` and ``now`` by submission, changed note and measure.
+    ``predictions`` has by submission their SHA-256; ``totals`` are by submission and measure, ``before`` and ``now`` by
+    submission, changed note and measure.
     """
 
+    predictions: dict[str, str]
+    measures: tuple[str, ...]
     notes: tuple[int, ...]
     totals: Ints
     before: Ints
@@ -77,51 +73,128 @@ class RecountedNotes(Struct, frozen=True):
 
 def kept_content(question: "Question", loaded: Loaded, card: "Scorecard", notes: str) -> bytes | None:
     """The bytes to keep; None where a measure of the card does not add up over notes. ``notes`` is their SHA-256."""
-    measures = _measures(question)
-    columns = loaded.columns["predictions"]
-    if measures is None or columns.tokens is None:
+    measures, columns, counts = _measures(question), loaded.columns["predictions"], card.per_note
+    if measures is None or columns.tokens is None or not isinstance(counts, NoteCounts):
         return None
-    names = [str(measure) for measure in measures]
-    rows = [[rows[name] for name in names] for _, rows in card.per_note.items()]
-    tokens = columns.tokens
-    arrays = {name: getattr(columns, name) for name in _COLUMNS}
-    arrays |= {"words": tokens.words, "begin": tokens.begin, "size": tokens.size}
-    arrays |= {"counts": np.array(rows, np.int32).reshape(-1)}
-    labels, gold = tuple(loaded.dataset.vocabulary.names), loaded.sha256["gold"]
-    head = KeptHead(__version__, _said(question), notes, gold, loaded.sha256["predictions"], labels, tuple(names))
-    return b"".join(column_bundle.pieces(head, arrays))
+    table, size = counts.table([str(measure) for measure in measures]), len(loaded.dataset.ids)
+    step = max(_PER_BLOCK, -(-size // _MOST_BLOCKS))
+    bodies = [*_bodies(columns, table, step)]
+    labels, totals = msgspec.json.encode(loaded.dataset.vocabulary.names), table.sum(axis=0).tobytes()
+    length = _HEAD.size + len(totals) + (len(bodies) + 1) * _BORDER + len(labels)
+    borders = np.array([*accumulate((_MARK.size + len(body) for body in bodies), initial=length)], np.int64)
+    sources = (bytes.fromhex(loaded.sha256[role]) for role in ("gold", "predictions"))
+    head = _HEAD.pack(b"", _asked(question, notes), *sources, length, step, size)
+    head += b"".join((totals, borders.tobytes(), labels))
+    digest = _digest(head)
+    blocks = (_MARK.pack(b"", digest, number) + body for number, body in enumerate(bodies))
+    return b"".join(chain((digest, head[_DIGEST:]), *((_digest(block), block[_DIGEST:]) for block in blocks)))
 
 
-def kept_counts(path: Path, question: "Question", notes: str) -> KeptCounts | None:
-    """What was kept; None where it is not there, is damaged, or answers another question about other notes."""
-    try:
-        with path.open("rb") as file:
-            found = column_bundle.read(mapped(file.fileno(), os.fstat(file.fileno()).st_size), KeptHead)
-    except (OSError, DamagedBundle):
-        return None
-    head, rows = found.head, found.arrays
-    if (head.sandscore, head.question, head.notes) != (__version__, _said(question), notes):
-        return None
-    tokens = Tokens(rows["words"], rows["begin"], rows["size"])
-    return KeptCounts(head, Columns(**{name: rows[name] for name in _COLUMNS}, tokens=tokens), rows["counts"])
+def recounted(
+    question: "Question", notes: str, now: Loaded, kept: Mapping[str, Path], golds: Callable[[str], Loaded | None]
+) -> Iterator[RecountedNotes]:
+    """The counts of submissions with the gold of ``now``; ``golds`` finds another one by its SHA-256.
 
-
-def recounted(question: "Question", before: Loaded, now: Loaded, kept: Sequence[KeptCounts]) -> RecountedNotes | None:
-    """The counts of submissions that were counted with the gold of ``before``, with that of ``now``.
-
-    None where the notes are others, or so many changed that scoring again is the shorter way.
+    Left out are those of which nothing whole was kept that answers this question about these notes, whose gold is gone,
+    or since whose gold so many notes changed that scoring again is the shorter way.
     """
-    measures = _measures(question)
-    notes = changed_notes(before, now)
-    if measures is None or notes is None or len(notes) > MOST_NOTES:
+    measures, groups = _measures(question), dict[bytes, _Group | None]()
+    if measures is None:
+        return
+    asked = _asked(question, notes)
+
+    def group_of(gold: bytes) -> "_Group | None":
+        if gold not in groups:
+            before = golds(gold.hex())
+            changed = None if before is None else changed_notes(before, now)
+            groups[gold] = None if changed is None or len(changed) > MOST_NOTES else _Group(changed)
+        return groups[gold]
+
+    for name, path in kept.items():
+        with suppress(OSError):
+            file = os.open(path, os.O_RDONLY)
+            try:
+                group = _read(name, file, asked, len(measures), group_of)
+            finally:
+                os.close(file)
+            if group is not None and group.size > _TOGETHER:
+                yield _counted(question, measures, now, group)
+                group.clear()
+    yield from (_counted(question, measures, now, group) for group in groups.values() if group and group.predictions)
+
+
+class _Group:
+    """Submissions that were counted with the same gold, as their files have them; ``notes`` changed since."""
+
+    def __init__(self, notes: tuple[int, ...]) -> None:
+        self.notes = notes
+        self._blocks: dict[int, list[tuple[int, list[int]]]] = {}
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin with the next ones."""
+        self.size = 0
+        self.predictions: dict[str, str] = {}
+        self.totals, self.labels = list[bytes](), list[bytes]()
+        self.counts, self.rows, self.tokens = list[bytes](), list[bytes](), list[bytes]()
+        self.annotations: list[int] = []
+
+    def take(self, block: bytes, notes: int, places: Sequence[int], measures: int) -> None:
+        """Some notes' counts and annotations out of a block of so many notes."""
+        sizes, width = unpack_from(f"<{2 * notes}I", block, _MARK.size), measures * _FIELDS * _COUNT
+        counts_at = _MARK.size + notes * _SIZES.itemsize
+        rows_at = counts_at + notes * width
+        tokens_at = rows_at + sum(sizes[::2]) * _ROW.itemsize
+        for place in places:
+            count = counts_at + place * width
+            row = rows_at + sum(sizes[: 2 * place : 2]) * _ROW.itemsize
+            token = tokens_at + sum(sizes[1 : 2 * place : 2]) * _TOKEN.itemsize
+            rows, tokens = sizes[2 * place] * _ROW.itemsize, sizes[2 * place + 1] * _TOKEN.itemsize
+            self.counts.append(block[count : count + width])
+            self.rows.append(block[row : row + rows])
+            self.tokens.append(block[token : token + tokens])
+            self.annotations.append(sizes[2 * place])
+            self.size += rows + tokens
+
+    def blocks(self, step: int) -> list[tuple[int, list[int]]]:
+        """The blocks that hold the notes, and where in them these are."""
+        if step not in self._blocks:
+            found: dict[int, list[int]] = {}
+            for note in self.notes:
+                found.setdefault(note // step, []).append(note % step)
+            self._blocks[step] = [*found.items()]
+        return self._blocks[step]
+
+
+def _read(
+    name: str, file: int, asked: bytes, measures: int, group_of: "Callable[[bytes], _Group | None]"
+) -> _Group | None:
+    """The group that a submission was put into; None where it cannot be used."""
+    head = os.pread(file, _FIRST_READ, 0)
+    if len(head) < _HEAD.size:
         return None
-    totals = np.stack([one.table.sum(axis=0, dtype=np.int64) for one in kept])
-    old = np.stack([one.table[list(notes)] for one in kept]).astype(np.int64)
-    size = sum(len(one.columns) for one in kept) // len(kept) * len(notes) // max(1, len(now.dataset.ids)) + 1
-    step = max(1, _TOGETHER // (size + _per_note(now, notes)))
-    pieces = [_counted(question, measures, now, notes, kept[at : at + step]) for at in range(0, len(kept), step)]
-    new = np.concatenate(pieces) if notes else old
-    return RecountedNotes(notes, totals - old.sum(axis=1) + new.sum(axis=1), old, new)
+    digest, question, gold, predictions, length, step, size = _HEAD.unpack_from(head)
+    if question != asked:
+        return None
+    if length > len(head):
+        head = os.pread(file, min(length, os.fstat(file).st_size), 0)
+    head = head[:length]
+    if _digest(head) != digest or (group := group_of(gold)) is None:
+        return None
+    borders_at = _HEAD.size + measures * _FIELDS * _TOTAL
+    found = []
+    for number, places in group.blocks(step):
+        first, last = _BORDERS.unpack_from(head, borders_at + number * _BORDER)
+        block = os.pread(file, last - first, first)
+        if block[: _MARK.size] != _MARK.pack(_digest(block), digest, number):
+            return None
+        found.append((block, min(step, size - number * step), places))
+    for block, notes, places in found:
+        group.take(block, notes, places, measures)
+    group.predictions[name] = predictions.hex()
+    group.totals.append(head[_HEAD.size : borders_at])
+    group.labels.append(head[borders_at + (-(-size // step) + 1) * _BORDER :])
+    return group
 
 
 def changed_notes(before: Loaded, now: Loaded) -> tuple[int, ...] | None:
@@ -131,7 +204,7 @@ def changed_notes(before: Loaded, now: Loaded) -> tuple[int, ...] | None:
         return None
     names = before.dataset.vocabulary.names, now.dataset.vocabulary.names
     numbers = {name: number for number, name in enumerate(dict.fromkeys(chain(*names)))}
-    then, later = (_by_note(gold, [numbers[name] for name in own]) for gold, own in zip(golds, names, strict=True))
+    then, later = (_said_of(gold, [numbers[name] for name in own]) for gold, own in zip(golds, names, strict=True))
     return tuple(sorted(note for note in {**then, **later} if then.get(note) != later.get(note)))
 
 
@@ -142,13 +215,42 @@ def _measures(question: "Question") -> "list[Named] | None":
     return wanted if next(odd, None) is None else None
 
 
-def _said(question: "Question") -> str:
-    """What is asked, but not of whom."""
+def _asked(question: "Question", notes: str) -> bytes:
+    """What is asked about which notes, but not of whom."""
     hipaa = question.hipaa.digest if question.hipaa and question.task.hipaa else None
-    return sha256(msgspec.json.encode([question.task, question.measures, hipaa])).hexdigest()
+    return sha256(msgspec.json.encode([__version__, question.task, question.measures, hipaa, notes])).digest()
 
 
-def _by_note(gold: Columns, numbers: Sequence[int]) -> dict[int, bytes]:
+def _digest(content: bytes) -> bytes:
+    """Of all that follows the digest itself."""
+    return sha256(content[_DIGEST:]).digest()[:_DIGEST]
+
+
+def _bodies(columns: Columns, table: Ints, step: int) -> Iterator[bytes]:
+    """Of so many notes at a time how many annotations and tokens each has, its counts, and all of them."""
+    if bool((columns.note[1:] < columns.note[:-1]).any()):
+        columns = runs_of(columns).take(0, len(table))
+    told = columns.tokens
+    if told is None:
+        raise ValueError("columns without tokens are not kept")
+    sizes, rows, tokens = (
+        np.empty(*of) for of in ((len(table), _SIZES), (len(columns), _ROW), (len(told.begin), _TOKEN))
+    )
+    rows["words"], tokens["begin"], tokens["size"] = told.words, told.begin, told.size
+    for name in _COLUMNS:
+        rows[name] = getattr(columns, name)
+    sizes["rows"] = np.bincount(columns.note, minlength=len(table))
+    sizes["tokens"] = np.bincount(columns.note, weights=told.words, minlength=len(table))
+    narrow, row, token = table.astype(np.int32), 0, 0
+    for first in range(0, len(table), step):
+        some = slice(first, first + step)
+        last_row, last_token = row + int(sizes["rows"][some].sum()), token + int(sizes["tokens"][some].sum())
+        parts = sizes[some], narrow[some], rows[row:last_row], tokens[token:last_token]
+        yield b"".join([part.tobytes() for part in parts])
+        row, token = last_row, last_token
+
+
+def _said_of(gold: Columns, numbers: Sequence[int]) -> dict[int, bytes]:
     """What gold says of each note, in bytes; labels by numbers that both golds share."""
     label = np.array([-1, *numbers], np.int32)[gold.label + 1]
     table = np.column_stack((gold.start, gold.length, label))
@@ -158,60 +260,60 @@ def _by_note(gold: Columns, numbers: Sequence[int]) -> dict[int, bytes]:
     return {int(gold.note[rows[0]]): table[rows].tobytes() for rows in groups}
 
 
-def _per_note(now: Loaded, notes: Sequence[int]) -> int:
-    return int(np.isin(now.columns["gold"].note, notes).sum())
+def _counted(question: "Question", measures: "list[Named]", now: Loaded, group: _Group) -> RecountedNotes:
+    """A group's counts with gold as it is now."""
+    shape = len(group.predictions), len(group.notes), len(measures), _FIELDS
+    totals = np.frombuffer(b"".join(group.totals), np.int64).reshape(shape[0], *shape[2:])
+    before = np.frombuffer(b"".join(group.counts), np.int32).reshape(shape).astype(np.int64)
+    counts = _tables(question, measures, now, group).reshape(shape) if group.notes else before
+    changed = totals - before.sum(axis=1) + counts.sum(axis=1)
+    return RecountedNotes(group.predictions, tuple(map(str, measures)), group.notes, changed, before, counts)
 
 
-def _counted(
-    question: "Question", measures: "list[Named]", now: Loaded, notes: Sequence[int], kept: Sequence[KeptCounts]
-) -> Ints:
-    """Every submission's changed notes as the notes of one data set, which is counted as any other is."""
+def _tables(question: "Question", measures: "list[Named]", now: Loaded, group: _Group) -> Ints:
+    """Every submission's changed notes, counted as the notes of one data set."""
     labels = vocabulary(question.task, question.task.label)
     labels.learn(now.dataset.vocabulary.names)
-    for one in kept:
-        labels.learn(list(one.head.labels))
-    known = {name: code for code, name in enumerate(labels.names)}
-    gold = _taken(now.columns["gold"], notes)
-    golds = [gold] * len(kept)
-    predictions = [_renumbered(_taken(one.columns, notes), one.head.labels, known) for one in kept]
-    columns = {"gold": _joined(golds, len(notes)), "predictions": _joined(predictions, len(notes))}
-    count = len(kept) * len(notes)
+    times = len(group.predictions)
+    columns = {"predictions": _predicted(group, labels), "gold": _repeated(now.columns["gold"], group.notes, times)}
+    count = times * len(group.notes)
     dataset = DataSet(labels, growing=False, ids=[""] * count, patients=[None] * count)
     hipaa = question.hipaa if question.task.hipaa else None
     whole = measured(question.task, Loaded(dataset, columns, {}, {}), measures, hipaa)
-    tables = np.stack([np.asarray(one.per_note) for one in whole.counted], axis=1)
-    return tables.reshape(len(kept), len(notes), len(measures), _FIELDS).astype(np.int64)
+    return np.stack([np.asarray(one.per_note, np.int64) for one in whole.counted], axis=1)
 
 
-def _taken(columns: Columns, notes: Sequence[int]) -> Columns:
-    """The annotations of these notes, which are numbered from 0 on."""
-    which = [np.flatnonzero(columns.note == note) for note in notes]
-    rows = np.concatenate([np.zeros(0, np.int64), *which])
-    place = np.repeat(np.arange(len(notes)), [*map(len, which)]).astype(np.int32)
-    tokens = columns.tokens
-    if tokens is None:
-        raise ValueError("columns without tokens are not kept")
-    ends = np.cumsum(tokens.words, dtype=np.int64)
-    spans = zip((ends[rows] - tokens.words[rows]).tolist(), ends[rows].tolist(), strict=True)
-    words = np.fromiter(chain.from_iterable(range(*span) for span in spans), np.int64)
+def _predicted(group: _Group, known: LabelCodes) -> Columns:
+    """What the submissions say of the notes that changed, one submission after the other."""
+    rows, tokens = np.frombuffer(b"".join(group.rows), _ROW), np.frombuffer(b"".join(group.tokens), _TOKEN)
+    codes, begins = list[int](), dict[bytes, int]()
+    for written in dict.fromkeys(group.labels):
+        begins[written] = len(codes)
+        codes += [ABSENT, *(known[name] for name in msgspec.json.decode(written, type=list[str]))]
+    per_note = np.array(group.annotations, np.int64)
+    begin = np.repeat(np.array([begins[written] for written in group.labels]), len(group.notes))
     return Columns(
-        place,
-        columns.start[rows],
-        columns.length[rows],
-        columns.label[rows],
-        columns.confidence[rows],
-        tokens=Tokens(tokens.words[rows], tokens.begin[words], tokens.size[words]),
+        np.repeat(np.arange(len(per_note), dtype=np.int32), per_note),
+        rows["start"].copy(),
+        rows["length"].copy(),
+        np.array(codes, np.int32)[np.repeat(begin, per_note) + rows["label"] + 1],
+        rows["confidence"].copy(),
+        tokens=Tokens(rows["words"].copy(), tokens["begin"].copy(), tokens["size"].copy()),
     )
 
 
-def _renumbered(columns: Columns, names: Sequence[str], known: Mapping[str, int]) -> Columns:
-    codes = np.array([-1, *(known[name] for name in names)], np.int32)
-    return msgspec.structs.replace(columns, label=codes[columns.label + 1])
-
-
-def _joined(parts: Sequence[Columns], notes: int) -> Columns:
+def _repeated(gold: Columns, notes: Sequence[int], times: int) -> Columns:
+    """What gold says of these notes, so many times, each time of other notes."""
+    runs = runs_of(gold)
+    parts = [runs.take(note, note + 1) for note in notes]
     tokens = [part.tokens for part in parts if part.tokens is not None]
-    shifted = [part.note + np.int32(at * notes) for at, part in enumerate(parts)]
-    rest = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS[1:]}
-    whole = Tokens(*(np.concatenate([getattr(one, name) for one in tokens]) for name in ("words", "begin", "size")))
-    return Columns(np.concatenate(shifted), **rest, tokens=whole)
+    place = np.concatenate([np.full(len(part), at, np.int32) for at, part in enumerate(parts)])
+    return Columns(
+        np.tile(place, times) + np.repeat(np.arange(times, dtype=np.int32) * len(notes), len(place)),
+        **{name: _tiled(parts, name, times) for name in _COLUMNS},
+        tokens=Tokens(*(_tiled(tokens, name, times) for name in ("words", "begin", "size"))),
+    )
+
+
+def _tiled(parts: Sequence[Columns] | Sequence[Tokens], name: str, times: int) -> NDArray[Any]:
+    return np.tile(np.concatenate([getattr(part, name) for part in parts]), times)
