@@ -41,6 +41,7 @@ from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.challenge_reading import extra_measures, rules_for
 from sandscore.ranking.robustness import CopyResult, with_robustness
 from sandscore.ranking.slice_analysis import with_slices
+from sandscore.records.carried_run import CarriedRun
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import file_content
 from sandscore.records.released_view import Audience, PackedView
@@ -246,5 +247,5 @@ def _keep(found: ProblemCollector, folder: Path, drafts: Drafts) -> None:
 
 def _identity(job: SubmissionScoreRequest, folder: Path, dataset: str) -> Identity:
     run = folder / RUN
-    facts = json.loads(run.read_bytes()) if run.exists() else None
+    facts = CarriedRun.model_validate(json.loads(run.read_bytes())) if run.exists() else None
     return Identity(job.team, job.submission, job.image, dataset, job.created, facts, job.name, job.phase)
