@@ -25,6 +25,7 @@ from sandscore.task_table.task import ALL_TASKS, Task, find_task
 if TYPE_CHECKING:
     from sandscore.api.results import Problems, Result, Run
     from sandscore.leaks.identifier_classes import ClassMap
+    from sandscore.records.carried_run import CarriedRun
     from sandscore.records.challenge import CardRule
     from sandscore.records.disclosure_policy import DisclosurePolicy
     from sandscore.records.run_record import RunRecord
@@ -382,25 +383,28 @@ def _scored_all(asked: ScoringPlan, question: Question, watch: ReadingWatch) -> 
     return score_all(question, task_files(gold, predictions, {}), notes, watch)
 
 
-def _run_facts(run: "Run | RunRecord | Mapping[str, Any] | str | Path") -> dict[str, Any]:
+def _run_facts(run: "Run | RunRecord | Mapping[str, Any] | str | Path") -> "CarriedRun":
+    from sandscore.records.carried_run import CarriedRun
+    from sandscore.records.record_reading import refusing
+
     if isinstance(run, Mapping):
-        return dict(run)
+        with refusing("run", "the record of a run", UsageFault):
+            return CarriedRun.model_validate(dict(run))
     if isinstance(run, str | Path):
-        return _read_run(Path(run))
+        return CarriedRun.model_validate(_read_run(Path(run)).model_dump(mode="json"))
     from sandscore.api.results import Run
 
     record = run.record if isinstance(run, Run) else run
-    return record.model_dump(mode="json")
+    return CarriedRun.model_validate(record.model_dump(mode="json"))
 
 
-def _read_run(path: Path) -> dict[str, Any]:
+def _read_run(path: Path) -> "RunRecord":
     """What a run.json holds, or the one in a run's folder."""
     from sandscore.records.record_reading import file_content, read_record
     from sandscore.records.run_record import RunRecord
 
     file = path / "run.json" if path.is_dir() else path
-    record = read_record(RunRecord, file_content(file), file, "the record of a run", OrganiserFault)
-    return record.model_dump(mode="json")
+    return read_record(RunRecord, file_content(file), file, "the record of a run", OrganiserFault)
 
 
 def _error_files(scoring: _Scoring, files: ScoreFiles) -> Callable[[Scored], Any]:

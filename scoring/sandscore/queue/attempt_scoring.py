@@ -32,17 +32,18 @@ from sandscore.queue.attempt_files import COPIES, PREDICTIONS, PROBLEMS, RUN, ca
 from sandscore.queue.cell.cell_need import require_cell
 from sandscore.queue.cell.reading_cell import ReadingCells
 from sandscore.queue.children.child_messages import TOO_COSTLY, Blame, FaultAnswer, ScoreAnswer, SubmissionScoreRequest
+from sandscore.queue.kept_counts import kept_content
 from sandscore.queue.phase_groups import copies_in, slices_in, why_unscored
 from sandscore.queue.queue_layout import OWNER_FILE, OWNER_FOLDER
 from sandscore.queue.shared_data import content_sha256, phases_sharing
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.challenge_reading import extra_measures, rules_for
+from sandscore.records.carried_run import CarriedRun
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import file_content
 from sandscore.records.released_view import Audience, PackedView
 from sandscore.scoring.card_building import Identity, Question, dumped
-from sandscore.scoring.kept_counts import kept_content
 from sandscore.scoring.scoring_flow import InvalidPredictions, score_beside
 from sandscore.task_table.task import Task
 
@@ -264,5 +265,5 @@ def _keep(found: ProblemCollector, folder: Path, drafts: Drafts) -> None:
 
 def _identity(job: SubmissionScoreRequest, folder: Path, dataset: str) -> Identity:
     run = folder / RUN
-    facts = json.loads(run.read_bytes()) if run.exists() else None
+    facts = CarriedRun.model_validate(json.loads(run.read_bytes())) if run.exists() else None
     return Identity(job.team, job.submission, job.image, dataset, job.created, facts, job.name, job.phase)

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from sandscore.records.annotator_agreement import HumanCeiling
+from sandscore.records.carried_run import CarriedRun
 from sandscore.records.challenge import CardRule, FeedbackMode, GoldHeldBy, Name, NotesHeldBy, RankingRules, SeedRule
 from sandscore.records.formula import RATIO, Direction
 from sandscore.records.group_scores import PairedScore, WorstSlice
@@ -213,7 +214,7 @@ class Row(StrictRecord):
     p_vs_leader: Ratio | None
     p_first: Ratio | None
     created: str | None
-    run: dict[str, object] | None
+    run: CarriedRun | None
     signature: str | None
     card: CardReference | None
     sites: dict[str, Site] = Field(default_factory=dict)

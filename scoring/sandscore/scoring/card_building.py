@@ -27,6 +27,7 @@ from sandscore.measures.dataset_counts import measured
 from sandscore.measures.hipaa_map import HipaaMap
 from sandscore.measures.measure_registry import MEASURES, document_measure, measures_for
 from sandscore.measures.measure_syntax import Named
+from sandscore.records.carried_run import CarriedRun
 from sandscore.records.counts import Counts, ratio
 from sandscore.records.group_scores import PerturbedScores, Slice
 from sandscore.records.scorecard import (
@@ -128,7 +129,7 @@ class Identity(msgspec.Struct, frozen=True):
     image: str | None = None
     dataset: str | None = None
     created: str | None = None
-    run: dict[str, Any] | None = None
+    run: CarriedRun | None = None
     name: str | None = None
     phase: str | None = None
 
