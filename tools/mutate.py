@@ -42,8 +42,9 @@ TESTS_OF = {
     "span_measures": ["span_measures", "measures/test_matching_by_hand.py"],
     "conformance": ["plugins", "submission_queue/test_home_conformance.py", "containers/test_engine_conformance.py"],
 }
-"""Tests that are not in a folder of the room's name, or not all of them: two of these names are modules of the standard
-library, files by hand speak of several rooms, and the suites of conformance are tested by being handed planted faults."""
+"""Tests that are not in a folder of the room's name, or not all of them: two of these names are modules of the
+standard library, files by hand speak of several rooms, and the suites of conformance are tested by being handed planted
+faults."""
 NOT_ROOMS = frozenset({"conformance"})
 MARKED = "not engine and not browser and not peer"
 _PASSES = (0, 5)
