@@ -115,7 +115,7 @@ def test_numbers_of_calls_are_those_of_this_machine() -> None:
 
 def test_numbers_of_calls_of_the_other_machine() -> None:
     """As the kernel's ``asm-generic/unistd.h`` has them, in the order of their numbers."""
-    named = system_call_filter._ALLOWED["aarch64"] | system_call_filter._NOT_TO_BE_RUN["aarch64"]
+    named = {**system_call_filter._ALLOWED["aarch64"], **system_call_filter._NOT_TO_BE_RUN["aarch64"]}
     assert (
         sorted(named, key=lambda name: named[name])
         == (
