@@ -2,6 +2,7 @@
 
 import pytest
 from ranking_cards import entry
+from struct_values import changeable
 
 from sandscore.disclosure.feedback_view import as_public
 from sandscore.disclosure.gate import release
@@ -53,3 +54,7 @@ def test_counts_on_the_grid() -> None:
     """The nearest of 0, 1, 2, 5, 10, 20 …; of two as near the smaller: 15 is as far from 10 as from 20."""
     counts = [-1, 0, 1, 3, 4, 7, 8, 15, 16, 37, 999, 1500, 1501]
     assert [*map(on_grid, counts)] == [0, 0, 1, 2, 5, 5, 10, 10, 20, 50, 1000, 1000, 2000]
+
+
+def test_what_the_gate_is_told_and_says_stays_as_it_is() -> None:
+    assert changeable("disclosure") == set()

@@ -16,6 +16,7 @@ from queue_samples import CHALLENGE, GOLD, annotations, queue
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.testclient import TestClient
+from struct_values import changeable
 
 from sandscore.base.errors import (
     InfrastructureFault,
@@ -451,3 +452,7 @@ def test_where_nothing_is(tmp_path: Path) -> None:
             "/api/v1/submissions?task=date", content=annotations(GOLD), headers={"content-type": "text/plain"}
         )
         assert given.status_code == 401, "who asks comes first"
+
+
+def test_what_was_offered_stays_as_it_was() -> None:
+    assert changeable("intake") == {"NamedImage", "RegisteredTeam"}
