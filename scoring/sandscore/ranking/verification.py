@@ -18,8 +18,6 @@ from sandscore.base.terminal_text import one_line
 from sandscore.ranking.board_building import UNEVEN, rank
 from sandscore.ranking.card_reading import RankedCard, card_entry, read_cards, totals_card
 from sandscore.ranking.pair_tests import Progress
-from sandscore.ranking.robustness import robustness_again
-from sandscore.ranking.slice_analysis import slices_again
 from sandscore.ranking.totals_verification import REFERENCES, made_of_totals, sides_of_card
 from sandscore.records.board import Board, BoardPolicy, BoardRules, CardReference, Root
 from sandscore.records.disclosure_policy import DisclosurePolicy
@@ -152,8 +150,12 @@ def _groups_again(card: Scorecard, rules: BoardRules) -> Iterator[tuple[str, obj
     """Where on the card, what stands there, and what its counts by patient make; None where it has none."""
     for name in rules.slices:
         if name in card.slices:
+            from sandscore.ranking.slice_analysis import slices_again
+
             yield f"/slices{pointer_to((name,))}", card.slices[name], slices_again(card, name)
     if any(name in card.robustness for name in rules.robustness):
+        from sandscore.ranking.robustness import robustness_again
+
         yield "/robustness", card.robustness, robustness_again(card)
 
 
