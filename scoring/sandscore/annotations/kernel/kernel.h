@@ -252,6 +252,7 @@ EXPORTED void find_clashes(const Rows *rows, const int32_t *numbers, int32_t *re
 EXPORTED void pair_near(const int64_t *gold, int64_t golds, const int64_t *least, const int64_t *most, int64_t count,
                         uint8_t *paired);
 EXPORTED int32_t count_notes(const NoteRuns *gold, const NoteRuns *predicted, Counting *counting);
+EXPORTED void draw_numbers(DrawStream *stream, int64_t count, uint64_t *numbers);
 /* Row after row, how often each unit of each stratum is drawn: into ``single`` or, where that is NULL, into ``wide``. */
 EXPORTED void draw_weights(DrawStream *stream, const int64_t *sizes, int64_t strata, int64_t resamples, float *single,
                            double *wide);

@@ -288,6 +288,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "find_clashes": (None, (POINTER(Rows), c_void_p, c_void_p, c_void_p, c_void_p, c_void_p)),
     "pair_near": (None, (c_void_p, c_int64, c_void_p, c_void_p, c_int64, c_void_p)),
     "count_notes": (c_int32, (POINTER(NoteRuns), POINTER(NoteRuns), POINTER(Counting))),
+    "draw_numbers": (None, (POINTER(DrawStream), c_int64, c_void_p)),
     "draw_weights": (None, (POINTER(DrawStream), c_void_p, c_int64, c_int64, c_void_p, c_void_p)),
     "draw_sums": (
         None,
