@@ -72,7 +72,7 @@ def test_without_tokens_there_are_none() -> None:
 
 def test_labels_in_other_capitals_are_the_same() -> None:
     block, dataset = taken(TWO, [row(0, "a", **two_labels(capitals=True))], [row(0, "b", **two_labels(capitals=False))])
-    codes = block.columns(block.sizes * 0).label.tolist()
+    codes = block.columns(np.zeros(len(block.sizes), np.int32)).label.tolist()
     assert codes == [1, 1]
     assert TWO.label is not None
     assert dataset.vocabulary.names == list(TWO.label_fields[TWO.label])
@@ -134,7 +134,7 @@ def test_texts_that_are_not_what_stands_there_are_told() -> None:
     assert notes.read(memoryview(bytearray(json.dumps(said).encode())), lines=False) == (["n0"], ["p"])
     notes.keep()
     block, _ = taken(DATE, [row(3, "May 2nd"), row(12, "1998"), row(4, "ay")])
-    found_texts = block.misplaced(texts.all(), block.sizes * 0)
+    found_texts = block.misplaced(texts.all(), np.zeros(len(block.sizes), np.int32))
     assert found_texts == {1: "1998"}
 
 

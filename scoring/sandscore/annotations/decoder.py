@@ -11,9 +11,9 @@ from functools import cache, cached_property
 from typing import Annotated, Any, Literal
 
 import msgspec
-import numpy as np
 
 from sandscore.annotations.label_codes import allowed
+from sandscore.base.arrays import np
 from sandscore.task_table.task import Task
 from sandscore.task_table.task_schema import ENTITY
 

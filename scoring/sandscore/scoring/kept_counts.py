@@ -206,7 +206,7 @@ def _taken(columns: Columns, notes: Sequence[int]) -> Columns:
 
 def _renumbered(columns: Columns, names: Sequence[str], known: Mapping[str, int]) -> Columns:
     codes = np.array([-1, *(known[name] for name in names)], np.int32)
-    return msgspec.structs.replace(columns, label=codes[columns.label + 1])
+    return columns.replace(label=codes[columns.label + 1])
 
 
 def _joined(parts: Sequence[Columns], notes: int) -> Columns:
