@@ -137,11 +137,10 @@ def test_there_are_enough() -> None:
     assert len({one.name for one in PATHOLOGICAL}) == len(PATHOLOGICAL) >= 30
 
 
-@pytest.mark.parametrize(("number", "one"), [*enumerate(PATHOLOGICAL)], ids=[one.name for one in PATHOLOGICAL])
-def test_predictions(bench: Bench, number: int, one: Pathological) -> None:
-    """Each as one value and as lines, one of them packed: one after the other it is either."""
+@pytest.mark.parametrize("one", PATHOLOGICAL, ids=[one.name for one in PATHOLOGICAL])
+def test_predictions(bench: Bench, one: Pathological) -> None:
     size = DEAR_SIZE if one.name in DEAR else SIZE
-    for ending in (".json", ".jsonl.zst") if number % 2 else (".json.gz", ".jsonl"):
+    for ending in ENDINGS:
         bench.hold("predictions", one.made(size, lines=".jsonl" in ending), ending)
 
 

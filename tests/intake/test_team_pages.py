@@ -5,16 +5,18 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from intake.served import Server, serving
-from playwright.sync_api import Browser, Page, expect, sync_playwright
-from queue_samples import CHALLENGE, RIGHT, annotations, opened, queue
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+from queue_samples import CHALLENGE, RIGHT, annotations, hand_in, opened, queue
 
 from sandscore.intake.team_registry import TeamRegistry
+from sandscore.intake.web_server import STOP_SECONDS
 from sandscore.queue.attempt_files import TEAM as SHOWN
 from sandscore.queue.workspace import Workspace
 
@@ -133,6 +135,107 @@ def test_a_team_hands_in_and_watches(browser: Browser, place: Place, tmp_path: P
     expect(page.get_by_label("Token")).to_be_visible()
     assert wrong == []
     window.close()
+
+
+class Watcher:
+    """A page of a submission that stays open, and the row that it is about."""
+
+    def __init__(self, page: Page, place: Place, submission: str) -> None:
+        self.page, self._place, self._submission = page, place, submission
+
+    def becomes(self, status: str) -> None:
+        """As a worker commits it, in one step."""
+        with opened(self._place.workspace) as database, database.writing() as connection:
+            connection.execute("UPDATE submission SET status=? WHERE id=?", (status, self._submission))
+
+    def shows(self, status: str) -> None:
+        expect(self.page.locator("#live strong").first).to_have_text(status, timeout=20_000)
+
+
+@pytest.fixture
+def watcher(browser: Browser, place: Place) -> Iterator[Watcher]:
+    submission = hand_in(place.workspace, team=TEAM)
+    window = browser.new_context()
+    page = window.new_page()
+    logged_in_plainly(page, place)
+    yield Watcher(page, place, submission)
+    window.close()
+
+
+@pytest.fixture
+def opened_page(watcher: Watcher) -> Watcher:
+    """After the server has seen all that has changed so far."""
+    watcher.page.wait_for_timeout(2500)
+    with watcher.page.expect_response("**/team/events"):
+        watcher.page.goto(f"{watcher.page.url}/submissions/{watcher._submission}")
+    return watcher
+
+
+def test_a_change_just_after_a_page_began_to_listen_is_shown(opened_page: Watcher) -> None:
+    opened_page.becomes("SCORED")
+    opened_page.shows("SCORED")
+
+
+def test_a_change_before_a_page_listens_is_shown(watcher: Watcher) -> None:
+    def late(route: Route) -> None:
+        watcher.becomes("SCORED")
+        route.continue_()
+
+    watcher.page.route("**/team/events", late)
+    watcher.page.goto(f"{watcher.page.url}/submissions/{watcher._submission}")
+    watcher.shows("SCORED")
+
+
+def test_a_page_that_could_not_fetch_a_change_tries_again(opened_page: Watcher) -> None:
+    asked: list[Route] = []
+
+    def answered(route: Route) -> None:
+        asked.append(route)
+        if len(asked) == 1:
+            route.abort()
+        elif len(asked) == 2:
+            route.fulfill(status=502)
+        else:
+            route.continue_()
+
+    opened_page.page.route("**/team/submissions/*", answered)
+    opened_page.becomes("SCORED")
+    opened_page.shows("SCORED")
+    assert len(asked) == 3
+
+
+def test_a_page_listens_again_after_a_proxy_that_had_no_server(opened_page: Watcher, place: Place) -> None:
+    """A browser gives up where the answer is 502; and a server that is told to stop does not wait for open pages."""
+    begun = time.monotonic()
+    place.server.stop()
+    assert time.monotonic() - begun < STOP_SECONDS / 2
+    place.server.start()
+    refused: list[Route] = []
+
+    def once_refused(route: Route) -> None:
+        if refused:
+            route.continue_()
+        else:
+            refused.append(route)
+            route.fulfill(status=502)
+
+    opened_page.page.route("**/team/events", once_refused)
+    opened_page.page.wait_for_timeout(100)
+    opened_page.becomes("SCORED")
+    opened_page.shows("SCORED")
+    opened_page.becomes("INVALID")
+    opened_page.shows("INVALID")
+    assert len(refused) == 1
+
+
+def test_a_page_whose_session_is_over_asks_no_more(opened_page: Watcher, place: Place) -> None:
+    opened_page.page.context.clear_cookies()
+    with opened_page.page.expect_response("**/team/login"):
+        opened_page.becomes("SCORED")
+    asked: list[str] = []
+    opened_page.page.on("request", lambda request: asked.append(request.url))
+    opened_page.page.wait_for_timeout(2500)
+    assert asked == []
 
 
 def test_without_script(browser: Browser, place: Place, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ for which the kernel needs addresses and nothing else.
 """
 
 import mmap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from struct import calcsize, pack
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -77,7 +77,7 @@ class HeldArrays:
 
     def __init__(self, *values: Any, **named: Any) -> None:
         names = type(self).__annotations__
-        self.held: dict[str, Any] = dict.fromkeys(names) | dict(zip(names, values, strict=False)) | named
+        self.held: Mapping[str, Any] = dict.fromkeys(names) | dict(zip(names, values, strict=False)) | named
 
     def __getattr__(self, name: str) -> Any:
         if name == "held" or name not in self.held:
@@ -87,9 +87,9 @@ class HeldArrays:
         setattr(self, name, found)
         return found
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {"held": {name: getattr(self, name) for name in self.held}}
 
     def replace(self, **named: Any) -> Self:
         """The same with some other values."""
-        return type(self)(**self.held | named)
+        return type(self)(**{**self.held, **named})

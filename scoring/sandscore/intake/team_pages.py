@@ -26,7 +26,7 @@ from sandscore.intake.problem_details import Refusal
 from sandscore.intake.request_body import BodyStream, FormBody
 from sandscore.intake.submission_intake import Offer, admit, take_file, take_image
 from sandscore.intake.team_registry import TokenOwner
-from sandscore.intake.team_views import cancelled, mine, one_of, phases_of, receipt_of
+from sandscore.intake.team_views import cancelled, mine, one_of, phases_of, receipt_of, state_of
 from sandscore.intake.web_api import declared_length, known
 from sandscore.records.submission import Status
 from sandscore.site.page_templates import TEMPLATES, policy
@@ -93,12 +93,14 @@ class TeamPages:
         return response
 
     async def _area(self, request: Request, owner: TokenOwner) -> Response:
-        facts, found = await self._queue.read(lambda side: (phases_of(side, owner.team), mine(side, owner.team)))
+        state, facts, found = await self._queue.read(
+            lambda side: (state_of(side, owner.team), phases_of(side, owner.team), mine(side, owner.team))
+        )
         tasks = list(dict.fromkeys(task for phase in facts.phases if phase.open for task in phase.tasks))
         waits = any(not Status(str(one["status"])).final for one in found)
         return page(
             "area.html",
-            **self._common(request, owner, facts.challenge, waits=waits),
+            **self._common(request, owner, facts.challenge, state, waits=waits),
             phases=facts.phases,
             images=facts.images,
             tasks=tasks,
@@ -108,13 +110,14 @@ class TeamPages:
 
     async def _one(self, request: Request, owner: TokenOwner) -> Response:
         made: str = request.path_params["id"]
-        one = await self._queue.read(lambda side: one_of(side, owner.team, made))
+        state, one = await self._queue.read(lambda side: (state_of(side, owner.team), one_of(side, owner.team, made)))
         title = await self._queue.read(
             lambda side: side.workspace.challenge.title or side.workspace.challenge.challenge
         )
         final = Status(str(one["status"])).final
+        common = self._common(request, owner, title, state, waits=not final)
         rest = {name: value for name, value in one.items() if name not in (*_OF_ALL, "rehearsal", "receipt")}
-        return page("one.html", **self._common(request, owner, title, waits=not final), one=one, final=final, rest=rest)
+        return page("one.html", **common, one=one, final=final, rest=rest)
 
     async def _cancel(self, request: Request, owner: TokenOwner) -> Response:
         self._sessions.require_form(request, (await _short_form(request)).get("csrf"))
@@ -152,8 +155,12 @@ class TeamPages:
             made = await take_file(self._queue, admitted, body.file())
         return RedirectResponse(f"{AREA}/submissions/{made}", 303)
 
-    def _common(self, request: Request, owner: TokenOwner, challenge: str, *, waits: bool) -> dict[str, object]:
+    def _common(
+        self, request: Request, owner: TokenOwner, challenge: str, state: str, *, waits: bool
+    ) -> dict[str, object]:
+        """``state``: as it was before anything else on the page was read."""
         return {
+            "state": state,
             "team": owner.team,
             "challenge": challenge,
             "csrf": self._sessions.form_word(request),

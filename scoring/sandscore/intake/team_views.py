@@ -4,8 +4,10 @@
 """
 
 import datetime
+import hashlib
 from collections.abc import Mapping, Sequence
 
+import msgspec
 from msgspec import Struct
 
 from sandscore.base.clock import utc_now, written
@@ -15,7 +17,7 @@ from sandscore.intake.problem_details import Refusal
 from sandscore.intake.submission_intake import takes_images
 from sandscore.queue.attempt_files import team_view
 from sandscore.queue.new_submission import shut
-from sandscore.queue.public_log import receipt_facts
+from sandscore.queue.public_log import PublicLog, receipt_facts
 from sandscore.records.challenge import Phase
 
 View = Mapping[str, object]
@@ -59,6 +61,13 @@ class TeamPhases(Struct, frozen=True):
 def mine(side: QueueSide, team: str) -> list[View]:
     """All of a team's submissions, newest first, without what their attempts left."""
     return [team_view(one, None) for one in reversed(side.door.submissions(team))]
+
+
+def state_of(side: QueueSide, team: str) -> str:
+    """A word for all that a team may see of its submissions; another one as soon as any of it is other."""
+    log = PublicLog(side.workspace)
+    seen = [(team_view(one, None), one.rehearsed, log.has_receipt(one.id)) for one in side.door.submissions(team)]
+    return hashlib.sha256(msgspec.json.encode(seen)).hexdigest()
 
 
 def one_of(side: QueueSide, team: str, submission_id: str) -> View:

@@ -42,7 +42,7 @@ _LASTING = {"strict-transport-security": "max-age=31536000"}
 _LOGS = "logs"
 
 
-def application(root: Path, trusted: Networks, *, secure: bool) -> ASGIApp:
+def application(root: Path, trusted: Networks, *, secure: bool) -> "FrontDoor":
     """For one queue; ``secure`` where the public address is https."""
     workspace = open_workspace(root)
     queue, log = LiveQueue(root), AccessLog(intake_folder(workspace, _LOGS))
@@ -71,7 +71,7 @@ def application(root: Path, trusted: Networks, *, secure: bool) -> ASGIApp:
         exception_handlers=dict.fromkeys((Refusal, SandscoreError, HTTPException, ClientDisconnect, OSError), _answer),
     )
     made.router.redirect_slashes = False
-    return FrontDoor(made, log, trusted, secure=secure)
+    return FrontDoor(made, log, trusted, events, secure=secure)
 
 
 async def _answer(request: Request, fault: Exception) -> Response:
@@ -105,8 +105,8 @@ def _refused(request: Request, fault: Exception) -> Refusal:
 class FrontDoor:
     """Headers on every answer, and a line in the log."""
 
-    def __init__(self, inside: ASGIApp, log: AccessLog, trusted: Networks, *, secure: bool) -> None:
-        self._inside, self._log, self._trusted = inside, log, trusted
+    def __init__(self, inside: ASGIApp, log: AccessLog, trusted: Networks, events: TeamEvents, *, secure: bool) -> None:
+        self._inside, self._log, self._trusted, self.events = inside, log, trusted, events
         self._headers = _HEADERS | (_LASTING if secure else {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import resource
+import socket
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault, UsageFault
 from sandscore.base.terminal_text import one_line
+from sandscore.intake.live_events import TeamEvents
 from sandscore.intake.live_queue import QueueSide
 from sandscore.intake.login_throttle import LOOPBACK, networks
 from sandscore.intake.team_erasure import replay_erasures
@@ -60,6 +62,18 @@ class PunctualProtocol(H11Protocol):
             self.transport.close()
 
 
+class PromptServer(uvicorn.Server):
+    """A server that, told to stop, ends the streams of open pages first: nobody else would, and it waits for all."""
+
+    def __init__(self, config: uvicorn.Config, events: TeamEvents) -> None:
+        super().__init__(config)
+        self._events = events
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._events.close()
+        await super().shutdown(sockets)
+
+
 def serve(root: Path, listen: str, public_url: str | None, proxies: Sequence[str]) -> None:
     """Until it is told to stop."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -82,9 +96,10 @@ def server_of(root: Path, listen: str, public_url: str | None, proxies: Sequence
     QueueSide(root).close()
     if forgotten := replay_erasures(open_workspace(root)):
         warn(f"{forgotten} teams that were erased had come back with a backup, and are erased again")
-    return uvicorn.Server(
+    door = application(root, trusted, secure=secure)
+    return PromptServer(
         uvicorn.Config(
-            application(root, trusted, secure=secure),
+            door,
             host,
             port,
             http=PunctualProtocol,
@@ -98,7 +113,8 @@ def server_of(root: Path, listen: str, public_url: str | None, proxies: Sequence
             h11_max_incomplete_event_size=MOST_HEAD_BYTES,
             timeout_keep_alive=IDLE_SECONDS,
             timeout_graceful_shutdown=STOP_SECONDS,
-        )
+        ),
+        door.events,
     )
 
 

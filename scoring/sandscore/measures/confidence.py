@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from sandscore.annotations.columns import distinct
 from sandscore.annotations.kernel.kernel_library import (
     AREA_BITS,
-    ConfidenceCurve,
+    CurveRooms,
     ConfidenceLevels,
     address,
     kernel,
@@ -250,7 +250,7 @@ def _kernel_curve(runs: list[Levels], gold: int) -> WeighedConfidence | None:
         return None
     step = -(-len(run) // LISTED)
     rooms = [room_for(len(run) // step + 2, "d") for _ in range(3)]
-    curve = ConfidenceCurve(*map(address, rooms), gold=gold, step=step)
+    curve = CurveRooms(*map(address, rooms), gold=gold, step=step)
     held = {name: address(column) for name, column in run.held.items()}
     if not library.walk_levels(byref(ConfidenceLevels(**held, levels=len(run))), byref(curve)):
         return None

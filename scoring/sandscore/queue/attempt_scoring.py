@@ -32,6 +32,7 @@ from sandscore.queue.attempt_files import COPIES, PREDICTIONS, PROBLEMS, RUN, ca
 from sandscore.queue.cell.cell_need import require_cell
 from sandscore.queue.cell.reading_cell import ReadingCells
 from sandscore.queue.children.child_messages import TOO_COSTLY, Blame, FaultAnswer, ScoreAnswer, SubmissionScoreRequest
+from sandscore.queue.kept_counts import kept_content
 from sandscore.queue.phase_groups import copies_in, slices_in, why_unscored
 from sandscore.queue.queue_layout import OWNER_FILE, OWNER_FOLDER
 from sandscore.queue.shared_data import content_sha256, phases_sharing
@@ -44,7 +45,6 @@ from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import file_content
 from sandscore.records.released_view import Audience, PackedView
 from sandscore.scoring.card_building import Identity, Question, dumped
-from sandscore.scoring.kept_counts import kept_content
 from sandscore.scoring.scoring_flow import InvalidPredictions, score_beside
 from sandscore.task_table.task import Task
 

@@ -194,6 +194,17 @@ class PublicLog:
         except (OSError, msgspec.MsgspecError):
             return None
 
+    def has_receipt(self, submission: str) -> bool:
+        return (self._folder / _RECEIPTS / _named(submission)).exists()
+
+    @property
+    def receipts_changed(self) -> int:
+        """When one was last written, in nanoseconds of the file system's clock; 0 before the first."""
+        try:
+            return (self._folder / _RECEIPTS).stat().st_mtime_ns
+        except FileNotFoundError:
+            return 0
+
     def follow(self, handed_in: Iterable[HandedIn]) -> dict[str, int]:
         """Lines for all that have none, in this order; the position of each, by submission."""
         with self._alone(), told(self._folder):

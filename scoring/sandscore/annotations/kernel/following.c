@@ -153,7 +153,7 @@ static int32_t add_exactly(int64_t *sum, double number)
     return 1;
 }
 
-int32_t walk_levels(const ConfidenceLevels *levels, ConfidenceCurve *curve)
+int32_t walk_levels(const ConfidenceLevels *levels, CurveRooms *curve)
 {
     int64_t tp = 0, seen = 0, last = levels->levels - 1;
     curve->rows = curve->best_right = curve->area[0] = curve->area[1] = curve->area[2] = 0;

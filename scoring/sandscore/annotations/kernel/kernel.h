@@ -180,7 +180,7 @@ typedef struct {
     int64_t gold, step, rows, best_right, best_total;
     double best;
     int64_t area[3];
-} ConfidenceCurve;
+} CurveRooms;
 
 /* Where PCG64 is in its stream: 128 bits of state, and what it steps by. */
 typedef struct {
@@ -292,7 +292,7 @@ EXPORTED int64_t find_runs(const int32_t *note, const int32_t *words, int64_t ro
 /* Of what was counted, unless something was ``unsure``; ``spare`` has room for the odd ones, which change places. */
 EXPORTED void list_levels(const Counting *counting, uint64_t *spare, ConfidenceLevels *levels);
 /* 0: the area has smaller bits. */
-EXPORTED int32_t walk_levels(const ConfidenceLevels *levels, ConfidenceCurve *curve);
+EXPORTED int32_t walk_levels(const ConfidenceLevels *levels, CurveRooms *curve);
 EXPORTED void draw_numbers(DrawStream *stream, int64_t count, uint64_t *numbers);
 /* Row after row, how often each unit of each stratum is drawn: into ``single`` or, where that is NULL, into ``wide``. */
 EXPORTED void draw_weights(DrawStream *stream, const int64_t *sizes, int64_t strata, int64_t resamples, float *single,

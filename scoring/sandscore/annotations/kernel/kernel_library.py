@@ -198,7 +198,7 @@ class ConfidenceLevels(Structure):
     _fields_ = (*((name, c_void_p) for name in ("confidence", "predictions", "right")), ("levels", c_int64))
 
 
-class ConfidenceCurve(Structure):
+class CurveRooms(Structure):
     """Precision and recall at some confidences, the area under all of it in three numbers, and where F1 is best."""
 
     _fields_ = (
@@ -294,7 +294,7 @@ class TabCounting(Structure):
 _STRUCTURES: tuple[type[Structure], ...] = (
     *(Spellings, KernelForm, Rows, Notes, NameTable, NoteRows),
     *(NoteRuns, RunRooms, AskedMeasure, CountedMention, Key, LabelSums, OpenRow, OpenGroups, Uncovered, Counting),
-    *(ConfidenceLevels, ConfidenceCurve, DrawStream),
+    *(ConfidenceLevels, CurveRooms, DrawStream),
     *(TabName, TabText, TabAnnotator, TabMention, TabEntity, TabMasked, TabMask, TabCorpus, TabShare, TabCounting),
 )
 _NUMBERS = (
@@ -323,7 +323,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sum_counts": (None, (c_void_p, c_int64, c_void_p)),
     "find_runs": (c_int64, (c_void_p, c_void_p, c_int64, POINTER(RunRooms))),
     "list_levels": (None, (POINTER(Counting), c_void_p, POINTER(ConfidenceLevels))),
-    "walk_levels": (c_int32, (POINTER(ConfidenceLevels), POINTER(ConfidenceCurve))),
+    "walk_levels": (c_int32, (POINTER(ConfidenceLevels), POINTER(CurveRooms))),
     "draw_numbers": (None, (POINTER(DrawStream), c_int64, c_void_p)),
     "draw_weights": (None, (POINTER(DrawStream), c_void_p, c_int64, c_int64, c_void_p, c_void_p)),
     "draw_sums": (

@@ -33,9 +33,9 @@
     X(ConfidenceLevels, confidence) X(ConfidenceLevels, predictions) X(ConfidenceLevels, right) \
     X(ConfidenceLevels, levels)
 #define CURVE_FIELDS(X) \
-    X(ConfidenceCurve, confidence) X(ConfidenceCurve, precision) X(ConfidenceCurve, recall) X(ConfidenceCurve, gold) \
-    X(ConfidenceCurve, step) X(ConfidenceCurve, rows) X(ConfidenceCurve, best_right) X(ConfidenceCurve, best_total) \
-    X(ConfidenceCurve, best) X(ConfidenceCurve, area)
+    X(CurveRooms, confidence) X(CurveRooms, precision) X(CurveRooms, recall) X(CurveRooms, gold) \
+    X(CurveRooms, step) X(CurveRooms, rows) X(CurveRooms, best_right) X(CurveRooms, best_total) \
+    X(CurveRooms, best) X(CurveRooms, area)
 #define MEASURE_FIELDS(X) \
     X(AskedMeasure, kind) X(AskedMeasure, tolerance) X(AskedMeasure, value) X(AskedMeasure, per_note) \
     X(AskedMeasure, right)
@@ -112,7 +112,7 @@ const int32_t layout[] = {
     SIZE(Uncovered) UNCOVERED_FIELDS(OFFSET)
     SIZE(Counting) COUNTING_FIELDS(OFFSET)
     SIZE(ConfidenceLevels) LEVELS_FIELDS(OFFSET)
-    SIZE(ConfidenceCurve) CURVE_FIELDS(OFFSET)
+    SIZE(CurveRooms) CURVE_FIELDS(OFFSET)
     SIZE(DrawStream) STREAM_FIELDS(OFFSET)
     SIZE(TabName) TAB_NAME_FIELDS(OFFSET)
     SIZE(TabText) TAB_TEXT_FIELDS(OFFSET)

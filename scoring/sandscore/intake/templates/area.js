@@ -10,15 +10,40 @@
       if (!Number.isNaN(moment.getTime())) time.title = `${local(moment)} by your clock`;
     }
   };
+  const pause = (seconds) => new Promise((resolve) => { setTimeout(resolve, 1000 * seconds); });
+  // What is shown and what the server last said, each as one word; the page is fetched until they are the same.
+  let shown = "", said = "", over = false, following = false;
   const renew = async () => {
-    const answer = await fetch(location.href, { credentials: "same-origin", cache: "no-store" });
-    if (!answer.ok) return;
+    const answer = await fetch(location.href, { credentials: "same-origin", cache: "no-store", signal: AbortSignal.timeout(30000) });
+    over = answer.redirected; // to the log in: the session is over
+    if (over || !answer.ok) return;
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const id of ["live", "live-list"]) {
       const now = document.getElementById(id);
       const then = fresh.getElementById(id);
       if (now && then && now.innerHTML !== then.innerHTML) { now.replaceChildren(...then.childNodes); addLocal(now); }
     }
+    shown = fresh.querySelector("[data-live]").dataset.state;
+  };
+  const follow = async () => {
+    if (following) return;
+    following = true;
+    while (!over && shown !== said) {
+      await renew().catch(() => {});
+      if (shown !== said) await pause(1);
+    }
+    following = false;
+  };
+  const listen = (address) => {
+    const events = new EventSource(address);
+    events.addEventListener("message", (event) => { said = event.data; follow(); });
+    events.addEventListener("error", async () => {
+      shown = "";
+      if (events.readyState !== EventSource.CLOSED) return; // the browser itself tries again
+      await pause(5);
+      await renew().catch(() => {});
+      if (!over) listen(address);
+    });
   };
   document.addEventListener("DOMContentLoaded", () => {
     addLocal(document);
@@ -28,8 +53,7 @@
     }
     const main = document.querySelector("[data-live]");
     if (!main) return;
-    const events = new EventSource(main.dataset.live);
-    events.addEventListener("message", renew);
-    events.addEventListener("open", renew);
+    shown = said = main.dataset.state;
+    listen(main.dataset.live);
   });
 })();

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sandscore.annotations.columns import Columns
 from sandscore.annotations.data_set import DataSet
-from sandscore.annotations.input_files import Inputs, load_files
+from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.annotations.label_codes import LabelCodes
 from sandscore.base.whole_files import Drafts
 from sandscore.queue.attempt_scoring import Scorer
@@ -29,9 +29,9 @@ from sandscore.queue.children.child_messages import (
     ScorerRequest,
     SubmissionScoreRequest,
 )
+from sandscore.queue.kept_counts import recounted
 from sandscore.queue.workspace import Workspace, asked_workspace
 from sandscore.scoring.card_building import signature
-from sandscore.scoring.kept_counts import KeptCounts, kept_counts, recounted
 from sandscore.task_table.task import Task
 
 Place = tuple[str, int, int, str | None]
@@ -87,30 +87,25 @@ def recounted_answer(workspace: Workspace, scorer: Scorer, job: RecountRequest) 
     found: dict[str, RecountedSubmission] = {}
     if now.faulty("gold", "notes"):
         return RecountAnswer(found)
-    by_gold: dict[str, dict[str, KeptCounts]] = {}
-    for name in job.submissions:
-        if (kept := kept_counts(workspace.counts(name), question, notes)) is not None:
-            by_gold.setdefault(kept.head.gold, {})[name] = kept
-    for gold, group in by_gold.items():
-        before, copy = now, workspace.gold_seen / f"{task.id}.{gold[:12]}.json"
-        if gold != now.sha256["gold"]:
-            if not copy.exists():
-                continue
-            before = load_files(task, Inputs(gold=copy, notes=workspace.notes(phase)))
-        counted = recounted(question, before, now, [*group.values()])
-        if counted is not None and before.sha256["gold"] == gold:
-            rows = zip(group.items(), counted.totals.tolist(), counted.now.tolist(), strict=True)
-            for (name, kept), totals, changed in rows:
-                measures, sha256 = (
-                    kept.head.measures,
-                    {"gold": now.sha256["gold"], "predictions": kept.head.predictions},
-                )
-                changes = zip(counted.notes, changed, strict=True)
-                found[name] = RecountedSubmission(
-                    signature(task, "challenge", sha256, question.hipaa if task.hipaa else None),
-                    dict(zip(measures, map(tuple, totals), strict=True)),
-                    {now.dataset.ids[at]: dict(zip(measures, map(tuple, of), strict=True)) for at, of in changes},
-                )
+
+    def gold_of(sha256: str) -> Loaded | None:
+        if sha256 == now.sha256["gold"]:
+            return now
+        copy = workspace.gold_seen / f"{task.id}.{sha256[:12]}.json"
+        before = load_files(task, Inputs(gold=copy, notes=workspace.notes(phase))) if copy.exists() else None
+        return before if before is not None and before.sha256["gold"] == sha256 else None
+
+    kept = {name: workspace.counts(name) for name in job.submissions}
+    hipaa = question.hipaa if task.hipaa else None
+    for counted in recounted(question, notes, now, kept, gold_of):
+        rows = zip(counted.predictions.items(), counted.totals.tolist(), counted.now.tolist(), strict=True)
+        for (name, predictions), totals, changed in rows:
+            changes = zip(counted.notes, changed, strict=True)
+            found[name] = RecountedSubmission(
+                signature(task, "challenge", {"gold": now.sha256["gold"], "predictions": predictions}, hipaa),
+                dict(zip(counted.measures, map(tuple, totals), strict=True)),
+                {now.dataset.ids[at]: dict(zip(counted.measures, map(tuple, of), strict=True)) for at, of in changes},
+            )
     return RecountAnswer(found)
 
 

@@ -57,8 +57,7 @@ class SqliteDoor:
 
     def changes(self) -> tuple[int, ...]:
         path = self._database.path
-        found = (path, path.with_name(f"{path.name}-wal"))
-        return tuple(number for one in found if one.exists() for number in (one.stat().st_mtime_ns, one.stat().st_size))
+        return (*_marks(path), *_marks(path.with_name(f"{path.name}-wal")))
 
     def refused_before(self, moment: str) -> set[str]:
         with self._database.reading() as connection:
@@ -112,3 +111,12 @@ class SqliteDoor:
             )
             rename_in_ledger(connection, team, pseudonym)
         self._database.compact()
+
+
+def _marks(path: Path) -> tuple[int, ...]:
+    """When it was written, and its size; none where it is not there, as the file written ahead may not be."""
+    try:
+        seen = path.stat()
+    except FileNotFoundError:
+        return ()
+    return (seen.st_mtime_ns, seen.st_size)
