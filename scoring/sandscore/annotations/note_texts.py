@@ -93,7 +93,7 @@ class NoteTexts(Sequence[str]):
         return cls(texts, sizes, chars, marks, spooled=len(texts) > SPILL)
 
     @property
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> "dict[str, NDArray[Any]]":
         """All that texts are made of."""
         laid = self._laid
         return {"texts": laid.texts, "text_sizes": np.diff(laid.begin), "chars": laid.chars, "marks": laid.marks}

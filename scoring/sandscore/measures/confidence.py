@@ -11,8 +11,8 @@ from msgspec import Struct, field
 from sandscore.annotations.columns import distinct
 from sandscore.annotations.kernel.kernel_library import (
     AREA_BITS,
-    CurveRooms,
     ConfidenceLevels,
+    CurveRooms,
     address,
     kernel,
 )
@@ -244,9 +244,9 @@ def confidence_curve(ledgers: list[ConfidenceLedger], gold: int) -> WeighedConfi
 
 
 def _kernel_curve(runs: list[Levels], gold: int) -> WeighedConfidence | None:
-    """The same by the kernel, where all levels are in memory."""
+    """The same by the kernel, which takes what it has counted in one go."""
     library, run = kernel(), runs[0]
-    if library is None or len(runs) > 1:
+    if library is None or len(runs) > 1 or not isinstance(run.held["confidence"], memoryview):
         return None
     step = -(-len(run) // LISTED)
     rooms = [room_for(len(run) // step + 2, "d") for _ in range(3)]
