@@ -72,7 +72,7 @@ class _LaidOut(HeldArrays):
     begin: Ints
     chars: Ints
     first_mark: Ints
-    marks: Values
+    marks: "NDArray[Any]"
 
 
 class NoteTexts(Sequence[str]):
