@@ -610,6 +610,5 @@ def test_notes_by_the_kernel() -> None:
 
 def test_what_is_made_stays_as_it_is() -> None:
     assert changeable("annotations") == {
-        "ClosedNote", "DataSet", "FileSpots", "JudgedRecord", "NoteRecord",
-        "WrittenRecord", "_AnyArray", "_Reader", "_Resource", "_Source",
+        "ClosedNote", "DataSet", "JudgedRecord", "NoteRecord", "_AnyArray", "_Reader", "_Resource", "_Source",
     }  # fmt: skip

@@ -11,6 +11,7 @@ from cli.running import sandscore
 
 import sandscore as ss
 from sandscore.base.errors import MissingFile, OrganiserFault, UsageFault
+from sandscore.records.carried_run import CarriedRun
 from sandscore.records.run_record import Outcome, RunLimits, RunRecord
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,9 +91,12 @@ def test_every_form_of_a_run_is_the_same_on_the_card(tmp_path: Path) -> None:
     forms: list[Any] = [run, run.record, run.record.model_dump(mode="json"), written, str(tmp_path)]
     cards = {ss.score("date", **FILES, run=form).card_bytes for form in forms}
     assert len(cards) == 1
-    assert ss.score("date", **FILES, run=run).card.run == run.record.model_dump(mode="json")
+    assert ss.score("date", **FILES, run=run).card.run == CarriedRun.model_validate(run.record.model_dump(mode="json"))
     with pytest.raises(MissingFile):
         ss.score("date", **FILES, run=tmp_path / "none.json")
+    keyed_by_number: Any = {1: "one"}
+    with pytest.raises(UsageFault, match="run is not the record of a run"):
+        ss.score("date", **FILES, run=keyed_by_number)
 
 
 @pytest.mark.parametrize(

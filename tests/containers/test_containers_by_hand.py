@@ -459,6 +459,13 @@ def test_a_fault_is_explained_by_what_the_container_died_of(passing: list[float]
     assert Told(GONE, by_itself=False).explain(fault).outcome is Outcome.INFRASTRUCTURE
 
 
+def test_a_memory_kill_that_the_engine_tells_of_late_is_one() -> None:
+    for by_itself in (True, False):
+        late = Told(KILLED, by_itself=by_itself).verdict(GONE)
+        assert late is not None
+        assert late.outcome is Outcome.OUT_OF_MEMORY
+
+
 def test_what_runs_on_keeps_its_fault_after_a_second(passing: list[float]) -> None:
     fault = RunFault(Outcome.INVALID_OUTPUT, "not JSON")
     assert Told(*[GOING] * 100, GONE).explain(fault) is fault

@@ -22,7 +22,7 @@ IN_MEMORY = {
 }
 KERNELS = {
     "control_groups": "the kernel's switches, which are no files",
-    "podman_sandbox": "the kernel's switches, which are no files",
+    "memory_kills": "the kernel's switches, which are no files",
     "sandbox_launcher": "a process without the package, in mounts of its own",
 }
 OF_IMAGES = {

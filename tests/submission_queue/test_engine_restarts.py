@@ -18,7 +18,7 @@ from queue_samples import CHALLENGE, RIGHT, hand_in, opened, queue, with_home
 
 from sandscore.containers.engines.docker.docker_engine import docker_client
 from sandscore.containers.engines.docker.docker_row import DockerEngine
-from sandscore.containers.engines.docker.docker_sandbox import ended_by_itself
+from sandscore.containers.engines.docker.docker_sandbox import ended_by_itself, told_of_end
 from sandscore.containers.engines.docker.image_store import build_image
 from sandscore.containers.engines.engine_protocol import RUN
 from sandscore.containers.hostile.hostile_images import hostile_images
@@ -109,6 +109,6 @@ def test_who_kills_a_container_is_told_from_its_own_end(client: "DockerClient", 
         container.wait()
         container.reload()
         assert container.attrs["State"]["ExitCode"] == 137
-    assert (ended_by_itself(own), ended_by_itself(killed)) == (True, False)
+    assert [ended_by_itself(told_of_end(one)) for one in (own, killed)] == [True, False]
     for container in (own, killed):
         container.remove(force=True, v=True)

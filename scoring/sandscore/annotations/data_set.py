@@ -1,6 +1,7 @@
 """The notes a challenge is about, numbered, and how the files that speak of them are joined."""
 
 from ctypes import CDLL, byref
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -100,6 +101,11 @@ class Readings(Struct, frozen=True):
 
     notes: DataSet
     note: Ints
+
+    def by_note(self, whole: Any, general: Any, leaks: Any) -> tuple[Any, Any, Any]:
+        """Counts of readings as those of their notes: of measures in columns, of documents, and what is asked of
+        leaks."""
+        raise NotImplementedError
 
 
 class NoteNames:

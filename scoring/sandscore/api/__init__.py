@@ -66,10 +66,10 @@ if TYPE_CHECKING:
     from sandscore.ranking.challenge_reading import read_own_tasks as read_own_tasks
     from sandscore.ranking.challenge_reading import read_task_file as read_task_file
     from sandscore.ranking.power_planning import PowerPlan as PowerPlan
-    from sandscore.ranking.verification import Verified as Verified
     from sandscore.scoring.scoring_flow import InvalidPredictions as InvalidPredictions
     from sandscore.site.site_folder import Written as Written
     from sandscore.task_table.task import Task as Task
+    from sandscore.verification.board_verification import Verified as Verified
 
 _HOMES = {
     "sandscore.annotations.input_files": ("ReadingWatch",),
@@ -100,7 +100,7 @@ _HOMES = {
     "sandscore.formats.foreign_input": ("ForeignReading",),
     "sandscore.ranking.challenge_reading": ("read_own_tasks", "read_task_file"),
     "sandscore.ranking.power_planning": ("PowerPlan",),
-    "sandscore.ranking.verification": ("Verified",),
+    "sandscore.verification.board_verification": ("Verified",),
     "sandscore.scoring.scoring_flow": ("InvalidPredictions",),
     "sandscore.site.site_folder": ("Written",),
     "sandscore.task_table.task": ("Task",),
@@ -124,7 +124,10 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    value: object = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    from sandscore.base.removable_rooms import REMOVABLE
+
+    with REMOVABLE:
+        value: object = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value
 

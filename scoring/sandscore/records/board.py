@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from sandscore.records.annotator_agreement import HumanCeiling
+from sandscore.records.carried_run import CarriedRun
 from sandscore.records.challenge import CardRule, FeedbackMode, GoldHeldBy, Name, NotesHeldBy, RankingRules, SeedRule
 from sandscore.records.formula import RATIO, Direction
 from sandscore.records.group_scores import PairedScore, WorstSlice
@@ -18,6 +19,10 @@ Place = Annotated[int, Field(ge=1)]
 Adjustment = Literal["stepdown", "holm"]
 Root = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Twelve = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
+FIRST_RULES = {"tie_rule": "holm", "interval": "percentile", "seed_rule": "names"}
+"""What a board means whose ``config`` does not name these rules."""
+SINCE = "seed_rule"
+"""The newest of these rules: a board whose ``config`` does not name it is of the first kind."""
 
 
 class BoardRules(RankingRules):
@@ -209,7 +214,7 @@ class Row(StrictRecord):
     p_vs_leader: Ratio | None
     p_first: Ratio | None
     created: str | None
-    run: dict[str, object] | None
+    run: CarriedRun | None
     signature: str | None
     card: CardReference | None
     sites: dict[str, Site] = Field(default_factory=dict)

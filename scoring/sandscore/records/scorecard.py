@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializerFunctionWrapHandler, WrapSerializer
 
 from sandscore.records.annotator_agreement import AnnotatorAgreement
+from sandscore.records.carried_run import CarriedRun
 from sandscore.records.counts import Counts, counts_of
 from sandscore.records.formula import RATIO, Direction
 from sandscore.records.group_scores import PerturbedScores, SliceTable
@@ -266,7 +267,7 @@ class Scorecard(_Record):
         exclude_if=lambda agreement: agreement is None,
         description="Where gold is that of several annotators: how well they agree. All counts are sums over them.",
     )
-    run: dict[str, Any] | None = None
+    run: CarriedRun | None = None
     problems: dict[str, int] = Field(default_factory=dict)
     details: dict[str, Any] = Field(default_factory=dict)
     warnings: list[str] = Field(default_factory=list)

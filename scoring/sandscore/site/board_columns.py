@@ -1,12 +1,12 @@
 """The columns of the board's table: what stands in a cell, and what it is sorted by."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from msgspec import Struct
 
 from sandscore.base.terminal_text import UNDEFINED
 from sandscore.records.board import AnyMeasure, Board, RatioMeasure, Row
+from sandscore.records.carried_run import RunCost
 from sandscore.site import page_text
 from sandscore.site.board_sentences import BoardSentences
 from sandscore.site.plain_names import plain_measure
@@ -43,17 +43,9 @@ def columns_of(said: BoardSentences) -> list[Column]:
     return [column for column in wanted if any(column.cell(row).text != UNDEFINED for row in board.rows)]
 
 
-def cost_of(row: Row) -> Mapping[str, float | None]:
-    """Seconds and bytes of the run behind a row, as far as it says."""
-    run: Mapping[str, Any] = row.run or {}
-    times = run.get("seconds")
-    total = times.get("total") if isinstance(times, dict) else None
-    given = {"seconds": total, "cpu": run.get("cpu_seconds"), "memory": run.get("peak_memory_bytes")}
-    return {name: _number(value) for name, value in given.items()}
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+def cost_of(row: Row) -> RunCost:
+    """Of the run behind a row, as far as it says."""
+    return RunCost() if row.run is None else row.run.cost
 
 
 def _headline(said: BoardSentences) -> list[Column]:
@@ -211,10 +203,10 @@ def _first(row: Row) -> Cell:
 
 
 def _seconds(row: Row) -> Cell:
-    value = cost_of(row)["seconds"]
+    value = cost_of(row).seconds
     return Cell(page_text.seconds(value), None if value is None else f"{value:g}")
 
 
 def _memory(row: Row) -> Cell:
-    value = cost_of(row)["memory"]
+    value = cost_of(row).memory_bytes
     return Cell(page_text.memory(value), None if value is None else f"{value:g}")

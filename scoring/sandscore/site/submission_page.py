@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from sandscore.records.board import Pair, Row
+from sandscore.records.carried_run import RunCost
 from sandscore.records.counts import Counts
 from sandscore.site.board_columns import cost_of
 from sandscore.site.board_files import CardFacts, ShownCard
@@ -109,7 +110,7 @@ class SubmissionView(Struct, frozen=True):
     line: Line
     comparisons: Sequence[NeighbourComparison]
     details: Sequence[Detail]
-    cost: Mapping[str, float | None]
+    cost: RunCost
 
 
 def submission_view(

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from sandscore.base.errors import OrganiserFault
 from sandscore.containers.engines.engine_protocol import EXPIRES, OWNER, abandoned
+from sandscore.containers.engines.memory_kills import any_counted
 from sandscore.containers.engines.sandbox import Usage
 from sandscore.records.run_record import RunLimits
 
@@ -125,8 +126,7 @@ class ControlGroup:
     def killed_for_memory(self) -> bool:
         """Whether any process in it was."""
         name = "memory.oom_control" if self._root.version == 1 else "memory.events"
-        found = dict(line.split()[:2] for line in self._read("memory", name).splitlines())
-        return found.get("oom_kill", "0") != "0"
+        return any_counted(self._read("memory", name))
 
     @property
     def usage(self) -> Usage:

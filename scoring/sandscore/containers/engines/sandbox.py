@@ -95,11 +95,14 @@ class Sandbox(ABC):
         """What a state says about the run; None while all is well."""
         if (excess := self._excess(state)) is not None:
             return excess
-        if not state.running and not self.ended_by_itself():
+        if state.running:
+            return None
+        own = self.ended_by_itself()
+        if (excess := self._excess(self.state())) is not None:  # an engine may have heard of a memory kill meanwhile
+            return excess
+        if not own:
             return RunFault(Outcome.INFRASTRUCTURE, "the engine ended the container")
-        if not state.running:
-            return RunFault(Outcome.CRASHED, f"the container ended by itself with exit code {state.exit_code}")
-        return None
+        return RunFault(Outcome.CRASHED, f"the container ended by itself with exit code {state.exit_code}")
 
     def _excess(self, state: State) -> RunFault | None:
         """A memory kill of any process inside counts, whatever the exit code says."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sandscore.containers.engines.docker.container_limits import container_arguments
 from sandscore.containers.engines.docker.docker_engine import asking, started
+from sandscore.containers.engines.memory_kills import MemoryKills, memory_group
 from sandscore.containers.engines.sandbox import Sandbox, State, Usage
 from sandscore.containers.log_watch import LogWatch
 from sandscore.records.run_record import ImageFacts, Outcome, RunFault, RunLimits
@@ -18,20 +19,28 @@ if TYPE_CHECKING:
 
 _LATE_SECONDS = 0.3
 """How long after a container's end the engine may still be writing down what it had to do with it."""
+_BUSY_SECONDS = 3.0
+"""How long after it a busy engine may be writing down the end itself."""
 
 
-def ended_by_itself(container: "Container") -> bool:
-    """Whether the engine saw the container die and had no hand in it.
+def told_of_end(container: "Container") -> set[str]:
+    """What the engine saw happen to a container that has ended: ``die``, ``kill``, ``oom``.
 
     An engine that stops, or finds a container that an engine before it left running, kills what is on it: exit code
     137, as if the participant's program had done it. What an engine remembers ends with it.
     """
-    when = {"since": "0", "until": f"{_ended_at(container.attrs['State']) + _LATE_SECONDS:.9f}"}
-    chosen = {"container": container.id, "event": ["die", "kill"]}
+    ended = _ended_at(container.attrs["State"])
+    latest = ended + _LATE_SECONDS
+    when = {"since": "0", "until": f"{max(latest, min(time.time(), ended + _BUSY_SECONDS)):.9f}"}
+    chosen = {"container": container.id, "event": ["die", "kill", "oom"]}
     with asking("telling how the container ended"):
-        events = container.client.api.events(**when, filters=chosen, decode=True)
-        seen = {str(event["Action"]) for event in events}
-    return seen == {"die"}
+        events = list(container.client.api.events(**when, filters=chosen, decode=True))
+    return {str(one["Action"]) for one in events if one["Action"] != "kill" or one["timeNano"] <= latest * 1e9}
+
+
+def ended_by_itself(told: Collection[str]) -> bool:
+    """Whether the engine saw the container die and had no hand in it."""
+    return "die" in told and "kill" not in told
 
 
 def _ended_at(state: Mapping[str, Any]) -> float:
@@ -60,25 +69,40 @@ class DockerSandbox(Sandbox):
     def __init__(self, container: "Container", limits: RunLimits, log: LogWatch) -> None:
         super().__init__(limits, log)
         self.container = container
+        self._kills: MemoryKills | None = None
+        self._killed_at_end = False
 
     def start(self) -> None:
         begun = time.monotonic()
         with asking("starting the container", theirs="the image cannot be started"):
             started(self.container, attach=self._attach)
         self.start_seconds = time.monotonic() - begun
+        if self._kills is None:
+            self.hear_of_kills()
 
     def _attach(self) -> None:
         with asking("attaching to the container"):
             stream = Attached(self.container)
         self.log.follow(stream, self.limits.log_bytes, self.kill)
 
+    def hear_of_kills(self) -> None:
+        """From the kernel; not where the container cannot be seen from here: then the engine's own word has to do."""
+        self._reload()
+        with suppress(OSError):
+            if (group := memory_group(self.container.attrs["State"]["Pid"], self.container.id)) is not None:
+                self._kills = MemoryKills(group)
+
     def state(self) -> State:
-        with asking("telling the container's state"):
-            self.container.reload()
+        self._reload()
         now: dict[str, Any] = self.container.attrs["State"]
         running = bool(now["Running"]) and now.get("Status") != "created"
         self.exit_code = None if running else now["ExitCode"]
-        return State(running, bool(now["OOMKilled"]), self.exit_code)
+        heard = self._killed_at_end or (self._kills is not None and self._kills.seen)
+        return State(running, heard or bool(now["OOMKilled"]), self.exit_code)
+
+    def _reload(self) -> None:
+        with asking("telling the container's state"):
+            self.container.reload()
 
     def attributes(self) -> dict[str, Any]:
         """All the engine knows of the running container; raises what ended it."""
@@ -104,7 +128,15 @@ class DockerSandbox(Sandbox):
             self.container.kill()
 
     def ended_by_itself(self) -> bool:
-        return ended_by_itself(self.container)
+        told = told_of_end(self.container)
+        self._killed_at_end |= "oom" in told
+        return ended_by_itself(told)
+
+    def close(self) -> None:
+        """Nothing more is heard of it."""
+        if self._kills is not None:
+            self._kills.close()
+        self.log.close()
 
 
 @contextmanager
@@ -129,7 +161,7 @@ def sandbox(
         box.kill()
         with suppress(RunFault), asking("removing the container"):  # else found by its label at the next start
             container.remove(force=True, v=True)
-        box.log.close()
+        box.close()
 
 
 def _require_covered(found: list[dict[str, Any]], ours: Collection[str]) -> None:

@@ -7,24 +7,19 @@ with the options we give.
 
 import datetime
 import json
-import os
 import resource
 import secrets
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
 from sandscore.base.errors import OrganiserFault
 from sandscore.containers.engines.docker.container_limits import scratch_folders
 from sandscore.containers.engines.docker.docker_engine import asking
 from sandscore.containers.engines.docker.docker_sandbox import DockerSandbox
 from sandscore.containers.engines.engine_protocol import RUN, Mounts
-from sandscore.containers.engines.sandbox import State
 from sandscore.containers.log_watch import LogWatch
 from sandscore.records.run_record import ImageFacts, RunFault, RunLimits
 
@@ -134,41 +129,13 @@ def memory_volume(client: "DockerClient", name: str, size: int, options: str, ma
         return client.volumes.create(name, driver="local", driver_opts=settings, labels=marks)
 
 
-class MemoryKills:
-    """Memory kills in a control group of version 1, which conmon misses there: the kernel tells of each as it happens.
-
-    It tells of the group's removal in the same way; hence one that is heard of while the group is there is a kill.
-    """
-
-    def __init__(self, group: Path) -> None:
-        self.seen = False
-        self._group = group
-        self._told = os.eventfd(0, os.EFD_CLOEXEC)
-        with (group / "memory.oom_control").open("rb") as control:
-            (group / "cgroup.event_control").write_text(f"{self._told} {control.fileno()}", encoding="ascii")
-        threading.Thread(target=self._listen, daemon=True).start()
-
-    def _listen(self) -> None:
-        os.eventfd_read(self._told)
-        self.seen = self._group.exists()
-        while self._group.exists():  # told of the removal too, or the kernel would tell a descriptor of somebody else's
-            os.eventfd_read(self._told)
-        os.close(self._told)
-
-
 class PodmanSandbox(DockerSandbox):
     """A container of Podman's."""
-
-    _kills: MemoryKills | None = None
 
     def _attach(self) -> None:
         """Makes its processes too; they wait for the start."""
         super()._attach()
-        with asking("telling the container's state"):
-            self.container.reload()
-        with suppress(OSError):  # not where it can be seen from here: then Podman's own word has to do
-            if (group := _memory_group(self.container.attrs["State"]["Pid"])) is not None:
-                self._kills = MemoryKills(group)
+        self.hear_of_kills()
 
     def kill(self) -> None:
         """In Podman's own words; asked in Docker's, it looks for the end every quarter of a second.
@@ -178,10 +145,6 @@ class PodmanSandbox(DockerSandbox):
         api, name = self.container.client.api, self.container.id
         with suppress(RunFault), asking("killing the container"):  # refused where it has ended, or is gone
             api.post(f"{api.base_url}{_CONTAINERS}/{name}/kill", params={"signal": "KILL"}, timeout=api.timeout)
-
-    def state(self) -> State:
-        told = super().state()
-        return replace(told, out_of_memory=True) if self._kills is not None and self._kills.seen else told
 
     def ended_by_itself(self) -> bool:
         """Whether nobody killed or stopped it, by what Podman has written down until shortly after its end."""
@@ -204,15 +167,6 @@ def nanoseconds(moment: str) -> int:
     return int(whole.timestamp() * 1e9) if whole.year > 1 else time.time_ns()
 
 
-def _memory_group(number: int) -> Path | None:
-    """The control group of version 1 that limits the memory of a process; None where there is none to be seen."""
-    for line in Path(f"/proc/{number}/cgroup").read_text(encoding="ascii").splitlines() if number else ():
-        _, controllers, path = line.split(":", 2)
-        if controllers == "memory":
-            return Path("/sys/fs/cgroup/memory") / path.lstrip("/")
-    return None
-
-
 @contextmanager
 def sandbox(
     client: "DockerClient",
@@ -230,7 +184,7 @@ def sandbox(
         container = created(client, spec, theirs="no container can be made of the image")
         stack.callback(_remove, container, v=True)
         box = PodmanSandbox(container, limits, log)
-        stack.callback(log.close)
+        stack.callback(box.close)
         stack.callback(box.kill)
         box.start()
         yield box
