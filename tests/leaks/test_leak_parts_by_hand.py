@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.base.byte_sources import NamedBytes
 from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.leaks import text_grids
 from sandscore.leaks.grapheme_clusters import clings, cluster_pattern
 from sandscore.leaks.identifier_classes import classes_of, load_class_map, of_several
 from sandscore.measures.hipaa_map import load_hipaa_map
@@ -114,3 +116,20 @@ def test_characters_beyond_latin(texts: list[str], data: st.DataObject) -> None:
         (at, ord(one)) for at in range(first, len(texts)) for one in texts[at] if one >= "\u0300" or one == "\r"
     ]
     assert [*zip(numbers.tolist(), points.tolist(), strict=True)] == expected
+
+
+@pytest.mark.parametrize(
+    ("sizes", "groups"),
+    [
+        ([], []),
+        ([4], [(0, 1)]),
+        ([4, 6, 1], [(0, 2), (2, 3)]),
+        ([4, 7, 3, 20, 1, 9, 1], [(0, 1), (1, 3), (3, 4), (4, 6), (6, 7)]),
+        ([0, 0, 11], [(0, 2), (2, 3)]),
+    ],
+)
+def test_notes_are_looked_at_ten_characters_at_a_time(
+    sizes: list[int], groups: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_grids, "_TOGETHER", 10)
+    assert [*text_grids._groups(np.array(sizes, np.int64))] == groups

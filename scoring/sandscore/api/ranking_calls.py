@@ -26,7 +26,7 @@ from sandscore.records.scorecard import Scorecard
 from sandscore.task_table.task import Task, find_task
 
 if TYPE_CHECKING:
-    from sandscore.ranking.power_planning import Answer, PowerPlan
+    from sandscore.separation.power_planning import Answer, PowerPlan
     from sandscore.verification.board_verification import Verified
 
 PairTests = Callable[[int, int], AbstractContextManager[Callable[[int], object]]]
@@ -214,7 +214,8 @@ def patients_for(
     simulating: Callable[[], Steps] = _unfollowed,
 ) -> PowerAnswer:
     """How many patients, drawn from gold, separate two systems."""
-    from sandscore.ranking.power_planning import patients_needed, sizes_of_patients
+    with REMOVABLE:
+        from sandscore.separation.power_planning import patients_needed, sizes_of_patients
 
     known = find_task(task)
     sizes = sizes_of_patients(known, gold, notes)

@@ -15,6 +15,7 @@ ROOMS = {
     "pooling": "scores over several annotators' gold, and over all tasks",
     "original_scores": "scores by other people's scorers",
     "remedies": "causes of a file's problems, and files mended",
+    "separation": "two cards compared, and patients planned for",
     "slices": "scores by slice, and on perturbed copies",
     "span_measures": "measures of overlap",
     "verification": "boards verified",

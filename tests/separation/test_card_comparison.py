@@ -4,9 +4,9 @@ import pytest
 from ranking_cards import card_content
 
 from sandscore.base.errors import ParticipantFault
-from sandscore.ranking.card_comparison import NoteDifference, card_difference, note_differences
 from sandscore.records.counts import Counts
 from sandscore.records.scorecard import Scorecard
+from sandscore.separation.card_comparison import NoteDifference, card_difference, note_differences
 
 GOOD = Scorecard.model_validate(card_content("good", [(4, 0, 0)] * 30))
 POOR = Scorecard.model_validate(card_content("poor", [(3, 1, 1)] * 29 + [(4, 0, 0)]))

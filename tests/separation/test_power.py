@@ -5,7 +5,8 @@ import pytest
 
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.cli.power import LEAKS as OFFERED
-from sandscore.ranking.power_planning import (
+from sandscore.ranking.stepdown import stepdown
+from sandscore.separation.power_planning import (
     DRAWS,
     LEAKS,
     PowerPlan,
@@ -14,7 +15,6 @@ from sandscore.ranking.power_planning import (
     randomisation_p_of,
     simulated,
 )
-from sandscore.ranking.stepdown import stepdown
 
 SIZES = np.array([3, 5, 0, 8, 2, 6, 4])
 
