@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from span_measures.small_documents import Written, document, matchings, scored, sides, warned
 
 from sandscore.measures.measure import extents
+from sandscore.measures.measure_syntax import Named
 from sandscore.span_measures.iou import IntersectionOverUnion
 
 
@@ -22,6 +23,11 @@ from sandscore.span_measures.iou import IntersectionOverUnion
 def test_the_threshold_itself_is_enough(threshold: float, hits: int) -> None:
     row = scored(IntersectionOverUnion, document([(0, 20)], [(0, 17)]), threshold=threshold)
     assert (row["tp"], row["fp"], row["fn"]) == (hits, 1 - hits, 1 - hits)
+
+
+def test_where_no_note_counts_anything_nothing_is_counted() -> None:
+    row = IntersectionOverUnion.score({}, IntersectionOverUnion.settle(Named("iou")))
+    assert (row["tp"], row["fp"], row["fn"]) == (0, 0, 0)
 
 
 def test_touching_annotations_never_match() -> None:
