@@ -95,9 +95,9 @@ demo: environment  ## the whole flow on the bundled example challenge; without a
 fuzz: environment  ## hostile inputs, the kernel among sanitizers, and a guided search
 	@cd tests && PYTHONPATH=. ../$(PYTHON) -m fuzz.long
 
-soak: environment images podman  ## 500 workers killed, on every home of the queue; all of the hostile set on Podman
+soak: environment images podman  ## 500 workers killed, on every home of the queue; all of the hostile set on Podman and Apptainer's stand-in
 	@$(PYTHON) benchmarks/queue_crashes.py
-	@SANDSCORE_SOAK=1 $(PYTHON) -m pytest -q tests/containers/test_podman_attack.py
+	@SANDSCORE_SOAK=1 $(PYTHON) -m pytest -q tests/containers/test_podman_attack.py tests/containers/test_apptainer.py
 
 guest: environment podman  ## engines on control groups of version 2, in a Linux of their own
 	@$(PYTHON) tools/guest_kernel.py root $(PYTHON) -m pytest -q -p no:cacheprovider tests/containers/test_bubblewrap_attack.py -k test_contained
