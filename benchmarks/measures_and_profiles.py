@@ -30,6 +30,7 @@ from sandscore.base.errors import UsageFault
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.profiles.profile_registry import find_profile
 from sandscore.scoring.card_building import Question, dumped
+from sandscore.original_scores.original_flow import score_files_as
 from sandscore.scoring.scoring_flow import score_files
 from sandscore.task_table.task import TASKS
 kind, name, *folders = sys.argv[1:]
@@ -43,7 +44,7 @@ for folder in folders:  # the first one is small: what is imported is not what i
     gc.collect()
     gc.disable()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
-    card = score_files(question, profile, inputs).card
+    card = (score_files_as(profile, question, inputs) if profile else score_files(question, inputs)).card
     spent = resource.getrusage(resource.RUSAGE_SELF).ru_utime - before
 said = json.dumps(json.loads(dumped(card).replace(sandscore.__version__.encode(), b"")), sort_keys=True)
 print(json.dumps([spent, hashlib.sha256(said.encode()).hexdigest()]))

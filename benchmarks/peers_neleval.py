@@ -13,9 +13,9 @@ from typing import Any
 import corpus
 from beside import Beside, Round, measured, must_agree, original, report, timed
 
+from sandscore.original_scores.profile_cards import decoded
 from sandscore.profiles.neleval import neleval_profile
 from sandscore.profiles.profile import ProfileInput, ProfileResult
-from sandscore.scoring.profile_cards import decoded
 from sandscore.task_table.task import find_task
 
 REQUIRED = 20

@@ -18,11 +18,11 @@ from beside import Beside, Round, measured, must_agree, original, report, timed
 
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.measures.hipaa_map import load_hipaa_map
+from sandscore.original_scores.profile_cards import decoded
 from sandscore.profiles.nlpsandbox import nlpsandbox_profile
 from sandscore.profiles.profile import ProfileInput, ProfileResult
 from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import Question, score
-from sandscore.scoring.profile_cards import decoded
 from sandscore.task_table.task import find_task
 
 REQUIRED = {"profile": 20, "profile on columns": 40, "own measures": 60}

@@ -21,9 +21,9 @@ from typing import Any
 from beside import Beside, Round, measured, must_agree, original, report, timed
 
 from sandscore.base.byte_sources import opened
+from sandscore.original_scores.profile_cards import decoded
 from sandscore.profiles.profile import CompanionFile, OriginalScorer, ProfileInput
 from sandscore.profiles.profile_registry import PROFILES
-from sandscore.scoring.profile_cards import decoded
 from sandscore.task_table.task import find_task
 
 RELEASES = {"tab": ("c5246a2", 50.0), "tab-2022": ("6c2f8da", 50.0)}

@@ -26,10 +26,10 @@ from sandscore.ranking.confidence_intervals import percentile_intervals
 from sandscore.ranking.feedback import grid
 from sandscore.ranking.ladder import LadderState, climb, f1_of, leave_one_out, standard_error
 from sandscore.ranking.pair_tests import ALPHA, PairTests, rank_sets
-from sandscore.ranking.power_planning import PowerPlan, patients_needed, simulated
 from sandscore.ranking.resampling import f1_replicates
 from sandscore.ranking.score_table import ScoreTable
 from sandscore.ranking.stepdown import stepdown
+from sandscore.separation.power_planning import PowerPlan, patients_needed, simulated
 
 Counts = NDArray[np.int64]
 MOST_NOTES = 5

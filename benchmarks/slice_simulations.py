@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sandscore.ranking.simultaneous import GroupInterval, group_intervals
+from sandscore.slices.simultaneous import GroupInterval, group_intervals
 
 PATIENTS, MENTIONS = 118, 20
 SHARES = (0.3, 0.175, 0.175, 0.175, 0.175)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.base.byte_sources import NamedBytes
-from sandscore.measures.identifier_classes import ClassMap
+from sandscore.leaks.identifier_classes import ClassMap
 from sandscore.records.scorecard import RatioScore, Scorecard
 from sandscore.scoring.card_building import Question, score
 from sandscore.task_table.task import find_task

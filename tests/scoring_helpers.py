@@ -9,9 +9,9 @@ from corpora import write
 
 from sandscore.annotations.input_files import UNWATCHED, Inputs, load_files
 from sandscore.measures.hipaa_map import load_hipaa_map
+from sandscore.pooling.several_annotators import score_against_each
 from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import Question, score
-from sandscore.scoring.several_annotators import score_against_each
 from sandscore.task_table.task import Task
 
 

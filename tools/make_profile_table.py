@@ -10,10 +10,10 @@ from pathlib import Path
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base.whole_files import write_file
 from sandscore.measures.hipaa_map import load_hipaa_map
+from sandscore.original_scores.profile_cards import as_the_original_reads, score_as
 from sandscore.profiles.profile_registry import CHALLENGE, find_profile
 from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import Question, score
-from sandscore.scoring.profile_cards import as_the_original_reads, score_as
 from sandscore.task_table.task import find_task
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -41,8 +41,11 @@ def modules_in(package: str) -> Iterator[str]:
 
 
 def rows_of(registry: Registry[Any]) -> dict[str, str]:
-    """A table as it should be, in the order that it has; its rows live beside the class that they extend."""
-    found = found_in(registry.base.__module__.rpartition(".")[0], registry.base)
+    """A table as it should be, in the order that it has: of the package of the class that rows extend, and of the rooms
+    that rows of it live in already."""
+    own = registry.base.__module__.rpartition(".")[0]
+    others = {".".join(target.split(".")[:2]) for target in registry.targets.values() if not target.startswith(own)}
+    found = {name: target for room in (own, *sorted(others)) for name, target in found_in(room, registry.base).items()}
     return {name: found[name] for name in (*(n for n in registry.targets if n in found), *found)}
 
 

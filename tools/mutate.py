@@ -37,10 +37,14 @@ PATIENCE = 300.0
 TESTS_OF = {
     "queue": ["submission_queue"],
     "site": ["board_site"],
+    "original_scores": ["original_scores", "profiles"],
+    "pooling": ["pooling", "leaks/test_leaks_page.py", "leaks/test_leak_parts_by_hand.py"],
+    "span_measures": ["span_measures", "measures/test_matching_by_hand.py"],
     "conformance": ["plugins", "submission_queue/test_home_conformance.py", "containers/test_engine_conformance.py"],
 }
-"""Tests that are not in a folder of the room's name: two of these names are modules of the standard library, and the
-suites of conformance are tested by being handed planted faults."""
+"""Tests that are not in a folder of the room's name, or not all of them: two of these names are modules of the
+standard library, files by hand speak of several rooms, and the suites of conformance are tested by being handed planted
+faults."""
 NOT_ROOMS = frozenset({"conformance"})
 MARKED = "not engine and not browser and not peer"
 _PASSES = (0, 5)

@@ -14,12 +14,20 @@ What is named here is imported when it is first asked for. The rooms of the hous
 - ``records``      what travels and is published: cards, boards, challenges, submissions, problems
 - ``task_table``   what can be annotated: one row a task
 - ``annotations``  files to columns, and everything that is wrong with a file
+- ``remedies``     causes of a file's problems, and the file mended
 - ``formats``      other people's file formats
 - ``measures``     columns to counts and measures
+- ``leaks``        what of gold no mask covers, by note, patient and class of identifier
+- ``span_measures``  measures of overlap, beyond those of the challenge
 - ``profiles``     other people's scorers
 - ``scoring``      files to score cards
+- ``original_scores``  files to score cards, as other people's scorers would have it
+- ``pooling``      several annotators' gold, or all tasks, as one score card
 - ``containers``   container images to predictions
 - ``ranking``      score cards to boards, with uncertainty
+- ``separation``   two cards compared, and how many patients tell two systems apart
+- ``slices``       scores by slice, and on perturbed copies of the notes
+- ``verification`` boards again, from their cards
 - ``disclosure``   what may leave, to whom
 - ``site``         boards to pages
 - ``queue``        submissions to results, unattended

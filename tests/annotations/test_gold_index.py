@@ -31,7 +31,7 @@ FLIPS = 400
 
 
 def card(task: Task, inputs: Inputs, measures: tuple[str, ...] = ()) -> bytes:
-    return dumped(score_files(Question(task, measures, load_hipaa_map(None)), None, inputs).card)
+    return dumped(score_files(Question(task, measures, load_hipaa_map(None)), inputs).card)
 
 
 @pytest.fixture(scope="module")

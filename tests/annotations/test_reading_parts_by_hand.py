@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from struct_values import changeable
 
-from sandscore.annotations import column_builder, columns, note_texts, problem_collector, record_bounds
+from sandscore.annotations import column_builder, columns, note_loader, note_texts, problem_collector, record_bounds
 from sandscore.annotations.column_builder import Gathered
 from sandscore.annotations.columns import Columns, Tokens, distinct, order_of, ranked, small_of
 from sandscore.annotations.data_set import DataSet, NoteNames, WholeNamesNeededError
@@ -610,6 +610,15 @@ def test_notes_by_the_kernel() -> None:
 
 def test_what_is_made_stays_as_it_is() -> None:
     assert changeable("annotations") == {
-        "ClosedNote", "DataSet", "FileSpots", "JudgedRecord", "NoteRecord",
-        "WrittenRecord", "_AnyArray", "_Reader", "_Resource", "_Source",
+        "ClosedNote", "DataSet", "JudgedRecord", "NoteRecord", "_AnyArray", "_Reader", "_Resource", "_Source",
     }  # fmt: skip
+
+
+def test_strings_of_notes_are_counted_as_their_json_has_them() -> None:
+    """Two keys and two values; each more is a key and a value. As many as half of the quotation marks."""
+    written = (
+        b'[{"identifier":"a","text":"b"},{"identifier":"c","text":"d","patientId":"e"},'
+        b'{"identifier":"f","text":"g","patientId":"h","type":"i"}]'
+    )
+    notes = msgspec.json.decode(written, type=list[ClosedNote])
+    assert note_loader._strings(notes) == 4 + 6 + 8 == written.count(b'"') // 2

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from struct_values import changeable
 
 from sandscore.attestation.log_lines import HandedIn, LogLine, Opening, Receipt, opened
 from sandscore.attestation.signed_statement import _plain
@@ -55,3 +56,7 @@ def test_whole_floats_are_integers_as_far_as_every_reader_counts() -> None:
     assert repr(_plain(2.0**53 - 1)) == "9007199254740991"
     assert repr(_plain(2.0**53)) == repr(2.0**53)
     assert repr(_plain(-(2.0**53))) == repr(-(2.0**53))
+
+
+def test_what_is_signed_stays_as_it_is() -> None:
+    assert changeable("attestation") == {"RightEdge"}

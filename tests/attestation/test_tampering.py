@@ -20,7 +20,7 @@ from sandscore.attestation.signing_keys import SignerKey, new_key
 from sandscore.base.errors import ParticipantFault
 from sandscore.cli.main import run
 from sandscore.queue.public_log import PublicLog, receipt_text
-from sandscore.ranking.verification import verify
+from sandscore.verification.board_verification import verify
 
 pytestmark = pytest.mark.slow
 

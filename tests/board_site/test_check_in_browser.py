@@ -23,10 +23,10 @@ from ranking_cards import card_content, drawn_rows
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import read_card
-from sandscore.ranking.verification import verify
 from sandscore.records.board import BoardRules
 from sandscore.scoring.card_building import dumped
 from sandscore.site.publication import publish
+from sandscore.verification.board_verification import verify
 
 pytestmark = pytest.mark.browser
 RULES = BoardRules(resamples=700, randomisations=1999)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sandscore.ranking.verification import verify
 from sandscore.records.run_record import Outcome, RunRecord
+from sandscore.verification.board_verification import verify
 
 ROOT = Path(__file__).resolve().parents[2]
 LEADERBOARD = ROOT / "leaderboard"

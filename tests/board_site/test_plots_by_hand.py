@@ -16,6 +16,8 @@ from ranking_cards import entry
 from sandscore.ranking.board_building import rank
 from sandscore.records.board import Board, Row
 from sandscore.records.scorecard import ErrorKinds
+from sandscore.site import share_kit
+from sandscore.site.lead_strip import lead_strip
 from sandscore.site.plots import (
     confidence_plot,
     error_plot,
@@ -26,7 +28,7 @@ from sandscore.site.plots import (
     plot_library,
     stability_plot,
 )
-from sandscore.site.plots.canvas import NARROW, SMALL, WIDE, Canvas, fitted
+from sandscore.site.plots.canvas import NARROW, SMALL, WIDE, Canvas, fitted, ruled
 from sandscore.site.plots.confidence_plot import Curve, CurvePoint
 from sandscore.site.plots.error_plot import error_profile
 from sandscore.site.plots.heat_map import HeatCell, HeatMap
@@ -389,3 +391,21 @@ def test_the_library_is_brought_in_once(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.delitem(sys.modules, "matplotlib")
     assert plot_library._settings.__wrapped__() == there
     assert brought == [1]
+
+
+def test_rules_are_as_fine_as_one_pixel() -> None:
+    axes: Any = Canvas(400, 200).axes(0, 0, 400, 200)
+    ruled(axes, "x", 4)
+    assert {line.get_linewidth() for line in axes.get_xgridlines()} == {1.0}
+    assert {line.get_visible() for line in axes.get_xgridlines()} == {True}
+    assert len(axes.get_xticks()) <= 5
+
+
+def test_the_preview_draws_a_row_without_a_frame() -> None:
+    """Of three sides nothing is seen; the fourth is the scale."""
+    board = rank([entry(name, [(4, 0, at)] * 9) for at, name in enumerate("abc")])
+    axes: Any = Canvas(400, 200).axes(0, 0, 400, 200)
+    strip = lead_strip(standings_of(board, []).lines, board.rows)
+    assert strip is not None
+    share_kit._draw(axes, strip)
+    assert {side for side, spine in axes.spines.items() if spine.get_visible()} == {"bottom"}

@@ -4,6 +4,8 @@ from ranking_cards import entry
 from struct_values import changeable
 
 from sandscore.ranking.board_building import rank
+from sandscore.records.carried_run import RunCost
+from sandscore.site.board_columns import cost_of
 from sandscore.site.standings import aggregates, scale_over, score_of, standings_of
 
 
@@ -25,6 +27,13 @@ def test_the_scale_of_shares_ends_where_shares_end() -> None:
     assert (inside.low >= 0, inside.high <= 1) == (True, True)
     assert inside.low <= 0.4
     assert beyond.high >= 1.5
+
+
+def test_what_a_run_cost_is_said_where_the_card_says_it() -> None:
+    run = {"seconds": {"total": 12.5}, "peak_memory_bytes": 300 << 20}
+    board = rank([entry("a", [(4, 0, 0)], run=run), entry("b", [(4, 0, 0)])])
+    costs = {row.submission: cost_of(row) for row in board.rows}
+    assert costs == {"a": RunCost(12.5, None, 314572800.0), "b": RunCost()}
 
 
 def test_what_is_made_stays_as_it_is() -> None:

@@ -23,8 +23,8 @@ from sandscore.formats import FORMATS
 from sandscore.formats.corpus import CorpusNote, LossJournal
 from sandscore.ranking.card_reading import read_card
 from sandscore.ranking.challenge_reading import read_challenge
-from sandscore.ranking.verification import verify
 from sandscore.task_table.task import find_task
+from sandscore.verification.board_verification import verify
 
 MOST_SECONDS = 20
 MOST_MEMORY = 8 << 30

@@ -44,10 +44,10 @@ from sandscore.cli.queue.rescoring_text import as_text as rescored
 from sandscore.cli.queue.show import _as_text as shown
 from sandscore.cli.verb_group import COMPLETING
 from sandscore.queue.worker.attempt import Ending
-from sandscore.ranking.verification import Verified
 from sandscore.records.run_record import Check, Latency, Outcome, RunLimits, RunRecord
 from sandscore.records.submission import Claim, Status, Submission, SubmissionKind
 from sandscore.task_table.task import TASKS
+from sandscore.verification.board_verification import Verified
 
 ONE = Submission(
     "s1",

@@ -26,11 +26,11 @@ from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.kernel import kernel_library
 from sandscore.annotations.label_codes import vocabulary
 from sandscore.annotations.note_texts import GatheredTexts
+from sandscore.leaks.identifier_classes import CLASSES, TaskClasses
+from sandscore.leaks.leak_totals import LeakQuestion, leak_plans, leak_question
 from sandscore.measures import dataset_counts, kernel_counts, relaxed_match
 from sandscore.measures.dataset_counts import DataSetCounts, measured
 from sandscore.measures.hipaa_map import HipaaMap
-from sandscore.measures.identifier_classes import CLASSES, TaskClasses
-from sandscore.measures.leak_totals import LeakQuestion, leak_plans, leak_question
 from sandscore.measures.measure_registry import MEASURES, measures_for
 from sandscore.measures.measure_syntax import parse
 from sandscore.ranking import resampling

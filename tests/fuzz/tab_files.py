@@ -15,11 +15,11 @@ import numpy as np
 from fuzz.hostile import damaged
 
 from sandscore.annotations.kernel import kernel_library
+from sandscore.original_scores.profile_cards import decoded
 from sandscore.profiles.profile import ProfileInput
 from sandscore.profiles.tab import kernel_corpus
 from sandscore.profiles.tab.masked_corpus import is_corpus
 from sandscore.profiles.tab.tab_profile import Tab2022Scorer
-from sandscore.scoring.profile_cards import decoded
 from sandscore.task_table.task import find_task
 
 SETTINGS = {parameter.name: parameter.default for parameter in Tab2022Scorer.parameters}

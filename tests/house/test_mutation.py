@@ -56,7 +56,7 @@ def test_the_page_of_survivors_speaks_of_every_room() -> None:
 def test_every_room_has_a_folder_of_tests() -> None:
     for room in TOOL["rooms"]():
         for tests in TOOL["tests_of"](room):
-            assert list((ROOT / tests).rglob("test_*.py")), room
+            assert (ROOT / tests).is_file() or list((ROOT / tests).rglob("test_*.py")), room
 
 
 def test_a_package_of_a_room_and_the_suites_themselves_can_be_asked_for() -> None:

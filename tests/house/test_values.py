@@ -17,6 +17,8 @@ LOOSE = {
     "containers/": "answers of annotators and of engines",
     "formats/": "foreign files",
     "measures/": "rows of a card, which every measure makes its own",
+    "leaks/": "parameters of measures, and files that organisers write",
+    "span_measures/": "the same",
     "perturbation/paired_copy.py": "entries of files that go over property by property",
     "profiles/": "decoded files and rows of the original scorers, each of its own form",
     "queue/attempt_files.py": "files that an attempt left for its team, of any form",

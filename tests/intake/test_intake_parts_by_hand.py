@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from queue_samples import CHALLENGE, GOLD, annotations, queue
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.testclient import TestClient
+from struct_values import changeable
 
 from sandscore.base.errors import (
     InfrastructureFault,
@@ -24,9 +26,10 @@ from sandscore.base.errors import (
     SandscoreError,
     UsageFault,
 )
-from sandscore.intake import housekeeping, login_throttle, submission_client, team_erasure
+from sandscore.intake import housekeeping, login_throttle, submission_client, team_erasure, web_server
 from sandscore.intake.access_log import AccessLog
 from sandscore.intake.api_table import CALLS
+from sandscore.intake.live_queue import QueueSide
 from sandscore.intake.login_session import Sessions, require_own_page
 from sandscore.intake.login_throttle import WrongTries, client_address, networks
 from sandscore.intake.problem_details import KINDS, Refusal, problem_response, refusal_of
@@ -388,6 +391,33 @@ def test_parts_go_after_an_hour(tmp_path: Path) -> None:
     housekeeping._remove(tmp_path / "gone", time.time())
 
 
+def test_a_copy_that_another_server_took_away_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two that tidy up at the same time one is first."""
+    side = QueueSide(queue(tmp_path).root)
+    door = SimpleNamespace(refused_before=lambda _: [], invalid_before=lambda _: ["0" * 12], close=side.door.close)
+    monkeypatch.setattr(side, "door", door)
+    looked: list[str] = []
+
+    def glob(_: Path, pattern: str) -> list[Path]:
+        looked.append(pattern)
+        return [tmp_path / "gone"]
+
+    monkeypatch.setattr(Path, "glob", glob)
+    housekeeping.tidy(side)
+    assert looked == ["*/predictions.json"]
+    side.close()
+
+
+def test_the_server_is_as_patient_as_the_guide_says(tmp_path: Path) -> None:
+    """4,000 connections, 16 KiB of headers, 15 seconds between requests, 20 for a request's head; 10 to end in. The key
+    of sessions is as long as what it makes, 32 bytes."""
+    workspace = queue(tmp_path)
+    chosen = web_server.server_of(workspace.root, "127.0.0.1:0", None, []).config
+    assert (chosen.limit_concurrency, chosen.h11_max_incomplete_event_size) == (4000, 16384)
+    assert (chosen.timeout_keep_alive, chosen.timeout_graceful_shutdown, web_server.HEAD_SECONDS) == (15, 10, 20.0)
+    assert (workspace.private / "intake" / "session.key").stat().st_size == 32
+
+
 def test_a_card_keeps_its_form_under_a_pseudonym(tmp_path: Path) -> None:
     """As cards are written: with one blank of indent, each line as it was but for the name."""
     card = tmp_path / "card.v1.json"
@@ -422,3 +452,7 @@ def test_where_nothing_is(tmp_path: Path) -> None:
             "/api/v1/submissions?task=date", content=annotations(GOLD), headers={"content-type": "text/plain"}
         )
         assert given.status_code == 401, "who asks comes first"
+
+
+def test_what_was_offered_stays_as_it_was() -> None:
+    assert changeable("intake") == {"NamedImage", "RegisteredTeam"}

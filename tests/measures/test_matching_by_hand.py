@@ -17,20 +17,21 @@ from struct_values import changeable
 
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.base.byte_sources import NamedBytes
-from sandscore.measures import challenge_counts, challenge_measures, error_kinds, greedy_pairing, relaxed_match
+from sandscore.measures import challenge_counts, challenge_measures, error_kinds, relaxed_match
 from sandscore.measures.aligned import Sides
 from sandscore.measures.dataset_counts import Chunks, measured
 from sandscore.measures.document_counts import count_general
-from sandscore.measures.iou import IntersectionOverUnion
 from sandscore.measures.measure import DocumentMeasure
 from sandscore.measures.measure_registry import measures_for
 from sandscore.measures.measure_syntax import parse
-from sandscore.measures.mention_partners import Mention, credit_sums, mentions
 from sandscore.measures.note_documents import annotations, documents_of, last_segment, resource_name
-from sandscore.measures.overlap_credit import OverlapCredit
 from sandscore.measures.packed_keys import join, packed, paired, per_group, repeats
 from sandscore.measures.token_measure import tokens_left
 from sandscore.records.document import Annotation, Document
+from sandscore.span_measures import greedy_pairing
+from sandscore.span_measures.iou import IntersectionOverUnion
+from sandscore.span_measures.mention_partners import Mention, credit_sums, mentions
+from sandscore.span_measures.overlap_credit import OverlapCredit
 from sandscore.task_table.task import find_task
 
 PHI = find_task("phi")

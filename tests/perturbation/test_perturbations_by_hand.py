@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli.running import sandscore
+from struct_values import changeable
 
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.cli.perturb import PERTURBATIONS as OPTIONS
@@ -258,3 +259,7 @@ def test_every_text_stands_on_1500_notes(tmp_path: Path) -> None:
                 assert texts[at][row["start"] : row["start"] + row["length"]] == row["text"]
                 standing += 1
     assert standing == made.annotations > 5000
+
+
+def test_what_is_drawn_stays_as_it_is() -> None:
+    assert changeable("perturbation") == set()

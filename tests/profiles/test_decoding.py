@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandscore.scoring.profile_cards import decoded
+from sandscore.original_scores.profile_cards import decoded
 
 NUMBERS = """0 -0 -0.0 1 1.0 1. 01 -1 1e5 1E+5 1e400 -1e400 1e-400 2.2250738585072011e-308 9007199254740993 0.1 1e22
 9007199254740993.0 18446744073709551615 18446744073709551616 -9223372036854775809 1180591620717411303424 NaN Infinity

@@ -11,11 +11,11 @@ from sandscore.annotations.input_files import load_files
 from sandscore.base.errors import SandscoreError
 from sandscore.base.own_rows import OWN_ROWS
 from sandscore.conformance.drawn_corpora import DrawnCorpus
+from sandscore.original_scores.original_flow import score_files_as
+from sandscore.original_scores.profile_cards import as_the_original_reads, score_as
 from sandscore.profiles.profile import OriginalScorer, ProfileInput
 from sandscore.profiles.profile_registry import PROFILES, find_profile
 from sandscore.scoring.card_building import Question, dumped
-from sandscore.scoring.profile_cards import as_the_original_reads, score_as
-from sandscore.scoring.scoring_flow import score_files
 from sandscore.task_table.task import TASKS
 
 ON_COLUMNS = [
@@ -107,9 +107,9 @@ def test_files_that_say_more_than_columns_are_read_again(how: str, side: str, tm
         assert profile is not None
         if name == "i2b2" and how == "a number with a point":
             with pytest.raises(SandscoreError, match="start and length must be integers"):
-                score_files(question, profile, inputs)
+                score_files_as(profile, question, inputs)
             continue
-        scored = score_files(question, profile, inputs)
+        scored = score_files_as(profile, question, inputs)
         assert (scored.given is None) == (how in ORDINARY)
         card, result = score_as(profile, question, as_the_original_reads(profile, ADDRESS, inputs, loaded), loaded)
         assert (dumped(scored.card), scored.table) == (dumped(card), result.table.rstrip("\n"))

@@ -17,14 +17,14 @@ from sandscore.disclosure.feedback_view import as_public
 from sandscore.disclosure.outcome_views import SCORES, ScoreItem
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_csv, as_json, as_markdown, as_text
-from sandscore.ranking.card_comparison import card_difference
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.score_table import tabulate
-from sandscore.ranking.verification import verify
 from sandscore.records.board import Board, BoardRules
 from sandscore.records.formula import f_beta
 from sandscore.records.scorecard import Scorecard
+from sandscore.separation.card_comparison import card_difference
 from sandscore.site.publication import publish
+from sandscore.verification.board_verification import verify
 
 F2 = "iou(beta=2)"
 LEAK = BoardRules(headline="leak", resamples=300, randomisations=299)

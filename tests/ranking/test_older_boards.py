@@ -15,10 +15,10 @@ from sandscore.base.errors import ParticipantFault
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.challenge_reading import parse_challenge
-from sandscore.ranking.verification import verify
 from sandscore.records.board import BoardRules
 from sandscore.records.challenge import CardRule
 from sandscore.site.publication import PublicationSettings, publish
+from sandscore.verification.board_verification import verify
 
 BOARDS = Path(__file__).parent / "old_boards"
 PUBLIC = parse_challenge(b'challenge = "c"\n[data]\nnotes = "public"\ngold = "public"\n', "challenge.toml")

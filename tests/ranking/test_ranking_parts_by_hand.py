@@ -11,10 +11,8 @@ from struct_values import changeable
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.ranking import (
     board_building,
-    card_comparison,
     confidence_intervals,
     measure_intervals,
-    power_planning,
     rank_agreement,
     replicated_scores,
     resampling,
@@ -23,6 +21,7 @@ from sandscore.ranking.aggregation import exact_scores, mean_ranks, missing_cell
 from sandscore.ranking.score_table import ScoreTable, tabulate
 from sandscore.records.board import BoardRules
 from sandscore.records.scorecard import Scorecard
+from sandscore.separation import card_comparison, power_planning
 
 STRICT = "instance_strict"
 NAN = float("nan")

@@ -1,8 +1,5 @@
 """The scoring flow on a challenge of eight small notes: what is scored, what is refused, and whose fault it is."""
 
-import io
-import json
-import os
 from pathlib import Path
 
 import pytest
@@ -12,10 +9,8 @@ from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base.byte_sources import NamedBytes
 from sandscore.base.errors import OrganiserFault
 from sandscore.measures.hipaa_map import load_hipaa_map
-from sandscore.profiles.profile_registry import find_profile
 from sandscore.records.scorecard import MeasureScore
 from sandscore.scoring.card_building import Identity, Question
-from sandscore.scoring.profile_cards import decoded
 from sandscore.scoring.scoring_flow import InvalidPredictions, Scored, score_files, score_loaded
 from sandscore.task_table.task import find_task
 
@@ -31,7 +26,7 @@ def given(folder: Path, task: str, **changes: Path | NamedBytes | str) -> Inputs
 def scored(folder: Path, task: str = "date") -> Scored:
     identity = Identity(team="blue", submission="s1", dataset="d")
     hipaa = load_hipaa_map()
-    return score_files(Question(find_task(task), (), hipaa, identity), None, given(folder, task))
+    return score_files(Question(find_task(task), (), hipaa, identity), given(folder, task))
 
 
 def test_the_counts_are_those_written_down(tmp_path: Path) -> None:
@@ -69,14 +64,14 @@ def test_labels_are_listed_in_alphabetical_order(tmp_path: Path) -> None:
 
 def test_faulty_predictions_are_the_participants_fault(tmp_path: Path) -> None:
     with pytest.raises(InvalidPredictions) as raised:
-        score_files(Question(find_task("date")), None, given(tmp_path, "date", predictions=WRONG))
+        score_files(Question(find_task("date")), given(tmp_path, "date", predictions=WRONG))
     assert raised.value.exit_code == 65
     assert raised.value.problems
 
 
 def test_faulty_gold_comes_first(tmp_path: Path) -> None:
     with pytest.raises(OrganiserFault, match="gold or notes"):
-        score_files(Question(find_task("date")), None, given(tmp_path, "date", gold=WRONG, predictions=WRONG))
+        score_files(Question(find_task("date")), given(tmp_path, "date", gold=WRONG, predictions=WRONG))
 
 
 def test_loaded_files_are_scored_as_files_are(tmp_path: Path) -> None:
@@ -85,30 +80,3 @@ def test_loaded_files_are_scored_as_files_are(tmp_path: Path) -> None:
     whole = score_loaded(Question(task), loaded)
     assert whole.card.measures["instance_strict"].tp == 12
     assert (whole.given, whole.table) == (None, None)
-
-
-def test_another_scorers_profile_goes_on_unless_it_is_strict(tmp_path: Path) -> None:
-    doubled = json.loads((write_challenge(tmp_path, find_task("date")) / "predictions.json").read_bytes())
-    doubled[0]["textDateAnnotations"][0]["start"] = 10**6
-    inputs = given(tmp_path, "date", predictions=NamedBytes("p.json", json.dumps(doubled).encode()))
-    profile, question = find_profile("nlpsandbox-client"), Question(find_task("date"))
-    assert score_files(question, profile, inputs).card.profile == str(profile)
-    with pytest.raises(InvalidPredictions):
-        score_files(question, profile, inputs, strict=True)
-
-
-def test_what_comes_through_a_pipe_is_read_twice_for_a_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    inputs = given(tmp_path, "date", predictions="-")
-    read, write = os.pipe()
-    os.write(write, (tmp_path / "predictions.json").read_bytes())
-    os.close(write)
-    with io.FileIO(read) as piped:
-        monkeypatch.setattr("sys.stdin", piped)
-        found = score_files(Question(find_task("date")), find_profile("presidio"), inputs)
-    assert found.card.predicted_annotations == 12
-    assert found.given is not None, "this profile reads the file itself, after it was read as columns"
-
-
-def test_json_is_read_as_the_originals_read_it() -> None:
-    assert decoded(b'{"a": 1}') == {"a": 1}
-    assert str(decoded(b"NaN")) == "nan"

@@ -273,3 +273,28 @@ def test_nothing_of_a_false_count_is_believed(
         plain_cells._believed(taken, DATE, known.loaded.dataset, complete=False)
     with pytest.raises(DoubtfulReport, match="nothing"):
         plain_cells._believed(taken[:8], DATE, known.loaded.dataset, complete=False)
+
+
+def test_nothing_of_an_annotation_between_rows_and_tokens_is_believed(tmp_path: Path, cells: PlainCells) -> None:
+    """Two annotations of two words each: the third does not repeat another, for there is none."""
+    known = reference(tmp_path)
+    twice = {"n1": [(0, "Seen on"), (0, "Seen on")], "n2": [], "n3": []}
+    assert plainly(cells, known, annotations(twice)) is not None
+    taken = cells._told()
+    assert HEAD.unpack_from(taken)[:6] == (2, 4, 3, 1, 0, 0)
+    assert struct.unpack_from("i", taken, len(taken) - INTS) == (1,), "the second repeats the first"
+    struct.pack_into("i", taken, len(taken) - INTS, 2)
+    with pytest.raises(DoubtfulReport, match="annotations that there are not"):
+        plain_cells._believed(taken, DATE, known.loaded.dataset, complete=False)
+
+
+@pytest.mark.parametrize(("most", "plain"), [(0, True), (1, False), (2, True), (100, True)])
+def test_shares_in_place_of_percents_are_left_to_an_ordinary_cell(
+    most: int, plain: bool, tmp_path: Path, cells: PlainCells
+) -> None:
+    known, given = reference(tmp_path), json.loads(annotations(RIGHT))
+    for one in given:
+        for at, span in enumerate(one["textDateAnnotations"]):
+            span["confidence"] = 0 if at else most
+    read = plainly(cells, known, json.dumps(given).encode())
+    assert (read is not None) == plain

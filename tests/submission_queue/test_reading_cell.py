@@ -5,6 +5,7 @@ import json
 import mmap
 import os
 import platform
+import resource
 import secrets
 import socket
 import tempfile
@@ -110,6 +111,51 @@ def test_numbers_of_calls_are_those_of_this_machine() -> None:
     told, before = (ctypes.c_int64 * 2)(), int(time.time())
     assert call(known["gettimeofday"], told, None) == 0
     assert before <= told[0] <= time.time()
+
+
+def test_numbers_of_calls_of_the_other_machine() -> None:
+    """As the kernel's ``asm-generic/unistd.h`` has them, in the order of their numbers."""
+    named = {**system_call_filter._ALLOWED["aarch64"], **system_call_filter._NOT_TO_BE_RUN["aarch64"]}
+    assert (
+        sorted(named, key=lambda name: named[name])
+        == (
+            "close lseek read write writev pread64 pwrite64 fstat exit exit_group futex clock_gettime sched_yield "
+            "restart_syscall sigaltstack rt_sigaction rt_sigprocmask rt_sigreturn getrusage gettimeofday getpid gettid "
+            "brk munmap mremap mmap mprotect madvise getrandom"
+        ).split()
+    )
+    assert sorted(named.values()) == [
+        57, 62, 63, 64, 66, 67, 68, 80, 93, 94, 98, 113, 124, 128, 132, 134, 135, 139, 165, 169, 172, 178, 214, 215,
+        216, 222, 226, 233, 278,
+    ]  # fmt: skip
+
+
+def test_nobody_may_look_into_a_cell() -> None:
+    def work() -> None:
+        system_call_filter.die_with_parent()
+        assert ctypes.CDLL(None).prctl(3, 0, 0, 0, 0) == 0, "PR_GET_DUMPABLE"
+
+    child = os.fork()
+    if not child:
+        done = 1
+        try:
+            work()
+            done = 0
+        finally:
+            os._exit(done)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_what_a_cell_may_use_of_this_machine() -> None:
+    """For a file of 2.5 MB: half a GiB beyond what is in use, and 5 bytes for each of its own; 13 seconds; a report of
+    half a GiB and 16 bytes for each of the file's."""
+    size, mib = 2_500_000, 1 << 20
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE
+    limits = reading_cell._limits(size)
+    assert limits[resource.RLIMIT_AS][0] == pytest.approx(used + 512 * mib + 5 * size, abs=16 * mib)
+    assert limits[resource.RLIMIT_FSIZE] == (512 * mib + 16 * size,) * 2
+    assert limits[resource.RLIMIT_CPU] == (13, 14)
+    assert limits[resource.RLIMIT_CORE] == (0, 0)
 
 
 def test_a_file_that_takes_too_much_memory_is_the_teams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,6 +350,17 @@ def test_what_is_no_report_is_refused(content: bytes) -> None:
     with tempfile.TemporaryFile() as file:
         os.write(file.fileno(), content)
         with pytest.raises(DoubtfulReport):
+            read_report(file.fileno())
+
+
+@pytest.mark.parametrize(
+    ("length", "what"), [(64 << 20, "something that is no report"), ((64 << 20) + 1, "more than it wrote")]
+)
+def test_the_head_of_a_report_is_64_mib_at_most(length: int, what: str) -> None:
+    with tempfile.TemporaryFile() as file:
+        os.write(file.fileno(), length.to_bytes(8, "little"))
+        file.truncate(65 << 20)
+        with pytest.raises(DoubtfulReport, match=what):
             read_report(file.fileno())
 
 

@@ -15,7 +15,13 @@ from released_samples import released
 
 from sandscore.base.errors import InfrastructureFault, UsageFault
 from sandscore.disclosure.released import CALLED_BACK
-from sandscore.queue.homes.synapse import account_budget, synapse_claims, synapse_listing, synapse_session
+from sandscore.queue.homes.synapse import (
+    account_budget,
+    synapse_claims,
+    synapse_listing,
+    synapse_parts,
+    synapse_session,
+)
 from sandscore.queue.homes.synapse.account_budget import AccountBudget, Lane, _seconds, lane_of
 from sandscore.queue.homes.synapse.status_record import (
     KEY,
@@ -662,6 +668,23 @@ def test_calls_end_in_time_and_rivals_are_no_fault() -> None:
     for codes in ((409, 409), (404,)):
         with pytest.raises(Refused):
             asyncio.run(made(*codes))
+
+
+def test_a_submission_that_may_not_be_read_is_not_of_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answered(code: int | None) -> bool:
+        async def call(*_: Any) -> dict[str, Any]:
+            if code is not None:
+                raise Refused("refused", code)
+            return {}
+
+        asked = SimpleNamespace(call=call, client=SimpleNamespace(rest_get_async=lambda _: None))
+        return asyncio.run(synapse_parts.belongs(asked, "7", "12"))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(synapse_parts, "submitted_work", lambda _: SimpleNamespace(evaluation_id=12))
+    assert [answered(code) for code in (None, 400, 403, 404)] == [True, False, False, False]
+    for code in (401, 405, 500):
+        with pytest.raises(Refused):
+            answered(code)
 
 
 def test_caches_of_dead_processes_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

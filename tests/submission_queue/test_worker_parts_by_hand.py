@@ -376,6 +376,12 @@ def test_the_last_failure_asks_for_the_organiser(workspace: Workspace) -> None:
     assert told[:2] == ("needs_organiser", "no disk")
     assert (home.told[1].event, home.told[1].detail) == (Event.NEEDS_ORGANISER, "no disk")
     assert "no disk" not in home.told[1].words.view.text
+    home = Home()
+    told = ended(
+        queue(workspace.root.parent / "before"), home, Hands(scored=fault), submission("s1", failures=before - 1)
+    )
+    assert told[:2] == ("RECEIVED", "no disk"), "the last but one does not"
+    assert home.told[1].event == Event.FAILED
 
 
 @pytest.mark.parametrize(

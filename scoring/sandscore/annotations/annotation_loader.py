@@ -35,6 +35,7 @@ from sandscore.annotations.problem_collector import LISTED, Described, Noted, Pr
 from sandscore.annotations.record_reader import Progress, quiet, walk
 from sandscore.annotations.slow_validation import Judge, JudgedRecord, meant, shortened
 from sandscore.annotations.white_space_tokens import tokens_of
+from sandscore.base.removable_rooms import part_of_a_room
 from sandscore.base.strict_json import JsonFault, loads, pointer
 from sandscore.records.problem import Severity
 from sandscore.task_table.task import Task
@@ -257,9 +258,10 @@ class AnnotationLoader:
         """Find out why what the file says is not so; of one that is right hardly more than a confidence is seen."""
         about = any(self._findings.counts[code] for code in _ABOUT_ANNOTATIONS) and not self._findings.counts["json"]
         if about or bytes(data[:3]) == b"\xef\xbb\xbf" or _are_fractions(columns):
-            from sandscore.annotations.file_diagnosis import file_diagnosis
-
-            self._findings.diagnosis, self._findings.remedy = file_diagnosis(self._task, self._dataset, data)
+            diagnosed = part_of_a_room("remedies.file_diagnosis:file_diagnosis")
+            if diagnosed is None:
+                return
+            self._findings.diagnosis, self._findings.remedy = diagnosed(self._task, self._dataset, data)
             if any(one.scope == "file" and one.cause not in ("utf16", "bytes") for one in self._findings.diagnosis):
                 self._findings.cut(COUNTED)  # one text after the other is no witness against its file
 

@@ -104,6 +104,11 @@ class Readings(Struct, frozen=True):
     notes: DataSet
     note: Ints
 
+    def by_note(self, whole: Any, general: Any, leaks: Any) -> tuple[Any, Any, Any]:
+        """Counts of readings as those of their notes: of measures in columns, of documents, and what is asked of
+        leaks."""
+        raise NotImplementedError
+
 
 class NoteNames:
     """The names one file gives to notes: what each is joined on, and whether it came before."""

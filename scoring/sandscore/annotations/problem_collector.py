@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct
@@ -12,7 +12,6 @@ from sandscore.annotations.columns import Ints
 from sandscore.records.problem import CODES, Problem, Severity
 
 if TYPE_CHECKING:
-    from sandscore.annotations.file_diagnosis import Remedy
     from sandscore.records.diagnosis import Diagnosis
 
 LISTED = 10_000
@@ -66,7 +65,7 @@ class ProblemCollector:
         self.counts: Counter[str] = Counter()
         self.errors = 0
         self.diagnosis: tuple[Diagnosis, ...] = ()
-        self.remedy: Remedy | None = None
+        self.remedy: Any = None
         self.describe: Callable[[int], Described] | None = None
         self._kept: list[tuple[Where, int, Problem]] = []
         self._late: list[LateMessage] = []

@@ -65,13 +65,13 @@ if TYPE_CHECKING:
     from sandscore.formats.foreign_input import ForeignReading as ForeignReading
     from sandscore.ranking.challenge_reading import read_own_tasks as read_own_tasks
     from sandscore.ranking.challenge_reading import read_task_file as read_task_file
-    from sandscore.ranking.power_planning import PowerPlan as PowerPlan
-    from sandscore.ranking.verification import Verified as Verified
     from sandscore.scoring.scoring_flow import InvalidPredictions as InvalidPredictions
+    from sandscore.separation.power_planning import PowerPlan as PowerPlan
     from sandscore.site.site_folder import Written as Written
     from sandscore.task_table.task import Task as Task
+    from sandscore.verification.board_verification import Verified as Verified
 
-_HOMES = {
+MODULES = {
     "sandscore.annotations.input_files": ("ReadingWatch",),
     "sandscore.api.archive_calls": ("CheckedArchive", "check_archive"),
     "sandscore.api.comparison_calls": ("ComparisonInputs", "compare", "compare_files"),
@@ -99,13 +99,14 @@ _HOMES = {
     "sandscore.formats.corpus": ("Loss",),
     "sandscore.formats.foreign_input": ("ForeignReading",),
     "sandscore.ranking.challenge_reading": ("read_own_tasks", "read_task_file"),
-    "sandscore.ranking.power_planning": ("PowerPlan",),
-    "sandscore.ranking.verification": ("Verified",),
+    "sandscore.separation.power_planning": ("PowerPlan",),
+    "sandscore.verification.board_verification": ("Verified",),
     "sandscore.scoring.scoring_flow": ("InvalidPredictions",),
     "sandscore.site.site_folder": ("Written",),
     "sandscore.task_table.task": ("Task",),
 }
-_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
+"""The table of public names: where each is at home."""
+_MODULE_OF = {name: module for module, names in MODULES.items() for name in names}
 
 
 def tasks() -> "list[Task]":
@@ -124,7 +125,10 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    value: object = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    from sandscore.base.removable_rooms import REMOVABLE
+
+    with REMOVABLE:
+        value: object = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value
 

@@ -13,11 +13,11 @@ from sandscore.base.byte_sources import opened
 from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import one_line
 from sandscore.formats.foreign_input import Labels, task_in
-from sandscore.ranking.card_comparison import card_difference, note_differences
 from sandscore.ranking.card_reading import read_card
 from sandscore.records.counts import Counts
 from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.scoring_flow import Scored
+from sandscore.separation.card_comparison import card_difference, note_differences
 from sandscore.task_table.task import Task, find_task
 
 Comparable = Result | Scorecard | str | Path

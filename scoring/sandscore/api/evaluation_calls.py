@@ -10,8 +10,8 @@ from sandscore.api.running_calls import Following, RunFiles, RunPlan, run_to_fol
 from sandscore.api.scoring_calls import ScoreFiles, ScoringPlan, score_to_files
 from sandscore.base.errors import UsageFault
 from sandscore.ranking.challenge_reading import read_challenge
-from sandscore.ranking.robustness import CopyResult, NotesCopy, read_copy, with_robustness
 from sandscore.scoring.scoring_flow import InvalidPredictions, Scored
+from sandscore.slices.robustness import CopyResult, NotesCopy, read_copy, with_robustness
 from sandscore.task_table.task import find_task
 
 COPIES = "perturbed"

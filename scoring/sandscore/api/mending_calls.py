@@ -12,6 +12,7 @@ from sandscore.api.output_files import write
 from sandscore.api.validation_calls import in_our_form
 from sandscore.base.byte_sources import NamedBytes, opened, packed
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
+from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.base.terminal_text import one_line
 from sandscore.formats.foreign_input import AS_IT_SEEMS, ForeignReading
 from sandscore.records.diagnosis import Diagnosis
@@ -51,6 +52,8 @@ def mend_file(
 
 def mended(task: Task, inputs: Inputs, *, complete: bool = False) -> Mended:
     """The same in memory; refused where there is nothing to mend, or where not every text would then stand."""
+    with REMOVABLE:
+        from sandscore.remedies.mending import Mender
     file = inputs.given["predictions"]
     name = one_line(str(file), None)
     with opened(file) as source:
@@ -63,8 +66,6 @@ def mended(task: Task, inputs: Inputs, *, complete: bool = False) -> Mended:
     causes = tuple(one for one in before.diagnosis if one.fixable)
     if before.remedy is None or not causes:
         raise ParticipantFault(f"{name}: {_nothing(before, inputs)}; nothing was written")
-    from sandscore.annotations.mending import Mender
-
     content = Mender(task, loaded.dataset, before.remedy).mended(data)
     after = _loaded(task, inputs, NamedBytes(name, content), complete).findings["predictions"]
     _refuse_unproven(name, before, after)

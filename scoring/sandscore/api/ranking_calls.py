@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from sandscore.api.output_files import write
 from sandscore.api.results import RankedBoard, Result
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
+from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.base.terminal_text import one_line
-from sandscore.ranking import verification
 from sandscore.ranking.board_building import rank as ranked
 from sandscore.ranking.board_exports import EXPORTS, as_json, as_text
 from sandscore.ranking.card_reading import RankedCard, card_entry, cards_of_phase, read_card, refuse_incomparable
@@ -26,7 +26,8 @@ from sandscore.records.scorecard import Scorecard
 from sandscore.task_table.task import Task, find_task
 
 if TYPE_CHECKING:
-    from sandscore.ranking.power_planning import Answer, PowerPlan
+    from sandscore.separation.power_planning import Answer, PowerPlan
+    from sandscore.verification.board_verification import Verified
 
 PairTests = Callable[[int, int], AbstractContextManager[Callable[[int], object]]]
 """Told how many pairs are tested with how many draws each; its value is called with each step's size."""
@@ -168,7 +169,7 @@ def verify(
     *,
     testing: Callable[[], Steps] = _unfollowed,
     require: str | None = None,
-) -> verification.Verified:
+) -> "Verified":
     """Recomputes every number of a board from its score cards; the first value that differs is an error that names it.
 
     The cards lie beside the board or where it names them; ``cards`` are for a board that hides which they are.
@@ -187,8 +188,10 @@ def verify(
             return verify(place, cards, testing=testing, require=require)
     from sandscore.disclosure.board_view import recomputed_view
 
+    with REMOVABLE:
+        from sandscore.verification.board_verification import verify as recomputed
     with testing() as advance:
-        verified = verification.verify(Path(board), [Path(card) for card in cards or ()], advance, recomputed_view)
+        verified = recomputed(Path(board), [Path(card) for card in cards or ()], advance, recomputed_view)
     if require is not None and (verified.level != require or verified.not_recomputed):
         left = ", ".join(map(one_line, verified.not_recomputed)) or "what its cards of totals do not say"
         raise ParticipantFault(f"{board}: level {verified.level}, not {require}; not recomputed: {left}")
@@ -211,7 +214,8 @@ def patients_for(
     simulating: Callable[[], Steps] = _unfollowed,
 ) -> PowerAnswer:
     """How many patients, drawn from gold, separate two systems."""
-    from sandscore.ranking.power_planning import patients_needed, sizes_of_patients
+    with REMOVABLE:
+        from sandscore.separation.power_planning import patients_needed, sizes_of_patients
 
     known = find_task(task)
     sizes = sizes_of_patients(known, gold, notes)

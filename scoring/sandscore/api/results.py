@@ -20,12 +20,12 @@ from sandscore.records.problem import Problem
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sandscore.ranking.card_comparison import CardDifference, NoteDifference
     from sandscore.records.board import Board, Row
     from sandscore.records.counts import Counts
     from sandscore.records.diagnosis import Diagnosis
     from sandscore.records.run_record import RunRecord
     from sandscore.records.scorecard import AnyScore, Scorecard
+    from sandscore.separation.card_comparison import CardDifference, NoteDifference
 
 HEADLINE = "instance_strict"
 Interval = tuple[float, float] | None

@@ -11,10 +11,10 @@ from sandscore.annotations.input_files import UNWATCHED, Inputs, ReadingWatch
 from sandscore.api.output_files import write
 from sandscore.base.byte_sources import InputFile
 from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.base.terminal_text import one_line
 from sandscore.formats.foreign_input import ForeignReading, Labels
 from sandscore.measures.hipaa_map import load_hipaa_map
-from sandscore.measures.identifier_classes import load_class_map
 from sandscore.measures.measure_registry import measures_for
 from sandscore.profiles.profile_registry import Profile, find_profile
 from sandscore.records.group_scores import SLICE_RULES, slicing_name
@@ -24,6 +24,7 @@ from sandscore.task_table.task import ALL_TASKS, Task, find_task
 
 if TYPE_CHECKING:
     from sandscore.api.results import Problems, Result, Run
+    from sandscore.leaks.identifier_classes import ClassMap
     from sandscore.records.carried_run import CarriedRun
     from sandscore.records.challenge import CardRule
     from sandscore.records.disclosure_policy import DisclosurePolicy
@@ -193,11 +194,12 @@ class _Scoring(Struct, frozen=True):
     def scored(self, watch: ReadingWatch, told: Callable[[str], object]) -> Scored:
         """With its slices, where any were asked for."""
         scored = self._counted(watch, told)
-        if not scored.slices:
+        if scored.question is None or not scored.question.slices:
             return scored
-        from sandscore.ranking.slice_analysis import with_slices
+        with REMOVABLE:
+            from sandscore.slices.slice_analysis import with_slices
 
-        return replace(scored, card=with_slices(scored.card, scored.slices))
+        return replace(scored, card=with_slices(scored))
 
     def _counted(self, watch: ReadingWatch, told: Callable[[str], object]) -> Scored:
         if self.question.task is ALL_TASKS:
@@ -213,9 +215,14 @@ class _Scoring(Struct, frozen=True):
             told(remark)
         if asked.more_gold:
             return self._against_each(inputs, gold, watch, told)
-        return score_files(
-            self.question,
+        if self.profile is None:
+            return score_files(self.question, inputs, complete=asked.complete, jobs=asked.jobs, watch=watch)
+        with REMOVABLE:
+            from sandscore.original_scores.original_flow import score_files_as
+
+        return score_files_as(
             self.profile,
+            self.question,
             inputs,
             complete=asked.complete,
             strict=asked.strict,
@@ -227,7 +234,9 @@ class _Scoring(Struct, frozen=True):
         self, inputs: Inputs, how: ForeignReading, watch: ReadingWatch, told: Callable[[str], object]
     ) -> Scored:
         from sandscore.api.validation_calls import in_our_form
-        from sandscore.scoring.several_annotators import score_against_each
+
+        with REMOVABLE:
+            from sandscore.pooling.several_annotators import score_against_each
 
         each = [inputs]
         for gold in self.request.more_gold:
@@ -347,7 +356,7 @@ def _understood(request: ScoringPlan) -> _Scoring:
     if profile is not None and request.measures:
         raise UsageFault("--measure goes with our own profile; another scorer has its own measures")
     hipaa = load_hipaa_map(request.hipaa_map) if task.hipaa or request.hipaa_map or everything else None
-    classes = load_class_map(request.class_map) if request.class_map else None
+    classes = _class_map(request.class_map) if request.class_map else None
     run = _run_facts(request.run) if request.run is not None else None
     identity = Identity(request.team, request.submission, request.image, request.dataset, request.created, run)
     slices = {slicing_name(asked): asked for asked in request.slices}
@@ -357,9 +366,17 @@ def _understood(request: ScoringPlan) -> _Scoring:
     return _Scoring(request, question, profile)
 
 
+def _class_map(path: str | Path) -> "ClassMap":
+    with REMOVABLE:
+        from sandscore.leaks.identifier_classes import load_class_map
+
+    return load_class_map(path)
+
+
 def _scored_all(asked: ScoringPlan, question: Question, watch: ReadingWatch) -> Scored:
     """Folders of files, one for each task."""
-    from sandscore.scoring.all_tasks import score_all, task_files
+    with REMOVABLE:
+        from sandscore.pooling.all_tasks import score_all, task_files
 
     gold, predictions = Path(str(asked.gold)), Path(str(asked.predictions))
     notes = Path(str(asked.notes)) if asked.notes is not None else None

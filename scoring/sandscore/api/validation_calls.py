@@ -12,6 +12,7 @@ from sandscore.annotations.input_files import UNWATCHED, Inputs, OpenInputs, Rea
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.byte_sources import InputFile, NamedBytes
 from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.formats.foreign_input import AS_IT_SEEMS, ForeignReading, Labels, taken
 from sandscore.task_table.task import Task, find_task
 
@@ -132,7 +133,8 @@ def _validated(task: str | Task, inputs: Inputs, complete: bool, watch: ReadingW
 
 
 def _mended(task: Task, inputs: Inputs, complete: bool) -> bytes:
-    from sandscore.api.mending_calls import mended
+    with REMOVABLE:
+        from sandscore.api.mending_calls import mended
 
     return mended(task, inputs, complete=complete).content
 

@@ -22,8 +22,8 @@ from sandscore.attestation.signing_keys import VerifierKey, new_key, read_key, v
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.disclosure.board_view import recomputed_view
 from sandscore.ranking.card_reading import card_entry, totals_card
-from sandscore.ranking.verification import Verified, verify
 from sandscore.records.record_reading import file_content, read_json
+from sandscore.verification.board_verification import Verified, verify
 
 _Steps = AbstractContextManager[Callable[[int], object]]
 

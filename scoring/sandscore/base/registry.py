@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 
 from sandscore.base.errors import UsageFault, did_you_mean
+from sandscore.base.removable_rooms import REMOVABLE
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -69,7 +70,7 @@ class Registry(Generic[R]):
     def find(self, name: str) -> type[R]:
         """The row of that name, ours or an installed package's; else a usage error that lists ours."""
         if name not in self._found:
-            self._found[name] = self._loaded(name, self._ours[name]) if name in self._ours else self._plugged(name)
+            self._found[name] = self._own(name) if name in self._ours else self._plugged(name)
         return self._found[name]
 
     def is_installed(self, name: str) -> bool:
@@ -89,6 +90,10 @@ class Registry(Generic[R]):
         """What is said of a name that nobody has: the allowed ones, and the nearest of them."""
         allowed = (*self._beside, *self.names)
         return UsageFault(f"unknown {self.kind} '{name}'{did_you_mean(name, allowed)}; allowed: {', '.join(allowed)}")
+
+    def _own(self, name: str) -> type[R]:
+        with REMOVABLE:
+            return self._loaded(name, self._ours[name])
 
     def _plugged(self, name: str) -> type[R]:
         entry = self._entry(name)

@@ -14,12 +14,12 @@ from sandscore.measures.measure_registry import MEASURES
 from sandscore.measures.measure_syntax import Named, parse
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.card_reading import is_ranked, read_card
-from sandscore.ranking.verification import verify
 from sandscore.records.board import Board, BoardRules
 from sandscore.records.formula import COUNTS, F1, Direction
 from sandscore.records.scorecard import ComponentScore, FormulaScore, Scorecard
 from sandscore.scoring.card_building import Question, score
 from sandscore.task_table.task import TASKS, Task
+from sandscore.verification.board_verification import verify
 
 SEEDS = range(3)
 NOTES = 10

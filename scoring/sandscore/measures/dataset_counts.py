@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 from msgspec import Struct
@@ -28,13 +28,9 @@ from sandscore.measures.confidence import (
     levels_of,
 )
 from sandscore.measures.hipaa_map import HipaaMap
-from sandscore.measures.kernel_counts import KernelCounts, KernelPart, kernel_counts
+from sandscore.measures.kernel_counts import KernelCounts, KernelPart, RoomsFor, kernel_counts
 from sandscore.measures.measure_syntax import Named
 from sandscore.task_table.task import Task
-
-if TYPE_CHECKING:
-    from sandscore.measures.leak_totals import LeakQuestion, LeakTable, PartLeaks
-    from sandscore.measures.open_rows import OpenPart
 
 PART = 1 << 16
 KERNEL_PART = 1 << 19
@@ -70,6 +66,25 @@ class Chunks:
             file.columns.forget()
 
 
+class PositionMeasures(Protocol):
+    """Measures of what is masked of the notes' positions: counted part by part beside the others, in tables of their
+    own. ``rooms``: where the kernel is to write what it can tell of them."""
+
+    @property
+    def on_columns(self) -> bool:
+        """Whether the kernel cannot tell all of it."""
+
+    @property
+    def rooms(self) -> RoomsFor | None:
+        """None where it can tell nothing."""
+
+    def part(self, sides: Callable[[], Sides], border: tuple[int, int], told: Any = None) -> Any:
+        """What some notes give to the whole; ``told`` by the kernel."""
+
+    def tables(self, parts: list[Any], loaded: Loaded) -> list[Any]:
+        """The parts as one."""
+
+
 class CountedPart(Struct, frozen=True):
     """What some notes give to the whole."""
 
@@ -77,7 +92,7 @@ class CountedPart(Struct, frozen=True):
     boundary: int
     leaking: int
     with_gold: int
-    leaks: "PartLeaks | None" = None
+    positions: Any = None
 
 
 Work = Callable[[int], tuple[CountedPart, Levels]]
@@ -90,7 +105,7 @@ class DataSetCounts(Struct, frozen=True):
     errors: dict[str, int]
     note_leak: float | None
     confidence: WeighedConfidence
-    leaks: "list[LeakTable]" = []
+    leaks: list[Any] = []
 
 
 def measured(
@@ -99,7 +114,7 @@ def measured(
     measures: list[Named],
     hipaa: HipaaMap | None,
     jobs: int = 1,
-    leaks: "LeakQuestion | None" = None,
+    leaks: PositionMeasures | None = None,
 ) -> DataSetCounts:
     """Every measure, and what else is told of gold and predictions."""
     names = loaded.dataset.vocabulary.names
@@ -116,7 +131,8 @@ def measured(
             sides = parts[number]
             part = _part(task, sides, names, measures, hipaa, leaks), levels_of(sides)
         else:
-            told = _leaks(leaks, partial(parts.__getitem__, number), parts.borders[number], counted.open)
+            border = parts.borders[number]
+            told = leaks.part(partial(parts.__getitem__, number), border, counted.open) if leaks else None
             part = _part_by_kernel(counted, measures, told), counted.levels
         parts.forget()
         return part
@@ -129,7 +145,7 @@ def measured(
         _errors(task, counted, sum(part.boundary for part in found)),
         sum(part.leaking for part in found) / with_gold if with_gold else None,
         confidence_curve(ledgers, len(gold)),
-        _leak_tables(leaks, found, loaded) if leaks else [],
+        leaks.tables([part.positions for part in found], loaded) if leaks else [],
     )
 
 
@@ -139,7 +155,7 @@ def _kernel_counting(
     parts: Chunks,
     measures: list[Named],
     hipaa: HipaaMap | None,
-    leaks: "LeakQuestion | None",
+    leaks: PositionMeasures | None,
 ) -> KernelCounts | None:
     """The kernel, where it takes these files and counts every measure."""
     names = loaded.dataset.vocabulary.names
@@ -147,27 +163,7 @@ def _kernel_counting(
     known = [rule for rule in rules if rule is not None]
     if len(known) != len(rules):
         return None
-    return kernel_counts(loaded, parts.files, known, labels_of(task, names), leaks.told if leaks else None)
-
-
-def _leak_tables(question: "LeakQuestion", found: list[CountedPart], loaded: Loaded) -> "list[LeakTable]":
-    from sandscore.measures.leak_totals import leak_tables
-
-    return leak_tables(question, [part.leaks for part in found if part.leaks is not None], loaded.dataset)
-
-
-def _leaks(
-    question: "LeakQuestion | None",
-    sides: Callable[[], Sides],
-    border: tuple[int, int],
-    told: "OpenPart | None" = None,
-) -> "PartLeaks | None":
-    """The measures of leaks, whose modules are imported only where one was asked for."""
-    if question is None:
-        return None
-    from sandscore.measures.leak_totals import LeakCount
-
-    return LeakCount(question, sides, *border, told).all()
+    return kernel_counts(loaded, parts.files, known, labels_of(task, names), leaks.rooms if leaks else None)
 
 
 def _shared_out(work: Work, parts: int, jobs: int) -> tuple[list[CountedPart], list[ConfidenceLedger]]:
@@ -199,20 +195,20 @@ def _part(
     names: list[str],
     measures: list[Named],
     hipaa: HipaaMap | None,
-    leaks: "LeakQuestion | None",
+    leaks: PositionMeasures | None,
 ) -> CountedPart:
     return CountedPart(
         count_all(task, sides, names, measures, hipaa),
         error_kinds.boundary_errors(sides),
         error_kinds.leaking_notes(sides),
         int(np.count_nonzero(sides.per_note[0])),
-        _leaks(leaks, lambda: sides, (sides.first, sides.first + sides.notes)),
+        leaks.part(lambda: sides, (sides.first, sides.first + sides.notes)) if leaks else None,
     )
 
 
-def _part_by_kernel(found: KernelPart, measures: list[Named], leaks: "PartLeaks | None") -> CountedPart:
+def _part_by_kernel(found: KernelPart, measures: list[Named], positions: Any) -> CountedPart:
     counted = [named_counts(measure, tallies) for measure, tallies in zip(measures, found.tallies, strict=True)]
-    return CountedPart(counted, found.boundary, found.leaking, found.with_gold, leaks)
+    return CountedPart(counted, found.boundary, found.leaking, found.with_gold, positions)
 
 
 def _errors(task: Task, counted: list[Counted], boundary: int) -> dict[str, int]:

@@ -5,8 +5,9 @@ no kernel; both give the same.
 """
 
 import math
-from ctypes import CDLL, addressof, byref, memset, sizeof
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from ctypes import CDLL, Structure, addressof, byref, memset, sizeof
+from typing import Any, Protocol
 
 import numpy as np
 from msgspec import Struct
@@ -29,8 +30,18 @@ from sandscore.annotations.note_runs import Runs
 from sandscore.measures.challenge_counts import Tallies, tally
 from sandscore.measures.confidence import LEVEL, Levels
 
-if TYPE_CHECKING:
-    from sandscore.measures.open_rows import KernelOpen, OpenRooms
+
+class PositionRooms(Protocol):
+    """Where the kernel writes what it tells of positions (``told``)."""
+
+    @property
+    def told(self) -> Structure: ...
+    def read(self, first: int) -> Any:
+        """What was told of the notes from ``first`` on; None where it is unsure."""
+
+
+RoomsFor = Callable[..., PositionRooms]
+"""For so many notes and annotations of gold, and whether these have entities."""
 
 
 class KernelRule(Struct, frozen=True):
@@ -51,17 +62,18 @@ class KernelPart(Struct, frozen=True):
     leaking: int
     with_gold: int
     levels: Levels
-    open: "KernelOpen | None" = None
+    open: Any = None
+    """Of positions, where they were asked for."""
 
 
 class KernelCounts:
     """Counts parts of a data set; its rooms are as large as the fullest note needs, and used again and again."""
 
     def __init__(
-        self, library: CDLL, runs: list[Runs], rules: list[KernelRule], labels: int, label_classes: Ints | None = None
+        self, library: CDLL, runs: list[Runs], rules: list[KernelRule], labels: int, rooms_for: RoomsFor | None = None
     ) -> None:
         self._library, self._runs, self._rules, self._labels = library, runs, rules, labels
-        self._label_classes = label_classes
+        self._rooms_for = rooms_for
         self._most_rows, most_tokens = (max(most) for most in zip(*map(_fullest, runs), strict=True))
         keys = max(2 * self._most_rows, most_tokens)
         sizes = {name: self._most_rows * sizeof(CountedMention) for name in ("gold", "predicted", "spare")}
@@ -91,7 +103,8 @@ class KernelCounts:
         told.first, told.last, told.odd, told.odd_room = first, last, address(odd), len(odd)
         told.odds = told.unsure = told.boundary = told.leaking = told.with_gold = told.labelled_pairs = 0
         memset(told.levels, 0, sizeof(told.levels))
-        rooms = self._open_rooms(notes, int(taken[0].size.sum()))
+        entities = taken[0].columns.entity is not None
+        rooms = self._rooms_for(notes, int(taken[0].size.sum()), entities=entities) if self._rooms_for else None
         told.open = None if rooms is None else addressof(rooms.told)
         sides = [_side(runs, words=any(rule.kind == BY_TOKEN for rule in self._rules)) for runs in taken]
         if self._library.count_notes(byref(sides[0][0]), byref(sides[1][0]), byref(told)) != TAKEN:
@@ -100,15 +113,6 @@ class KernelCounts:
         tallies = [self._tallies(*counted, sums) for counted in zip(self._rules, per_note, right, strict=True)]
         is_open = None if rooms is None else rooms.read(first)
         return KernelPart(tallies, told.boundary, told.leaking, told.with_gold, levels, is_open)
-
-    def _open_rooms(self, notes: int, golds: int) -> "OpenRooms | None":
-        """Where leaks are asked for, whose modules are imported only then."""
-        if self._label_classes is None:
-            return None
-        from sandscore.measures.open_rows import OpenRooms
-
-        entities = self._runs[0].columns.entity is not None
-        return OpenRooms(self._label_classes, notes, golds, entities=entities)
 
     def _tallies(self, rule: KernelRule, per_note: Ints, right: Ints, sums: NDArray[np.int64]) -> Tallies:
         if not self._labels or not rule.by_label:
@@ -119,16 +123,16 @@ class KernelCounts:
 
 
 def kernel_counts(
-    loaded: Loaded, runs: list[Runs], rules: list[KernelRule], labels: int, label_classes: Ints | None = None
+    loaded: Loaded, runs: list[Runs], rules: list[KernelRule], labels: int, rooms_for: RoomsFor | None = None
 ) -> KernelCounts | None:
-    """Who counts these files so, leaks too where labels have classes; None where the kernel cannot."""
+    """Who counts these files so, positions too where there are rooms for them; None where the kernel cannot."""
     library = kernel()
     columns = [loaded.columns[role] for role in ("gold", "predictions")]
     if library is None or len(rules) > MEASURES or any(one.text is not None for one in columns):
         return None
     if any(rule.kind == BY_TOKEN for rule in rules) and any(one.tokens is None for one in columns):
         return None
-    return KernelCounts(library, runs, rules, labels, label_classes)
+    return KernelCounts(library, runs, rules, labels, rooms_for)
 
 
 def _fullest(runs: Runs) -> tuple[int, int]:

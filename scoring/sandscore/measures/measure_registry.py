@@ -6,6 +6,7 @@ from functools import cached_property
 from sandscore.base.errors import UsageFault
 from sandscore.base.own_rows import OWN_ROWS
 from sandscore.base.registry import Registry
+from sandscore.measures import GENERAL_NAMES
 from sandscore.measures.measure import DocumentMeasure, Measure
 from sandscore.measures.measure_syntax import Named, parse
 from sandscore.task_table.task import TASKS, Task
@@ -81,7 +82,6 @@ def _asked(task: Task, written: str) -> Named:
     if measure.name not in task.measures and not is_general(measure.name):
         if plugin := MEASURES.plugin(measure.name):
             raise UsageFault(f"the measure '{measure.name}' of {plugin} does not extend DocumentMeasure")
-        general = [name for name in MEASURES.names if is_general(name)]
-        allowed = ", ".join((*task.measures, *general))
+        allowed = ", ".join((*task.measures, *GENERAL_NAMES))
         raise UsageFault(f"the task {task.id} has no measure {measure.name}; it has {allowed}")
     return measure

@@ -2,16 +2,34 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from sandscore.annotations.columns import Columns, Ints, Mask, order_of
 from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.white_space_tokens import TokenTable, table_of
-from sandscore.measures.greedy_pairing import Column, SpanSide
 from sandscore.measures.measure import Components
 from sandscore.records.document import Annotation, Document
+
+Column = NDArray[Any]
+
+
+class SpanSide(Struct, frozen=True):
+    """``note`` and ``label`` are numbers; ``place`` is an annotation's position in its note."""
+
+    note: Column
+    start: Column
+    length: Column
+    label: Column
+    place: Column
+
+    @property
+    def end(self) -> Column:
+        ends: Column = self.start + self.length
+        return ends
 
 
 class SideWords(Struct, frozen=True):

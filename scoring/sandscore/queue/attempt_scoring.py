@@ -20,6 +20,7 @@ from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.errors import InfrastructureFault, ParticipantFault
 from sandscore.base.file_marks import Marks, marks_of, settled
+from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.base.whole_files import Drafts, write_file, write_synced
 from sandscore.disclosure.gate import release
 from sandscore.disclosure.outcome_views import ScoreItem
@@ -27,7 +28,6 @@ from sandscore.disclosure.policy_choice import policy_for
 from sandscore.disclosure.problem_view import LISTED, ShownProblems, reason_of
 from sandscore.disclosure.released import pack
 from sandscore.measures.hipaa_map import HipaaMap, load_hipaa_map
-from sandscore.measures.identifier_classes import ClassMap, load_class_map
 from sandscore.queue.attempt_files import COPIES, PREDICTIONS, PROBLEMS, RUN, card_name
 from sandscore.queue.cell.cell_need import require_cell
 from sandscore.queue.cell.reading_cell import ReadingCells
@@ -39,8 +39,6 @@ from sandscore.queue.shared_data import content_sha256, phases_sharing
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.challenge_reading import extra_measures, rules_for
-from sandscore.ranking.robustness import CopyResult, with_robustness
-from sandscore.ranking.slice_analysis import with_slices
 from sandscore.records.carried_run import CarriedRun
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import file_content
@@ -50,8 +48,10 @@ from sandscore.scoring.scoring_flow import InvalidPredictions, score_beside
 from sandscore.task_table.task import Task
 
 if TYPE_CHECKING:
+    from sandscore.leaks.identifier_classes import ClassMap
     from sandscore.records.board import BoardRules
     from sandscore.records.scorecard import Scorecard
+    from sandscore.slices.robustness import CopyResult
 
 _MOST_BYTES = 1 << 28
 _SIZE = 2
@@ -139,11 +139,15 @@ class Scorer:
         except InvalidPredictions as fault:
             _keep(fault.found, folder, drafts)
             return FaultAnswer(Blame.PARTICIPANT, reason_of(fault.found), dict(fault.found.counts))
+        card = scored.card
+        if slices:
+            with REMOVABLE:
+                from sandscore.slices.slice_analysis import with_slices
+            card = with_slices(scored)
         if (found := scored.loaded.findings["predictions"]).counts:
             _keep(found, folder, drafts)
         self._keep_gold(gold, task.id, scored.loaded.sha256["gold"])
-        card = with_slices(scored.card, scored.slices)
-        card = with_robustness(card, [*self._on_copies(job, folder, replace(question, slices=()))])
+        card = self._with_copies(card, job, folder, replace(question, slices=()))
         notes_sha256 = content_sha256(self._workspace.notes(job.phase))
         self._keep_counts(job.submission, kept_content(question, scored.loaded, card, notes_sha256))
         drafts.write(folder / card_name(job.version), dumped(card))
@@ -156,10 +160,21 @@ class Scorer:
         find = partial(self._references.find, task, self._workspace.gold(task.id, phase), self._workspace.notes(phase))
         return read_beside(find, self._cells, folder / PREDICTIONS, complete=self._workspace.settings.complete)
 
-    def _on_copies(self, job: SubmissionScoreRequest, folder: Path, question: Question) -> Iterator[CopyResult]:
-        """A copy on which the image failed, or of which its answers are not valid, leaves the score as it is."""
+    def _with_copies(
+        self, card: "Scorecard", job: SubmissionScoreRequest, folder: Path, question: Question
+    ) -> "Scorecard":
+        """With its scores on perturbed copies, where the image has seen any."""
         if not (folder / COPIES).is_dir():
-            return
+            return card
+        with REMOVABLE:
+            from sandscore.slices.robustness import with_robustness
+
+        return with_robustness(card, [*self._on_copies(job, folder, question)])
+
+    def _on_copies(self, job: SubmissionScoreRequest, folder: Path, question: Question) -> "Iterator[CopyResult]":
+        """A copy on which the image failed, or of which its answers are not valid, leaves the score as it is."""
+        from sandscore.slices.robustness import CopyResult
+
         task = question.task
         for copy in copies_in(self._workspace, task.id, job.phase).there:
             place = folder / COPIES / copy.name
@@ -223,9 +238,12 @@ class Scorer:
             self._policies[key] = policy_for(self._workspace.challenge, *key)
         return self._policies[key]
 
-    def _class_map(self) -> ClassMap | None:
+    def _class_map(self) -> "ClassMap | None":
         given = self._workspace.settings.class_map
         if given is not None and self._classes is None:
+            with REMOVABLE:
+                from sandscore.leaks.identifier_classes import load_class_map
+
             self._classes = load_class_map(given)
         return self._classes
 

@@ -23,7 +23,7 @@ from sandscore.queue.queue_layout import (
 )
 from sandscore.queue.settings import QueueSettings, folder_names
 from sandscore.ranking.challenge_reading import parse_challenge
-from sandscore.ranking.verification import FIRST_RULES, SINCE
+from sandscore.records.board import FIRST_RULES, SINCE
 from sandscore.records.record_reading import file_content, read_record
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, UsageFault
+from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.base.whole_files import sync_folders, write_file, write_synced
 from sandscore.containers.practice_notes import refuse_shared
 from sandscore.containers.sent_notes import read_notes
@@ -38,7 +39,6 @@ from sandscore.queue.workspace import Workspace, make_salt
 from sandscore.ranking.challenge_reading import read_challenge
 from sandscore.records.challenge import Challenge
 from sandscore.records.group_scores import SLICE_RULES
-from sandscore.scoring.slice_rules import slicing
 from sandscore.task_table.task import ALL_TASKS
 
 _SAID = ".data-unsaid"
@@ -194,5 +194,8 @@ def check_files(workspace: Workspace, task: str, phase: str | None) -> None:
         if findings.errors:
             counts = ", ".join(f"{code} {count}" for code, count in sorted(findings.counts.items()))
             raise OrganiserFault(f"{findings.name}: the {role} is not valid: {counts}; sandscore validate says where")
-    for asked in slices_in(workspace, loaded):
-        slicing(asked, loaded, inputs.notes)
+    if named := slices_in(workspace, loaded):
+        with REMOVABLE:
+            from sandscore.slices.slice_rules import slicing
+        for asked in named:
+            slicing(asked, loaded, inputs.notes)

@@ -19,6 +19,10 @@ Place = Annotated[int, Field(ge=1)]
 Adjustment = Literal["stepdown", "holm"]
 Root = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Twelve = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
+FIRST_RULES = {"tie_rule": "holm", "interval": "percentile", "seed_rule": "names"}
+"""What a board means whose ``config`` does not name these rules."""
+SINCE = "seed_rule"
+"""The newest of these rules: a board whose ``config`` does not name it is of the first kind."""
 
 
 class BoardRules(RankingRules):

@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import numpy as np
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 from pydantic import BaseModel
 
 from sandscore import __version__
 from sandscore.annotations.columns import Columns, Ints
-from sandscore.annotations.data_set import Readings
 from sandscore.annotations.input_files import Loaded
 from sandscore.base.errors import OrganiserFault
 from sandscore.base.exact_sums import exact_sum
+from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.measures.challenge_counts import Tally
 from sandscore.measures.challenge_measures import Counted, totals
 from sandscore.measures.dataset_counts import measured
 from sandscore.measures.hipaa_map import HipaaMap
-from sandscore.measures.identifier_classes import ClassMap, TaskClasses, classes_of
 from sandscore.measures.measure_registry import MEASURES, document_measure, measures_for
 from sandscore.measures.measure_syntax import Named
 from sandscore.records.carried_run import CarriedRun
@@ -45,10 +44,10 @@ from sandscore.task_table.own_tasks import definition_hash, definition_of
 from sandscore.task_table.task import ALL_TASKS, Task
 
 if TYPE_CHECKING:
+    from sandscore.leaks.identifier_classes import ClassMap, TaskClasses
+    from sandscore.leaks.leak_totals import LeakQuestion, LeakTable
     from sandscore.measures.confidence import WeighedConfidence
-    from sandscore.measures.dataset_counts import DataSetCounts
     from sandscore.measures.document_counts import CountedGeneral
-    from sandscore.measures.leak_totals import LeakQuestion, LeakTable
 
 Row = tuple[int, ...]
 _Group = TypeVar("_Group", Slice, PerturbedScores)
@@ -142,8 +141,8 @@ class Question(msgspec.Struct, frozen=True):
     measures: tuple[str, ...] = ()
     hipaa: HipaaMap | None = None
     identity: Identity = msgspec.field(default_factory=Identity)
-    classes: ClassMap | None = None
-    rules: TaskClasses | None = None
+    classes: "ClassMap | None" = None
+    rules: "TaskClasses | None" = None
     """Which labels identify, where the labels are those of several tasks."""
     slices: tuple[str, ...] = ()
     """By what the data set is sliced: rules, and organisers' files."""
@@ -159,19 +158,18 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
     leaks = [measure for measure in wanted if MEASURES.find(measure.name).of_positions]
     columnar = [measure for measure in wanted if measure not in general and measure not in leaks]
     hipaa = question.hipaa if task.hipaa else None
-    rules = question.rules or classes_of(task, question.classes, question.hipaa)
     _refuse_some_entities(gold)
-    asked = _leak_question(leaks, loaded, rules)
+    asked, rules = _leak_question(question, leaks, loaded)
     whole = measured(task, loaded, columnar, hipaa, jobs, asked)
     counted = _counted(general, loaded)
     if loaded.readings is not None:
-        whole, counted, asked = _by_note(loaded.readings, whole, counted, asked)
+        whole, counted, asked = loaded.readings.by_note(whole, counted, asked)
         dataset = loaded.readings.notes
     scores: dict[str, AnyScore] = {str(c.measure): _score(c) for c in whole.counted}
     identity = question.identity
     return Scorecard.model_construct(
         sandscore=__version__,
-        signature=signature(task, "challenge", loaded.sha256, hipaa, rules if leaks else None),
+        signature=signature(task, "challenge", loaded.sha256, hipaa, rules),
         task=task.id,
         **carried_definition(task),
         profile="challenge",
@@ -200,28 +198,24 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
     )
 
 
-def _by_note(
-    readings: Readings, whole: "DataSetCounts", counted: "list[CountedGeneral]", asked: "LeakQuestion | None"
-) -> "tuple[DataSetCounts, list[CountedGeneral], LeakQuestion | None]":
-    """Counts of every annotator's reading of the notes, added up note by note."""
-    from sandscore.measures.annotator_pooling import counts_by_note, general_by_note, leaks_by_note
-
-    asked, leaks = (None, []) if asked is None else leaks_by_note(readings, asked, whole.leaks)
-    return replace(counts_by_note(readings, whole), leaks=leaks), general_by_note(readings, counted), asked
-
-
 def _refuse_some_entities(gold: Columns) -> None:
     """Ids of entities are for all of gold or for nothing."""
     if gold.entity is not None and bool((gold.entity < 0).any()):
         raise OrganiserFault("some annotations of gold have an entityId and some have none; all have one, or none has")
 
 
-def _leak_question(leaks: list[Named], loaded: Loaded, rules: TaskClasses) -> "LeakQuestion | None":
+def _leak_question(
+    question: Question, leaks: list[Named], loaded: Loaded
+) -> "tuple[LeakQuestion | None, TaskClasses | None]":
+    """What is asked of leaks, and by which classes; the rooms of leaks are entered only where something is."""
     if not leaks:
-        return None
-    from sandscore.measures.leak_totals import leak_plans, leak_question
+        return None, None
+    with REMOVABLE:
+        from sandscore.leaks.identifier_classes import classes_of
+        from sandscore.leaks.leak_totals import leak_plans, leak_question
 
-    return leak_question(leak_plans(leaks, loaded), loaded, rules)
+    rules = question.rules or classes_of(question.task, question.classes, question.hipaa)
+    return leak_question(leak_plans(leaks, loaded), loaded, rules), rules
 
 
 def _alone(task: Task, leaks: "list[LeakTable]") -> list[str]:
@@ -236,7 +230,7 @@ def _alone(task: Task, leaks: "list[LeakTable]") -> list[str]:
 def _leak_scores(tables: "list[LeakTable]", question: "LeakQuestion | None") -> dict[str, AnyScore]:
     if question is None:
         return {}
-    from sandscore.scoring.leak_scores import leak_score
+    from sandscore.leaks.leak_scores import leak_score
 
     means = [macro(table.rows) if table.rows.shape[1] > len(("n", "of")) else None for table in tables]
     return {table.plan.shown: leak_score(table, question, mean) for table, mean in zip(tables, means, strict=True)}
@@ -246,7 +240,7 @@ def _per_unit(tables: "list[LeakTable]", question: "LeakQuestion | None") -> dic
     """What does not add up over notes; nothing where nothing of it was asked for."""
     if question is None or not any(table.by_patient for table in tables):
         return {}
-    from sandscore.scoring.leak_scores import unit_rows
+    from sandscore.leaks.leak_scores import unit_rows
 
     return {"per_unit": unit_rows(tables, question)}
 
@@ -256,7 +250,7 @@ def signature(
     profile: str,
     sha256: Mapping[str, str],
     hipaa: HipaaMap | None,
-    classes: TaskClasses | None = None,
+    classes: "TaskClasses | None" = None,
 ) -> str:
     """What must be equal for two numbers to be comparable, in one line."""
     parts = [task.id, profile]
@@ -349,7 +343,7 @@ def _per_label(
         for code in sorted(used, key=lambda code: names[code])
     }
     for table in leaks:
-        from sandscore.scoring.leak_scores import label_rows
+        from sandscore.leaks.leak_scores import label_rows
 
         for label, row in label_rows(table, names).items():
             found.setdefault(label, {})[table.plan.shown] = row

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sandscore.measures.overlap_matching import heaviest_matching, overlapping_pairs
 from sandscore.records.counts import Counts
 from sandscore.records.document import Document
 from sandscore.records.scorecard import AnyScore, Scorecard
@@ -24,6 +23,7 @@ from sandscore.site.plots.confidence_plot import Curve, curve_of
 from sandscore.site.plots.error_plot import ErrorProfile, error_profile
 from sandscore.site.site_folder import write_page
 from sandscore.site.submission_page import LabelTable, label_table
+from sandscore.span_measures.overlap_matching import heaviest_matching, overlapping_pairs
 from sandscore.task_table.own_tasks import carried_task
 from sandscore.task_table.task import Task
 

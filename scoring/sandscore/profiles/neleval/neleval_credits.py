@@ -10,8 +10,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from sandscore.annotations.columns import order_of, ranked
-from sandscore.measures.mention_partners import Credits
 from sandscore.profiles.neleval.neleval_columns import Integers, MentionColumns, MentionCorpus
+from sandscore.span_measures.mention_partners import Credits
 
 Floats = NDArray[np.float64]
 Shares = dict[str, Floats]

@@ -5,7 +5,6 @@ from typing import Any
 
 from sandscore.annotations.input_files import Loaded
 from sandscore.measures.measure_syntax import Parameter, Scalar
-from sandscore.measures.mention_partners import EndBeforeStart, Mention, mentions
 from sandscore.profiles.neleval.neleval_columns import (
     MentionCorpus,
     corpus_of,
@@ -26,6 +25,7 @@ from sandscore.profiles.neleval.neleval_rows import (
     table,
 )
 from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult
+from sandscore.span_measures.mention_partners import EndBeforeStart, Mention, mentions
 from sandscore.task_table.task import Task
 
 KEYS = ("span", "span+type")

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from sandscore.measures.mention_partners import Credits, EndBeforeStart, Mention, credit_sums
+from sandscore.span_measures.mention_partners import Credits, EndBeforeStart, Mention, credit_sums
 
 COLUMNS = ("ptp", "fp", "rtp", "fn", "precis", "recall", "fscore")
 WAYS = ("max", "sum")

@@ -11,24 +11,22 @@ from msgspec.structs import replace
 
 from sandscore.annotations.columns import distinct
 from sandscore.annotations.input_files import Loaded
-from sandscore.measures.greedy_pairing import (
+from sandscore.measures.measure_syntax import Parameter, Scalar
+from sandscore.measures.note_spans import Column, NoteSpans, SpanSide, spans_of
+from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult
+from sandscore.span_measures.greedy_pairing import (
     CORRECT,
     OTHER,
     SCHEMAS,
     SPURIOUS,
     UNLABELLED,
-    Column,
     PairingOutcome,
     Pairs,
     SpanColumns,
-    SpanSide,
     find_pairs,
     of_records,
     resolve_all,
 )
-from sandscore.measures.measure_syntax import Parameter, Scalar
-from sandscore.measures.note_spans import NoteSpans, spans_of
-from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult
 from sandscore.task_table.task import Task
 
 _HEADERS = ("correct", "incorrect", "partial", "missed", "spurious", "precision", "recall", "f1")

@@ -5,7 +5,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from sandscore.annotations.columns import distinct, ranked
-from sandscore.measures.greedy_pairing import Column, SpanSide, meeting
+from sandscore.measures.note_spans import Column, SpanSide
+from sandscore.span_measures.greedy_pairing import meeting
 
 STRICT, EXACT, PARTIAL, INCORRECT, MISS, SPURIOUS = range(6)
 _LABELS = 6

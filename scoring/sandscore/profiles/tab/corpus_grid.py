@@ -12,8 +12,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from sandscore.measures.overlap_credit import merged
 from sandscore.profiles.tab.masked_corpus import MaskedDocument
+from sandscore.span_measures.overlap_credit import merged
 
 _WORD = re.compile(r"\w+")
 _ASCII = 128

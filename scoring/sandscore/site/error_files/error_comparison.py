@@ -13,11 +13,11 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from msgspec import Struct, field
 
 from sandscore.annotations.label_codes import allowed, normalised
-from sandscore.measures.overlap_matching import heaviest_matching, overlapping_pairs
 from sandscore.profiles.profile_documents import type_of
 from sandscore.records.counts import Counts, ratio
 from sandscore.records.document import Annotation, Document
 from sandscore.site.error_files.error_report import OUTSIDE, EntityAlignment, ErrorRatios, ErrorReport, ErrorRow
+from sandscore.span_measures.overlap_matching import heaviest_matching, overlapping_pairs
 from sandscore.task_table.task import Task
 
 

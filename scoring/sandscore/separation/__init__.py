@@ -1,0 +1,1 @@
+"""Separation: how far two cards lie apart and on which notes, and how many patients tell two systems apart."""

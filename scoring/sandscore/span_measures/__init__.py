@@ -1,0 +1,1 @@
+"""Measures of any task that pair spans of gold and predictions by how far they overlap."""
