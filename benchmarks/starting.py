@@ -18,7 +18,7 @@ from pathlib import Path
 from corpus import write
 
 ROOT = Path(__file__).resolve().parents[1]
-LIMITS = {("score", "decode"): 2.1, ("score and resample", "decode"): 3.3, ("sandscore tasks", "import numpy"): 3.0}
+LIMITS = {("score", "decode"): 1.5, ("score and resample", "decode"): 3.3, ("sandscore tasks", "import numpy"): 3.0}
 SHOWN = (*LIMITS, ("sandscore score", "decode"), ("sandscore --help", "import numpy"))
 MAIN = "from sandscore.cli.main import main; main()"
 

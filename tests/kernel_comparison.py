@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sandscore.annotations import annotation_loader, note_loader, note_texts
+from sandscore.annotations import annotation_loader, columns, note_loader, note_runs, note_texts
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.annotations.kernel.block_readers import AnnotationReader, KernelBlock
-from sandscore.measures import kernel_counts
+from sandscore.measures import challenge_measures, confidence, kernel_counts
 from sandscore.task_table.task import Task
 
 
@@ -24,7 +24,7 @@ def spied() -> Iterator[list[int]]:
 
     def spy(self: AnnotationReader, data: memoryview, *, lines: bool) -> KernelBlock | None:
         block = read(self, data, lines=lines)
-        taken.extend([] if block is None else [int(block.sizes.sum())])
+        taken.extend([] if block is None else [sum(block.sizes)])
         return block
 
     with pytest.MonkeyPatch.context() as patch:
@@ -36,7 +36,8 @@ def spied() -> Iterator[list[int]]:
 def no_kernel() -> Iterator[None]:
     """As where there was no compiler."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (annotation_loader, note_loader, note_texts, kernel_counts):
+        readers = annotation_loader, columns, note_loader, note_runs, note_texts
+        for module in (*readers, challenge_measures, confidence, kernel_counts):
             patch.setattr(module, "kernel", lambda: None)
         yield
 

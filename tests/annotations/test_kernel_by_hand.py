@@ -4,6 +4,10 @@ The numbers are those of the JSON as it stands here; offsets are counted by hand
 """
 
 import json
+import math
+import struct
+from ctypes import byref
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +18,10 @@ from sandscore.annotations import note_texts
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.kernel import kernel_library
 from sandscore.annotations.kernel.block_readers import AnnotationReader, KernelBlock, NoteReader
+from sandscore.annotations.kernel.kernel_library import address
 from sandscore.annotations.label_codes import ABSENT, LabelCodes, vocabulary
 from sandscore.annotations.note_texts import GatheredTexts
+from sandscore.base.arrays import packed, room_for, seen_as
 from sandscore.task_table.task import TASKS, Task, find_task
 
 DATE, TWO = find_task("date"), next(task for task in TASKS.values() if task.second_label)
@@ -72,7 +78,7 @@ def test_without_tokens_there_are_none() -> None:
 
 def test_labels_in_other_capitals_are_the_same() -> None:
     block, dataset = taken(TWO, [row(0, "a", **two_labels(capitals=True))], [row(0, "b", **two_labels(capitals=False))])
-    codes = block.columns(block.sizes * 0).label.tolist()
+    codes = block.columns(np.zeros(len(block.sizes), np.int32)).label.tolist()
     assert codes == [1, 1]
     assert TWO.label is not None
     assert dataset.vocabulary.names == list(TWO.label_fields[TWO.label])
@@ -134,7 +140,7 @@ def test_texts_that_are_not_what_stands_there_are_told() -> None:
     assert notes.read(memoryview(bytearray(json.dumps(said).encode())), lines=False) == (["n0"], ["p"])
     notes.keep()
     block, _ = taken(DATE, [row(3, "May 2nd"), row(12, "1998"), row(4, "ay")])
-    found_texts = block.misplaced(texts.all(), block.sizes * 0)
+    found_texts = block.misplaced(texts.all(), np.zeros(len(block.sizes), np.int32))
     assert found_texts == {1: "1998"}
 
 
@@ -179,3 +185,75 @@ def test_a_library_that_does_not_say_its_sources_is_not_loaded(monkeypatch: pyte
 
     monkeypatch.setattr(kernel_library, "LIBRARY", Path(_ctypes.__file__))
     assert kernel_library.kernel.__wrapped__() is None
+
+
+def test_where_names_and_texts_begin() -> None:
+    library = kernel_library.kernel()
+    assert library is not None
+    written, begin = seen_as(bytearray(b"ab\0\0c\0"), "B"), room_for(4, "q")
+    assert library.find_begins(address(written), 6, 3, address(begin)) == 1
+    assert begin.tolist() == [0, 3, 4, 6]
+    spare = room_for(5, "q")
+    for size, count in ((6, 2), (6, 4), (5, 3), (0, 1)):
+        assert library.find_begins(address(written), size, count, address(spare)) == 0
+    sizes, chars, marks = packed([3, 300, 0, 4], "q"), packed([3, 299, 0, 2], "q"), room_for(4, "q")
+    begin = room_for(5, "q")
+    assert library.lay_out_texts(address(sizes), address(chars), 4, address(begin), address(marks)) == 3
+    assert (begin.tolist(), marks.tolist()) == ([0, 3, 303, 303, 307], [0, 0, 2, 2])
+
+
+def test_what_columns_come_to() -> None:
+    library = kernel_library.kernel()
+    assert library is not None
+    seen, few, beyond = room_for(4, "B"), packed([3, -1, 1, 3], "i"), packed([4], "i")
+    assert library.see_labels(address(few), 4, address(seen), 4) == 1
+    assert seen.tolist() == [0, 1, 0, 1]
+    assert library.see_labels(address(beyond), 1, address(seen), 4) == 0
+    some, none = packed([math.nan, 0.5, 7.25, math.nan], "d"), packed([math.nan], "d")
+    assert library.highest_number(address(some), 4) == 7.25
+    assert library.highest_number(address(none), 1) == -1
+    sums, counts = room_for(3, "q"), packed([1, 2, 3, 10, 20, 30], "q")
+    library.sum_counts(address(counts), 2, address(sums))
+    assert sums.tolist() == [11, 22, 33]
+
+
+@pytest.mark.parametrize(
+    ("note", "room", "runs"),
+    [([-1, 2, 2, 5], 4, 3), ([2, 2, 5], 1, -1), ([5, 2], 4, -1), ([2, 5, 2], 4, -1), ([], 4, 0)],
+)
+def test_runs_of_notes_that_come_in_order(note: list[int], room: int, runs: int) -> None:
+    """Words are 3, 1, 2 and 4; what is of no known note is a run, and the fullest is among the others."""
+    library = kernel_library.kernel()
+    assert library is not None
+    words, notes = packed([3, 1, 2, 4][: len(note)], "i"), packed(note, "i")
+    rooms = {name: room_for(room, "q") for name in ("note", "first", "size", "first_token", "tokens")}
+    told = kernel_library.RunRooms(**{name: address(one) for name, one in rooms.items()}, room=room)
+    assert library.find_runs(address(notes), address(words), len(note), byref(told)) == runs
+    if runs == 3:
+        found = [one.tolist()[:3] for one in rooms.values()]
+        assert found == [[-1, 2, 5], [0, 1, 3], [1, 2, 1], [0, 3, 6], [3, 3, 4]]
+        assert (told.most_rows, told.most_tokens) == (2, 4)
+
+
+def test_levels_in_order_and_the_curve_over_them() -> None:
+    """Four at 7, two of them right; one at 0.5, right; three at 7.5, of which one: by hand from the highest on."""
+    library = kernel_library.kernel()
+    assert library is not None
+    bits = [struct.unpack("<Q", struct.pack("<d", sure))[0] << 1 | right for sure, right in (
+        (7.5, 0), (0.5, 1), (7.5, 1), (7.5, 0),
+    )]  # fmt: skip
+    odd, spare = packed(bits, "Q"), room_for(4, "Q")
+    told = kernel_library.Counting(odd=address(odd), odds=4)
+    told.levels[14], told.levels[15] = 4, 2
+    rooms = room_for(5, "d"), room_for(5, "q"), room_for(5, "q")
+    levels = kernel_library.ConfidenceLevels(*map(address, rooms))
+    library.list_levels(byref(told), address(spare), byref(levels))
+    assert [room.tolist()[: levels.levels] for room in rooms] == [[0.5, 7.0, 7.5], [1, 4, 3], [1, 2, 1]]
+    rows = [room_for(3, "d") for _ in range(3)]
+    curve = kernel_library.CurveRooms(*map(address, rows), gold=5, step=2)
+    assert library.walk_levels(byref(levels), byref(curve)) == 1
+    assert curve.rows == 2
+    assert [room.tolist()[:2] for room in rows] == [[7.5, 0.5], [1 / 3, 4 / 8], [1 / 5, 4 / 5]]
+    assert (curve.best, curve.best_right, curve.best_total) == (0.5, 4, 13)
+    area = Fraction(curve.area[0]) + Fraction(curve.area[1], 1 << 43) + Fraction(curve.area[2], 1 << 86)
+    assert area == Fraction(1 / 3) + 2 * Fraction(3 / 7) + Fraction(4 / 8)

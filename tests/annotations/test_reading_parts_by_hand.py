@@ -490,12 +490,12 @@ def test_clashes_within_a_block() -> None:
 
 def test_clashes_of_a_note_with_two_entries() -> None:
     rows = placed((1, 0, 5, 0), (0, 0, 5, 0), (1, 0, 5, 0), (1, 3, 5, 0))
-    assert [noted.listed().tolist() for noted in clashes_of_file(rows)] == [[2], [3]]
+    assert [noted.listed() for noted in clashes_of_file(rows)] == [[2], [3]]
 
 
 def test_places_of_annotations() -> None:
     places = Positions()
-    places.add_run(3, np.array([0, 2, 2]))
+    places.add_run(3, 0, np.array([2, 0, 3]))
     places.add(6, 5, [1, 4])
     assert [places.find(number) for number in (0, 1, 2, 4, 5, 6)] == [(3, 0), (3, 1), (5, 0), (5, 2), (6, 1), (6, 4)]
 
@@ -539,7 +539,7 @@ def test_problems_are_counted_and_the_first_are_kept(monkeypatch: pytest.MonkeyP
     noted = Noted()
     for block in ([7, 9], [8], [1, 3], [2]):
         noted.add(np.array(block))
-    assert (noted.count, noted.listed().tolist()) == (6, [1, 2])
+    assert (noted.count, noted.listed()) == (6, [1, 2])
     found.add_late("overlap", noted, "late")
     found.add_late("duplicate", Noted(), "never")
     with pytest.raises(ValueError, match="nobody can say"):
@@ -590,7 +590,7 @@ def test_a_room_holds_the_largest_block() -> None:
     held = room.held["start"]
     room.fit(63)
     assert room.held["start"] is held
-    room.held["names"][:4] = np.frombuffer(b"a\0b\0", np.uint8)
+    room.held["names"][:4] = b"a\0b\0"
     assert (room.words("names", 4), room.words("names", 0)) == (["a", "b"], [])
 
 

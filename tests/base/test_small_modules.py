@@ -152,10 +152,10 @@ def test_bundled_content_is_where_it_is_looked_for() -> None:
 
 def test_a_spooled_column_grows_and_may_be_empty() -> None:
     spool = Spool()
-    assert spool.column(np.int64).tolist() == []
+    assert spool.column("q").tolist() == []
     spool.append(np.array([1, 2]))
     spool.append(np.array([3]))
-    assert spool.column(np.int64).tolist() == [1, 2, 3]
+    assert spool.column("q").tolist() == [1, 2, 3]
 
 
 def test_a_hidden_name_repeats_the_first_48_characters(tmp_path: Path) -> None:

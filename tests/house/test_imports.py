@@ -14,6 +14,7 @@ HEAVY = {"pandas", "docker", "synapseclient", "scipy", "matplotlib", "jinja2", "
 
 SLOW = {"numpy", "msgspec", "pydantic", "jsonschema"}
 UNUSED = {
+    "arrays, which the kernel needs none of": {"numpy"},
     "a card that nobody asked for": {"pydantic"},
     "what explains refusals": {"jsonschema", "difflib"},
     "hashes that nobody asked for": {"hashlib", "_hashlib"},

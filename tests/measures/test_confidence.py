@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sandscore.measures import confidence
-from sandscore.measures.confidence import LEVEL, ConfidenceLedger, Levels, confidence_curve
+from sandscore.measures.confidence import ConfidenceLedger, Levels, confidence_curve
 from sandscore.records.scorecard import ConfidenceCurve
 
 
@@ -18,7 +18,8 @@ def parts() -> list[Levels]:
     found = []
     for _ in range(12):
         sure = sorted(r.sample(range(1000), 90))
-        found.append(np.array([(value / 10, r.randint(2, 9), r.randint(0, 2)) for value in sure], LEVEL))
+        rows = [(value / 10, r.randint(2, 9), r.randint(0, 2)) for value in sure]
+        found.append(Levels(*map(np.array, zip(*rows, strict=True))))
     return found
 
 

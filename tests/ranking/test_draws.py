@@ -37,9 +37,10 @@ def test_the_stream_begins_where_that_of_numpy_begins() -> None:
         *((1 << at) - 1 for at in range(32, 300, 32)),
         *seeds,
     ]:
-        told, there = draw_stream(seed), np.random.PCG64(seed).state["state"]
-        assert told.state_high << 64 | told.state_low == there["state"]
-        assert told.step_high << 64 | told.step_low == there["inc"]
+        for words in ([seed], [seed, 1]):
+            told, there = draw_stream(*words), np.random.PCG64(words).state["state"]
+            assert told.state_high << 64 | told.state_low == there["state"]
+            assert told.step_high << 64 | told.step_low == there["inc"]
 
 
 def drawn_by_the_book(seed: int, sizes: list[int], resamples: int) -> list[list[int]]:
@@ -109,6 +110,15 @@ def test_the_rows_that_are_drawn_add_up_to_the_weights_of_the_book_times_the_row
 def test_many_columns_and_large_counts_are_left_to_the_product() -> None:
     assert drawn_sums(np.ones((5, 33), np.int64), [5], 1, 3, 2) is None
     assert drawn_sums(np.full((5, 2), 2048), [5], 1, 3, 2) is None
+
+
+@pytest.mark.usefixtures("_either_way")
+def test_coins_are_the_bits_of_the_stream() -> None:
+    stream = np.random.PCG64([9, 1])
+    words = [int(stream.random_raw()) for _ in range(3 * 2)]
+    bits = [word >> at & 1 for word in words for at in range(64)]
+    thrown = np.concatenate(list(coins(9, 100, 3, 2)))
+    assert thrown.tolist() == [bits[row * 128 : row * 128 + 100] for row in range(3)]
 
 
 def test_coins_are_fair_and_do_not_depend_on_chunks() -> None:

@@ -6,19 +6,16 @@ Which notes a file's records are about: found in the data set, each only once, a
 import re
 from collections import Counter
 from collections.abc import Callable, Collection
-from itertools import accumulate, chain
+from itertools import accumulate, chain, compress
 from typing import Any
 
-import numpy as np
-from msgspec.structs import replace
-
 from sandscore.annotations.column_builder import Gathered
-from sandscore.annotations.columns import Columns, Floats, Small, floats_of, small_of
+from sandscore.annotations.columns import Columns, floats_of, small_of
 from sandscore.annotations.data_set import DataSet, NoteNames
 from sandscore.annotations.decoder import Decoder, quotes, record_type
 from sandscore.annotations.json_blocks import JsonBlock, WholeJson
 from sandscore.annotations.kernel.block_readers import AnnotationReader, KernelBlock
-from sandscore.annotations.kernel.kernel_library import kernel
+from sandscore.annotations.kernel.kernel_library import address, kernel
 from sandscore.annotations.label_codes import ABSENT, vocabulary
 from sandscore.annotations.note_checks import (
     COUNTED,
@@ -35,6 +32,7 @@ from sandscore.annotations.problem_collector import LISTED, Described, Noted, Pr
 from sandscore.annotations.record_reader import Progress, quiet, walk
 from sandscore.annotations.slow_validation import Judge, JudgedRecord, meant, shortened
 from sandscore.annotations.white_space_tokens import tokens_of
+from sandscore.base.arrays import Floats, Small, Values, np, room_for
 from sandscore.base.removable_rooms import part_of_a_room
 from sandscore.base.strict_json import JsonFault, loads, pointer
 from sandscore.records.problem import Severity
@@ -48,17 +46,18 @@ class NoteJoin:
         self._dataset, self._findings, self._point = dataset, findings, point
         self._names = NoteNames(whole=dataset.whole_names)
         self._found: set[int] = set()
-        self._seen, self._joined = np.zeros(0, np.uint8), list[bytes]()
+        self._seen, self._joined = room_for(0, "B"), list[bytes]()
         self._plain: dict[str, str] | None = None
         self.spoken_of: set[int] = set()
         """Once the file is read: the notes that it has an entry for."""
 
-    def numbers(self, block: KernelBlock, record: int) -> Small:
+    def numbers(self, block: KernelBlock, record: int) -> Values:
         """The notes of a block's records, by the kernel where nothing is to be said about any of them."""
         known = self._dataset.known_names()
         if known and len(self._seen) < len(self._dataset.ids):
-            self._seen = np.zeros(len(self._dataset.ids), np.uint8)
-            self._seen[[*self._found]] = 1
+            self._seen = room_for(len(self._dataset.ids), "B")
+            for number in self._found:
+                self._seen[number] = 1
         numbers = known.join(block.room.rows, self._seen) if known else None
         if numbers is None:
             return small_of(self.named(block.names, record))
@@ -70,7 +69,7 @@ class NoteJoin:
         for written in self._joined:
             self._names.fresh(str(written, "utf-8").split("\0"))
         self._joined.clear()
-        self._found.update(np.flatnonzero(self._seen).tolist())
+        self._found.update(compress(range(len(self._seen)), self._seen))
 
     def _note(self, number: int) -> None:
         self._found.add(number)
@@ -125,7 +124,7 @@ class NoteJoin:
 
     def close(self, annotations: int, missing: Severity | None) -> None:
         """Notes the file says nothing about, and a file that says nothing at all; names are let go of."""
-        self._found.update(np.flatnonzero(self._seen).tolist())
+        self._found.update(compress(range(len(self._seen)), self._seen))
         if missing:
             say_missing(self._findings, self._dataset, self._found, missing)
         counts = self._findings.counts
@@ -133,7 +132,7 @@ class NoteJoin:
             self._findings.add("empty", (-1, -1), "", None, "the file holds no annotation")
         self.spoken_of = self._found
         self._names, self._found = NoteNames(whole=self._dataset.whole_names), set()
-        self._seen, self._joined = np.zeros(0, np.uint8), []
+        self._seen, self._joined = room_for(0, "B"), []
 
 
 def say_missing(findings: ProblemCollector, dataset: DataSet, found: Collection[int], severity: Severity) -> None:
@@ -181,7 +180,7 @@ class EntityNumbers:
         entity = np.full(len(columns), ABSENT, np.int32)
         for first, numbers in self._runs:
             entity[first : first + len(numbers)] = numbers
-        return replace(columns, entity=entity)
+        return columns.replace(entity=entity)
 
 
 _SHORTEST = '{"annotationSource":{"resourceSource":{"name":""}},"":[]}'
@@ -272,7 +271,7 @@ class AnnotationLoader:
         if block is None or notes is None:
             return 0
         numbers = self._entries.numbers(block, number)
-        self._places.add_run(number, self._gathered.size + np.cumsum(block.sizes, dtype=np.int64) - block.sizes)
+        self._places.add_run(number, self._gathered.size, block.sizes)
         self._keep(block.columns(numbers), block.misplaced(notes, numbers), block.clashes(numbers), self._rest(data))
         return len(numbers)
 
@@ -302,7 +301,7 @@ class AnnotationLoader:
             return False
         numbers = self._entries.named([record.source.resource.name for record in records], number)
         ends = list(accumulate(map(len, lists)))
-        self._places.add_run(number, self._gathered.size + np.array([0, *ends[:-1]], np.int64)[: len(ends)])
+        self._places.add_run(number, self._gathered.size, small_of([*map(len, lists)]))
         self._take(annotations, numbers, ends, codes, confidence)
         return True
 
@@ -390,11 +389,15 @@ class AnnotationLoader:
         self._keep(part, {i: texts[i] for i in sorted(wrong)})
 
     def _keep(
-        self, part: Columns, wrong: dict[int, str], clashing: tuple[Small, Small, Small] | None = None, rest: float = 0
+        self,
+        part: Columns,
+        wrong: dict[int, str],
+        clashing: tuple[Values, Values, Values] | None = None,
+        rest: float = 0,
     ) -> None:
         """Columns of annotations, the texts of those whose text and span do not agree, and what is known to clash."""
         for i, text in wrong.items():
-            note, start, length = (int(column[i]) for column in (part.note, part.start, part.length))
+            note, start, length = (int(part.held[name][i]) for name in ("note", "start", "length"))
             explain_text(self._report, self._gathered.size + i, note, start, length, text)
         repeats, overlaps = clashes(part, self._gathered.size, clashing)
         self._repeats.add(repeats)
@@ -417,16 +420,17 @@ class AnnotationLoader:
             self._repeats, self._overlaps = clashes_of_file(columns)
 
         def describe(annotation: int) -> Described:
-            return self._report.describe(annotation, int(columns.note[annotation]))
+            return self._report.describe(annotation, int(columns.held["note"][annotation]))
 
         say_clashes(self._findings, self._repeats, self._overlaps, describe)
 
 
 def _are_fractions(columns: Columns) -> bool:
     """Whether there are confidences, and none above one."""
-    seen = False
+    seen, library = False, kernel()
     for _, piece in columns.pieces():
-        highest = float(np.fmax.reduce(piece.confidence, initial=-1.0))
+        told = piece.held["confidence"]
+        highest = library.highest_number(address(told), len(told)) if library else np.fmax.reduce(told, initial=-1.0)
         if highest > 1:
             return False
         seen |= highest > 0

@@ -1,21 +1,19 @@
 """Blocks of columns on their way to become a file's; beyond some millions of annotations they wait on disk."""
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
 from sandscore.annotations.columns import Columns, Tokens
-from sandscore.base.column_files import Spool, small_pages
+from sandscore.base.arrays import Kind, Values, as_bytes, room_for
+from sandscore.base.column_files import Spool
 
 SPILL = 1 << 21
 """Annotations that memory holds."""
 _ALL = 1 << 62
 _SPARE = 1.03
 """Blocks differ a little in how many annotations they have."""
-KINDS: dict[str, type[np.generic]] = dict.fromkeys(
-    ("note", "start", "length", "label", "text", "words", "begin", "size"), np.int32
-) | {"confidence": np.float64}
+_TOKENS = ("words", "begin", "size")
+KINDS: dict[str, Kind] = {
+    **dict.fromkeys(("note", "start", "length", "label", "text", *_TOKENS), "i"),
+    "confidence": "d",
+}
 
 
 class Gathered:
@@ -26,7 +24,7 @@ class Gathered:
 
     def __init__(self, *, shared: bool = False, spilling: bool = True) -> None:
         self._most = SPILL if spilling else _ALL
-        self._rooms: dict[str, NDArray[Any]] = {name: np.zeros(0, kind) for name, kind in KINDS.items()}
+        self._rooms = {name: room_for(0, kind) for name, kind in KINDS.items()}
         self._used = dict.fromkeys(KINDS, 0)
         self._spools = {name: Spool() for name in KINDS} if shared else {}
         self._spilling = False
@@ -60,39 +58,29 @@ class Gathered:
         """All blocks as one, out of the files, whoever wrote them."""
         return _columns({name: self._spools[name].column(KINDS[name]) for name in kept})
 
-    def _put(self, name: str, column: NDArray[Any], rest: float) -> None:
+    def _put(self, name: str, column: Values, rest: float) -> None:
         """Behind what is there; room for what follows costs nothing until it is written to."""
         room, used = self._rooms[name], self._used[name]
         self._used[name] = needed = used + len(column)
         if needed > len(room):
             wanted = max(needed + min(int(len(column) * rest * _SPARE), SPILL), 2 * used)
-            self._rooms[name] = small_pages(wanted, room.dtype)
+            self._rooms[name] = room_for(wanted, KINDS[name])
             self._rooms[name][:used] = room[:used]
-        self._rooms[name][used:needed] = column
+        as_bytes(self._rooms[name][used:needed])[:] = as_bytes(column)
 
     def _spill(self) -> None:
         self._spilling = True
         for name, room in self._rooms.items():
             spool = self._spools.get(name) or self._spools.setdefault(name, Spool())
             spool.append(room[: self._used[name]])
-            self._rooms[name] = room[:0].copy()
+            self._rooms[name] = room_for(0, KINDS[name])
 
 
-def _flat(part: Columns) -> dict[str, NDArray[Any] | None]:
-    tokens = part.tokens
-    return {
-        "note": part.note,
-        "start": part.start,
-        "length": part.length,
-        "label": part.label,
-        "confidence": part.confidence,
-        "text": part.text,
-        "words": tokens.words if tokens else None,
-        "begin": tokens.begin if tokens else None,
-        "size": tokens.size if tokens else None,
-    }
+def _flat(part: Columns) -> dict[str, Values | None]:
+    tokens = part.tokens.held if part.tokens else dict.fromkeys(_TOKENS)
+    return {name: tokens[name] if name in tokens else part.held[name] for name in KINDS}
 
 
-def _columns(found: dict[str, NDArray[Any]]) -> Columns:
-    tokens = Tokens(found.pop("words"), found.pop("begin"), found.pop("size")) if "words" in found else None
+def _columns(found: dict[str, memoryview]) -> Columns:
+    tokens = Tokens(*(found.pop(name) for name in _TOKENS)) if "words" in found else None
     return Columns(**found, tokens=tokens)

@@ -1,26 +1,39 @@
 """One file's annotations as columns, in file order."""
 
 from collections.abc import Iterator
+from itertools import compress
 from struct import pack
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-from msgspec import Struct
-from numpy.typing import NDArray
-
+from sandscore.annotations.kernel.kernel_library import address, kernel
+from sandscore.base.arrays import Floats, HeldArrays, Ints, Mask, Small, np, room_for
 from sandscore.base.column_files import forget
 
-Ints = NDArray[np.int64]
-Small = NDArray[np.int32]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Number = TypeVar("Number", np.int64, np.float64)
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
+    Number = TypeVar("Number", np.int64, np.float64)
+
+__all__ = [
+    "Columns",
+    "Floats",
+    "Ints",
+    "Mask",
+    "Small",
+    "Tokens",
+    "distinct",
+    "floats_of",
+    "order_of",
+    "ranked",
+    "small_of",
+]
 _ROOM = 1 << 62
 _PIECE = 1 << 20
+_LABELS = 1 << 12
+"""More than these are found by numpy."""
 
 
-class Tokens(Struct, frozen=True):
+class Tokens(HeldArrays):
     """``words`` counts each text's white-space tokens; ``begin``, within the text, and ``size`` of all in turn."""
 
     words: Small
@@ -28,7 +41,7 @@ class Tokens(Struct, frozen=True):
     size: Small
 
 
-class Columns(Struct, frozen=True):
+class Columns(HeldArrays):
     """``note`` numbers the data set's notes; ``label`` -1 is absent; ``confidence`` NaN is absent.
 
     ``text`` numbers equal texts equally where there are no notes to look texts up in, else it is None:
@@ -42,19 +55,19 @@ class Columns(Struct, frozen=True):
     length: Small
     label: Small
     confidence: Floats
-    text: Small | None = None
-    tokens: Tokens | None = None
-    entity: Small | None = None
+    text: Small | None
+    tokens: Tokens | None
+    entity: Small | None
 
     def __len__(self) -> int:
-        return len(self.note)
+        return len(self.held["note"])
 
     def __getitem__(self, rows: slice) -> "Columns":
         """Some rows, without their tokens and entities."""
-        text = None if self.text is None else self.text[rows]
-        return Columns(
-            self.note[rows], self.start[rows], self.length[rows], self.label[rows], self.confidence[rows], text
-        )
+        kept = {
+            name: None if column is None else column[rows] for name, column in self.held.items() if name != "tokens"
+        }
+        return Columns(**kept | {"entity": None})
 
     def pieces(self) -> Iterator[tuple[int, "Columns"]]:
         """Runs of rows that fit into memory, without their tokens, and where each begins."""
@@ -64,13 +77,19 @@ class Columns(Struct, frozen=True):
 
     def forget(self) -> None:
         """Give the memory of spooled columns back."""
-        tokens = (self.tokens.words, self.tokens.begin, self.tokens.size) if self.tokens else ()
-        for column in (self.note, self.start, self.length, self.label, self.confidence, self.text, *tokens):
-            if column is not None:
+        tokens = [*self.tokens.held.values()] if self.tokens else []
+        for column in (*self.held.values(), *tokens):
+            if column is not None and column is not self.tokens:
                 forget(column)
 
     def labels(self) -> set[int]:
         """The labels that occur."""
+        library, seen = kernel(), room_for(_LABELS, "B")
+        if library and all(
+            library.see_labels(address(one.held["label"]), len(one), address(seen), len(seen))
+            for _, one in self.pieces()
+        ):
+            return set(compress(range(len(seen)), seen))
         found = (np.flatnonzero(np.bincount(piece.label + 1)[1:]) for _, piece in self.pieces())
         return {code for codes in found for code in codes.tolist()}
 
@@ -114,7 +133,7 @@ def order_of(keys: Ints, size: int) -> Ints:
     return tagged
 
 
-def distinct(values: NDArray[Number]) -> tuple[NDArray[Number], Ints]:
+def distinct(values: "NDArray[Number]") -> "tuple[NDArray[Number], Ints]":
     """The different values in ascending order, and how often each occurs; ``np.unique`` would import ``numpy.ma``."""
     ordered = np.sort(values)
     if not len(ordered):

@@ -3,15 +3,13 @@
 from ctypes import CDLL, byref
 from typing import Any
 
-import numpy as np
 from msgspec import Struct, field
-from numpy.typing import NDArray
 
-from sandscore.annotations.columns import Ints, Small
 from sandscore.annotations.kernel.buffers import ROWS, Room
 from sandscore.annotations.kernel.kernel_library import NameTable, NoteRows, Rows, address, kernel
 from sandscore.annotations.label_codes import LabelCodes
 from sandscore.annotations.note_texts import NoteTexts
+from sandscore.base.arrays import Ints, room_for
 
 NAMELESS = "note"
 """What the only note is called where the one-note form is all there is."""
@@ -25,22 +23,22 @@ class KnownNames:
     """The notes' names as the kernel finds them, where it can."""
 
     def __init__(self, library: CDLL, names: list[str], *, whole: bool) -> None:
-        written = np.frombuffer("\0".join([*names, ""]).encode("utf-8", "surrogatepass"), np.uint8)
-        begin = np.concatenate(([0], np.flatnonzero(written == 0) + 1))
-        slots = np.zeros(4 << len(names).bit_length(), np.uint32)
+        written = memoryview(bytearray("\0".join([*names, ""]).encode("utf-8", "surrogatepass")))
+        begin, slots = room_for(len(names) + 1, "q"), room_for(4 << len(names).bit_length(), "I")
         self._library, self._outlive = library, (written, begin, slots)
         told = {"names": address(written), "begin": address(begin), "slots": address(slots)}
         self._told = NameTable(**told, count=len(names), slot_room=len(slots), whole=whole)
-        self.usable = len(begin) == len(names) + 1 and bool(library.learn_names(byref(self._told)))
+        found = library.find_begins(told["names"], len(written), len(names), told["begin"])
+        self.usable = bool(found and library.learn_names(byref(self._told)))
 
     @property
-    def laid_out(self) -> tuple[NDArray[Any], ...]:
-        """The arrays of the kernel's table: names, where each begins, and the slots they are found in."""
+    def laid_out(self) -> tuple[memoryview, ...]:
+        """The memory of the kernel's table: names, where each begins, and the slots they are found in."""
         return self._outlive
 
-    def join(self, rows: Rows | NoteRows, seen: NDArray[np.uint8]) -> Small | None:
+    def join(self, rows: Rows | NoteRows, seen: memoryview) -> memoryview | None:
         """The notes of a block's records, none of which was seen before; else None, and nothing is done."""
-        numbers = np.empty(rows.records, np.int32)
+        numbers = room_for(rows.records, "i")
         joined = self._library.join_names(byref(self._told), byref(rows), address(seen), address(numbers))
         return numbers if joined else None
 

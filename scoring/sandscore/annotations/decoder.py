@@ -11,17 +11,12 @@ from functools import cache, cached_property
 from typing import Annotated, Any, Literal
 
 import msgspec
-import numpy as np
 
 from sandscore.annotations.label_codes import allowed
 from sandscore.task_table.task import Task
 from sandscore.task_table.task_schema import ENTITY
 
 LAST = 2147483647
-_ESCAPED_QUOTE = rb'(?<!\\)(?:\\\\)*\\"'
-_QUOTE, _BACKSLASH = 34, 92
-_PIECE = 1 << 18
-"""Bytes that a cache holds."""
 _BETWEEN_LINES = rb"\}[ \t\r]*\n[ \t]*\{"
 Decode = Callable[[memoryview], Any]
 Refused = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -148,14 +143,5 @@ def quotes(data: memoryview) -> int:
 
     A key given twice decodes silently, the last one winning, but its marks are there to be counted.
     """
-    marks = np.frombuffer(data, np.uint8)
-    pieces = range(0, len(marks), _PIECE)
-    found = sum(int(np.count_nonzero(marks[at : at + _PIECE] == _QUOTE)) for at in pieces)
-    escapes = np.concatenate(
-        [np.flatnonzero(marks[at : at + _PIECE] == _BACKSLASH) + at for at in (*pieces, len(marks))]
-    )
-    if not len(escapes):
-        return found
-    if bool((np.diff(escapes) == 1).any()):
-        return found - sum(1 for _ in re.finditer(_ESCAPED_QUOTE, data))
-    return found - int(np.count_nonzero(marks[escapes + 1] == _QUOTE))
+    written = bytes(data)
+    return written.count(b'"') - written.replace(rb"\\", b"").count(rb"\"")

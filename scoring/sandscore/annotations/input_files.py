@@ -258,7 +258,7 @@ class _Reader(Struct):
         labels.learn(names)
         renumber(predicted, self.dataset.vocabulary, labels)
         self.dataset.vocabulary = labels
-        gold_columns = found if isinstance(found, Columns) else replace(gathered.spilled(found), entity=entity)
+        gold_columns = found if isinstance(found, Columns) else gathered.spilled(found).replace(entity=entity)
         return {"gold": gold_columns, "predictions": predicted}
 
     def _missing(self, role: str) -> Severity | None:

@@ -12,9 +12,9 @@ from functools import cache
 from typing import Literal
 
 import msgspec
-import numpy as np
 
 from sandscore.annotations.record_bounds import Bounds, item_bounds, line_bounds
+from sandscore.base.arrays import np
 from sandscore.base.strict_json import JsonFault
 
 BLOCK = 1 << 21

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-import numpy as np
-
 from sandscore.annotations.columns import Columns
+from sandscore.base.arrays import np
 from sandscore.task_table.task import Task
 
 ABSENT = -1

@@ -8,15 +8,16 @@ Positions of annotations in their file.
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from itertools import accumulate, islice
 
-import numpy as np
 from msgspec import Struct
 
-from sandscore.annotations.columns import Columns, Ints, Small, order_of, ranked
+from sandscore.annotations.columns import Columns, order_of, ranked
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.note_runs import runs_of
 from sandscore.annotations.problem_collector import Described, Noted, ProblemCollector
 from sandscore.annotations.slow_validation import shortened
+from sandscore.base.arrays import Ints, Values, np, packed
 
 
 class Positions:
@@ -34,10 +35,11 @@ class Positions:
         if kept is not None:
             self._kept[record] = kept
 
-    def add_run(self, record: int, firsts: Ints) -> None:
-        """Records that follow one another."""
-        self._firsts.frombytes(np.ascontiguousarray(firsts, np.int64).tobytes())
-        self._records.frombytes(np.arange(record, record + len(firsts), dtype=np.int64).tobytes())
+    def add_run(self, record: int, first: int, sizes: Values) -> None:
+        """Records that follow one another and have so many annotations each, numbered from ``first`` on."""
+        ends = accumulate(sizes.tolist(), initial=first)
+        self._firsts.extend(islice(ends, len(sizes)))
+        self._records.extend(range(record, record + len(sizes)))
 
     def find(self, annotation: int) -> tuple[int, int]:
         """The record of an annotation and its place in it."""
@@ -142,17 +144,19 @@ def explain_text(reporter: Reporter, annotation: int, note: int, start: int, len
         reporter.findings.quote(where, text, whole[start : start + length])
 
 
-def clashes(columns: Columns, first: int = 0, found: tuple[Small, Small, Small] | None = None) -> tuple[Ints, Ints]:
+def clashes(
+    columns: Columns, first: int = 0, found: tuple[Values, Values, Values] | None = None
+) -> tuple[Values, Values]:
     """Annotations that repeat an earlier one of their note, and those that overlap one; counted from ``first``.
 
     ``found``: of some notes that is known already; the last are the annotations of the others that may do so at all.
     """
     if found is None:
         return _clashes(columns, np.flatnonzero(columns.note >= 0), first)
-    repeats, overlaps = (rows.astype(np.int64) + first for rows in found[:2])
+    repeats, overlaps = (packed([row + first for row in rows.tolist()], "q") for rows in found[:2])
     if not len(found[2]):
         return repeats, overlaps
-    others = _clashes(columns, found[2].astype(np.int64), first)
+    others = _clashes(columns, np.asarray(found[2]).astype(np.int64), first)
     return np.sort(np.concatenate((repeats, others[0]))), np.sort(np.concatenate((overlaps, others[1])))
 
 
@@ -179,7 +183,7 @@ def clashes_of_file(columns: Columns) -> tuple[Noted, Noted]:
     for first, last in runs.parts(_TOGETHER):
         rows = runs.rows(first, last)
         for noted, found in zip((repeats, overlaps), clashes(runs.take(first, last)), strict=True):
-            noted.add(found + rows.start if isinstance(rows, slice) else rows[found])
+            noted.add(np.add(found, rows.start) if isinstance(rows, slice) else rows[np.asarray(found)])
         columns.forget()
     return repeats, overlaps
 

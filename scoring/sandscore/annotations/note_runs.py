@@ -1,18 +1,22 @@
 """A file's annotations note by note: runs of rows that stand together in the file, in the order of their notes."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from ctypes import byref
 from itertools import pairwise
 
-import numpy as np
-from msgspec import Struct
-
-from sandscore.annotations.columns import Columns, Ints, Tokens, distinct, order_of
+from sandscore.annotations.columns import Columns, Tokens, distinct, order_of
+from sandscore.annotations.kernel.kernel_library import RunRooms, address, kernel
+from sandscore.base.arrays import HeldArrays, Ints, np, room_for
 
 Which = slice | Ints
 
 
-class Runs(Struct, frozen=True):
-    """Of each run the note, the first row and token, and how many there are; equal notes keep the file's order."""
+class Runs(HeldArrays):
+    """Of each run the note, the first row and token, and how many there are; equal notes keep the file's order.
+
+    ``most`` is the most rows and tokens that a note has, where the kernel saw that no note has two runs.
+    """
 
     columns: Columns
     note: Ints
@@ -20,6 +24,7 @@ class Runs(Struct, frozen=True):
     size: Ints
     first_token: Ints
     tokens: Ints
+    most: tuple[int, int] | None
 
     def per_note(self, notes: int) -> Ints:
         """How many annotations each note has."""
@@ -55,19 +60,38 @@ class Runs(Struct, frozen=True):
     def within(self, note: int, last: int) -> "Runs":
         """The runs of these notes."""
         runs = self._runs(note, last)
-        told = (column[runs] for column in (self.note, self.first, self.size, self.first_token, self.tokens))
-        return Runs(self.columns, *told)
+        told = {name: self.held[name][runs] for name in _BY_RUN}
+        return Runs(self.columns, **told)
 
     def _runs(self, note: int, last: int) -> slice:
-        return slice(*np.searchsorted(self.note, (note, last)).tolist())
+        return slice(*(bisect_left(self.held["note"], one) for one in (note, last)))
 
     def _tokens(self, tokens: Tokens, rows: Which, runs: slice) -> Tokens:
         which = _joined(self.first_token[runs], self.tokens[runs])
         return Tokens(tokens.words[rows], tokens.begin[which], tokens.size[which])
 
 
+_AT_ONCE = 1 << 21
+"""Rows that are looked at without giving memory back in between."""
+_BY_RUN = ("note", "first", "size", "first_token", "tokens")
+
+
 def runs_of(columns: Columns) -> Runs:
-    """One pass through the file's columns."""
+    """One pass through the file's columns, by the kernel where they are in the order of their notes."""
+    library, rows = kernel(), len(columns)
+    if library is None or rows > _AT_ONCE:
+        return _runs_in_any_order(columns)
+    rooms = {name: room_for(rows, "q") for name in _BY_RUN}
+    words = columns.tokens and address(columns.tokens.held["words"])
+    told = RunRooms(**{name: address(room) for name, room in rooms.items()}, room=rows)
+    runs = library.find_runs(address(columns.held["note"]), words, rows, byref(told))
+    columns.forget()
+    if runs < 0:
+        return _runs_in_any_order(columns)
+    return Runs(columns, **{name: room[:runs] for name, room in rooms.items()}, most=(told.most_rows, told.most_tokens))
+
+
+def _runs_in_any_order(columns: Columns) -> Runs:
     notes, firsts, tokens = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     passed = 0
     for begin, piece in columns.pieces():

@@ -3,17 +3,15 @@
 import mmap
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sandscore.annotations.columns import Ints, Small
 from sandscore.annotations.kernel.kernel_library import MARK_EVERY, Notes, address, kernel
-from sandscore.base.column_files import Spool, about_to_write, forget, small_pages
+from sandscore.base.arrays import HeldArrays, Ints, Octets, Values, as_bytes, np, packed, room_for, seen_as
+from sandscore.base.column_files import Spool, about_to_write, forget
 
-Bytes = NDArray[np.uint8]
-Marks = NDArray[np.uint32]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 SPILL = 1 << 29
 """Bytes of a notes file whose texts memory holds."""
 _LOOKED_AT = 1 << 25
@@ -28,34 +26,33 @@ class GatheredTexts:
 
     def __init__(self, size: int) -> None:
         self._spool = Spool() if size > SPILL else None
-        self._held = small_pages(0 if self._spool else size, np.uint8)
+        self._held = room_for(0 if self._spool else size, "B")
         self._used = self._given = 0
-        self._sizes, self._chars = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        self._marks = [np.zeros(0, np.uint32)]
+        self._sizes, self._chars, self._marks = bytearray(), bytearray(), bytearray()
 
-    def room(self, size: int) -> Bytes:
+    def room(self, size: int) -> memoryview:
         """Where further texts, of no more bytes than that, may be put."""
         if self._spool is None:
             about_to_write(self._held, max(self._used, self._given), self._used + size)
             self._given = max(self._given, self._used + size)
             return self._held[self._used :]
         if len(self._held) < size:
-            self._held = np.empty(size, np.uint8)
+            self._held = room_for(size, "B")
         return self._held
 
     def add(self, texts: list[str]) -> None:
         """Further texts."""
         written = [text.encode("utf-8", "surrogatepass") for text in texts]
-        joined = np.frombuffer(b"".join(written), np.uint8)
+        joined = b"".join(written)
         self.room(len(joined))[: len(joined)] = joined
-        self.keep(np.array([*map(len, written)], np.int64), np.array([*map(len, texts)], np.int64))
+        self.keep(packed(map(len, written), "q"), packed(map(len, texts), "q"))
 
-    def keep(self, sizes: Ints, chars: Ints) -> None:
+    def keep(self, sizes: memoryview, chars: memoryview) -> None:
         """Texts of so many bytes and characters, which were put into the room."""
-        texts = self.room(0)[: int(sizes.sum())]
-        self._marks.append(_marked(texts, sizes, chars))
-        self._sizes.append(sizes)
-        self._chars.append(chars)
+        texts = self.room(0)[: sum(sizes)]
+        self._marks += as_bytes(_marked(texts, sizes, chars))
+        self._sizes += as_bytes(sizes)
+        self._chars += as_bytes(chars)
         if self._spool is None:
             self._used += len(texts)
         else:
@@ -63,25 +60,32 @@ class GatheredTexts:
 
     def all(self) -> "NoteTexts":
         """Every text."""
-        texts = self._held[: self._used] if self._spool is None else self._spool.column(np.uint8)
-        sizes, chars, marks = np.concatenate(self._sizes), np.concatenate(self._chars), np.concatenate(self._marks)
+        texts = self._held[: self._used] if self._spool is None else self._spool.column("B")
+        sizes, chars, marks = seen_as(self._sizes, "q"), seen_as(self._chars, "q"), seen_as(self._marks, "I")
         return NoteTexts(texts, sizes, chars, marks, spooled=self._spool is not None)
+
+
+class _LaidOut(HeldArrays):
+    """Texts end to end, where each begins, its characters, its first mark, and the marks."""
+
+    texts: Octets
+    begin: Ints
+    chars: Ints
+    first_mark: Ints
+    marks: "NDArray[Any]"
 
 
 class NoteTexts(Sequence[str]):
     """Texts, decoded one by one as they are asked for."""
 
-    def __init__(self, texts: Bytes, sizes: Ints, chars: Ints, marks: Marks, *, spooled: bool) -> None:
-        counts = _mark_counts(sizes, chars)
-        first_mark = np.cumsum(counts) - counts
-        self._texts, self._begin = texts, np.concatenate(([0], np.cumsum(sizes)))
-        self._outlive = (chars, first_mark, marks)
+    def __init__(self, texts: Values, sizes: Values, chars: Values, marks: Values, *, spooled: bool) -> None:
+        begin, first_mark = _borders(sizes, chars)
+        self._laid = _LaidOut(texts, begin, chars, first_mark, marks)
         self._spooled, self._looked_at = spooled, 0
-        held = {"texts": texts, "begin": self._begin, "chars": chars, "first_mark": first_mark, "marks": marks}
-        self.told = Notes(**{name: address(array) for name, array in held.items()})
+        self.told = Notes(**{name: address(column) for name, column in self._laid.held.items()})
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "NoteTexts":
+    def of_arrays(cls, arrays: Mapping[str, Values]) -> "NoteTexts":
         """Of what ``arrays`` gave, wherever it was kept; marks are made where there was no kernel to make them."""
         texts, sizes, chars, marks = (arrays[name] for name in ("texts", "text_sizes", "chars", "marks"))
         if len(marks) != int(_mark_counts(sizes, chars).sum()):
@@ -89,18 +93,18 @@ class NoteTexts(Sequence[str]):
         return cls(texts, sizes, chars, marks, spooled=len(texts) > SPILL)
 
     @property
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> "dict[str, NDArray[Any]]":
         """All that texts are made of."""
-        chars, _, marks = self._outlive
-        return {"texts": self._texts, "text_sizes": np.diff(self._begin), "chars": chars, "marks": marks}
+        laid = self._laid
+        return {"texts": laid.texts, "text_sizes": np.diff(laid.begin), "chars": laid.chars, "marks": laid.marks}
 
     @property
-    def laid_out(self) -> tuple[NDArray[Any], ...]:
-        """The arrays that the kernel is told of, in their order."""
-        return self._texts, self._begin, *self._outlive
+    def laid_out(self) -> tuple[Values, ...]:
+        """The memory that the kernel is told of, in its order."""
+        return (*self._laid.held.values(),)
 
     def __len__(self) -> int:
-        return len(self._begin) - 1
+        return len(self._laid.held["begin"]) - 1
 
     @overload
     def __getitem__(self, number: int) -> str: ...
@@ -110,25 +114,25 @@ class NoteTexts(Sequence[str]):
         if isinstance(number, slice):
             return [self[one] for one in range(*number.indices(len(self)))]
         number = range(len(self))[number]
-        first, last = self._begin[number : number + 2].tolist()
+        first, last = self._laid.held["begin"][number : number + 2].tolist()
         self._passed(last - first)
-        return str(self._texts[first:last].data, "utf-8", "surrogatepass")
+        return str(as_bytes(self._laid.held["texts"][first:last]), "utf-8", "surrogatepass")
 
-    def code_points(self, first: int, last: int) -> NDArray[Any]:
+    def code_points(self, first: int, last: int) -> "NDArray[Any]":
         """The characters of texts that follow one another, as numbers."""
-        begin, end = int(self._begin[first]), int(self._begin[last])
+        begin, end = int(self._laid.begin[first]), int(self._laid.begin[last])
         self._passed(end - begin)
-        written = self._texts[begin:end]
+        written = self._laid.texts[begin:end]
         if end - begin == int(self.sizes[first:last].sum()):
             return written
         whole = str(written.data, "utf-8", "surrogatepass")
         return np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), np.uint32)
 
-    def parts(self, note: Ints, start: Ints, length: Ints) -> tuple[Bytes, Ints]:
+    def parts(self, note: Ints, start: Ints, length: Ints) -> tuple[Octets, Ints]:
         """What stands where, of notes that are in order, a line feed behind each part; and the bytes of each part."""
         if self._spooled or (library := kernel()) is None:
             return self._parts_one_by_one(note, start, length)
-        widest = 1 if len(self._texts) == int(self.sizes.sum()) else _WIDEST
+        widest = 1 if len(self._laid.texts) == int(self.sizes.sum()) else _WIDEST
         copied = np.empty(widest * int(length.sum()) + len(note), np.uint8)
         sizes, columns = np.empty(len(note), np.int64), [np.ascontiguousarray(one) for one in (note, start, length)]
         used = library.copy_parts(
@@ -138,7 +142,7 @@ class NoteTexts(Sequence[str]):
             raise IndexError("not within a note")
         return copied[:used], sizes
 
-    def _parts_one_by_one(self, note: Ints, start: Ints, length: Ints) -> tuple[Bytes, Ints]:
+    def _parts_one_by_one(self, note: Ints, start: Ints, length: Ints) -> tuple[Octets, Ints]:
         found, last, text = [], -1, ""
         for number, begin, end in zip(note.tolist(), start.tolist(), (start + length).tolist(), strict=True):
             if number != last:
@@ -149,9 +153,9 @@ class NoteTexts(Sequence[str]):
 
     def beyond_latin(self, first: int, last: int) -> tuple[Ints, Ints]:
         """The characters of these texts from U+0300 on, and carriage returns: whose they are, and as numbers."""
-        begin, end = int(self._begin[first]), int(self._begin[last])
+        begin, end = int(self._laid.begin[first]), int(self._laid.begin[last])
         self._passed(end - begin)
-        written, ends = self._texts[begin:end], self._begin[first + 1 : last + 1] - begin
+        written, ends = self._laid.texts[begin:end], self._laid.begin[first + 1 : last + 1] - begin
         odd = np.flatnonzero((written >= _BEYOND_LATIN) | (written == _RETURN))
         lead = written[odd].astype(np.int64)
         more = np.select([lead >= _FOUR, lead >= _THREE, lead >= _BEYOND_LATIN], [3, 2, 1])
@@ -164,52 +168,62 @@ class NoteTexts(Sequence[str]):
     @property
     def sizes(self) -> Ints:
         """The characters of each text."""
-        return self._outlive[0]
+        return self._laid.chars
 
     def picked(self, numbers: Ints) -> "NoteTexts":
         """Some of them in this order, each as often as it is named."""
-        gathered = GatheredTexts(int(np.diff(self._begin)[numbers].sum()))
+        gathered = GatheredTexts(int(np.diff(self._laid.begin)[numbers].sum()))
         for first in range(0, len(numbers), _TOGETHER):
             gathered.add([self[number] for number in numbers[first : first + _TOGETHER].tolist()])
         return gathered.all()
 
     def read_only(self) -> "NoteTexts":
         """The same in memory that nobody can write to."""
-        if not len(self._texts):
+        if not len(self._laid.texts):
             return self
         held = os.memfd_create("notes")
-        os.truncate(held, len(self._texts))
-        with mmap.mmap(held, len(self._texts)) as writable:
-            writable.write(self._texts.data)
-        mapped = mmap.mmap(held, len(self._texts), access=mmap.ACCESS_READ)
+        os.truncate(held, len(self._laid.texts))
+        with mmap.mmap(held, len(self._laid.texts)) as writable:
+            writable.write(as_bytes(self._laid.texts))
+        mapped = mmap.mmap(held, len(self._laid.texts), access=mmap.ACCESS_READ)
         os.close(held)
-        chars, _, marks = self._outlive
-        return NoteTexts(np.frombuffer(mapped, np.uint8), np.diff(self._begin), chars, marks, spooled=False)
+        laid = self._laid
+        return NoteTexts(memoryview(mapped), np.diff(laid.begin), laid.chars, laid.marks, spooled=False)
 
-    def passed(self, numbers: Small) -> None:
+    def passed(self, numbers: Values) -> None:
         """These are about to be looked at where they are."""
         if self._spooled:
-            known = numbers[numbers >= 0]
-            self._passed(int((self._begin[known + 1] - self._begin[known]).sum()))
+            known = np.asarray(numbers)
+            known = known[known >= 0]
+            self._passed(int((self._laid.begin[known + 1] - self._laid.begin[known]).sum()))
 
     def _passed(self, size: int) -> None:
         self._looked_at += size if self._spooled else 0
         if self._looked_at > _LOOKED_AT:
-            forget(self._texts)
+            forget(self._laid.held["texts"])
             self._looked_at = 0
 
 
-def _mark_counts(sizes: Ints, chars: Ints) -> Ints:
+def _mark_counts(sizes: Values, chars: Values) -> Ints:
     """Texts that are ASCII need no marks."""
-    counts: Ints = np.where(sizes == chars, 0, sizes // MARK_EVERY + 1)
+    counts: Ints = np.where(np.equal(sizes, chars), 0, np.floor_divide(sizes, MARK_EVERY) + 1)
     return counts
 
 
-def _marked(texts: Bytes, sizes: Ints, chars: Ints) -> Marks:
+def _borders(sizes: Values, chars: Values) -> tuple[Values, Values]:
+    """Where texts begin, and their first marks."""
+    begin, first_mark = room_for(len(sizes) + 1, "q"), room_for(len(sizes), "q")
+    if library := kernel():
+        library.lay_out_texts(address(sizes), address(chars), len(sizes), address(begin), address(first_mark))
+        return begin, first_mark
+    counts = _mark_counts(sizes, chars)
+    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))), np.cumsum(counts) - counts
+
+
+def _marked(texts: Values, sizes: Values, chars: Values) -> Values:
     """Where characters are in texts, if there is a kernel to ask."""
     library = kernel()
-    if library is None:
-        return np.zeros(0, np.uint32)
-    marks = np.empty(int(_mark_counts(sizes, chars).sum()), np.uint32)
-    library.mark_characters(address(texts), address(sizes), address(chars), len(sizes), address(marks))
-    return marks
+    if library is None or len(texts) == sum(chars):
+        return room_for(0, "I")
+    marks = room_for(len(texts) // MARK_EVERY + len(sizes), "I")
+    return marks[: library.mark_characters(*map(address, (texts, sizes, chars)), len(sizes), address(marks))]

@@ -2,20 +2,20 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sandscore.annotations.columns import Ints
+from sandscore.base.arrays import Values
 from sandscore.records.problem import CODES, Problem, Severity
 
 if TYPE_CHECKING:
     from sandscore.records.diagnosis import Diagnosis
 
 LISTED = 10_000
-_NOTED = 1 << 20
+_NOTED = 1 << 17
 _QUOTED = 1000
 _UNREADABLE = ("schema", "json")
 
@@ -37,20 +37,20 @@ class Noted:
 
     def __init__(self) -> None:
         self.count = self._kept = 0
-        self._blocks: list[Ints] = []
+        self._blocks: list[list[int]] = []
 
-    def add(self, annotations: Ints) -> None:
+    def add(self, annotations: Values) -> None:
         """Further annotations."""
         self.count += len(annotations)
         self._kept += len(annotations)
-        self._blocks.append(annotations)
+        self._blocks.append(annotations.tolist())
         if self._kept > _NOTED:
             self._blocks = [self.listed()]
             self._kept = LISTED
 
-    def listed(self) -> Ints:
+    def listed(self) -> list[int]:
         """The first, in the order of the file."""
-        return np.sort(np.concatenate([np.zeros(0, np.int64), *self._blocks]))[:LISTED]
+        return sorted(chain.from_iterable(self._blocks))[:LISTED]
 
 
 class ProblemCollector:
@@ -100,7 +100,7 @@ class ProblemCollector:
     def add_late(self, code: str, noted: Noted, message: str) -> None:
         """Record a problem of each of these annotations, to be described when problems are listed."""
         if noted.count:
-            self._late.append(LateMessage(code, noted.listed()[: self.room(code)].tolist(), message))
+            self._late.append(LateMessage(code, noted.listed()[: self.room(code)], message))
             self.counts[code] += noted.count
             self.errors += noted.count if CODES[code] == "error" else 0
 

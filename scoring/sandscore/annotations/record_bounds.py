@@ -6,18 +6,15 @@ on neither the length of the file nor the number of its records.
 
 from collections.abc import Iterator
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
-from sandscore.annotations.columns import Ints
+from sandscore.base.arrays import Ints, Mask, Octets, np
 
 _CHUNK = 1 << 19
 _QUOTE, _BACKSLASH, _COMMA, _NEWLINE, _RETURN = 34, 92, 44, 10, 13
 _OPENS, _CLOSES, _KIND = 0x7B, 0x7D, 0x20
 """Brackets and braces, once this bit is set."""
-_BLANKS = np.frombuffer(b" \t\r\n", np.uint8)
-Bytes = NDArray[np.uint8]
+_BLANKS = b" \t\r\n"
 
 
 class Bounds(Struct, frozen=True):
@@ -46,7 +43,7 @@ class _Lexer:
         self._inside = self._escaped = False
         self._depth = 0
 
-    def borders(self, piece: Bytes) -> tuple[Ints, bool]:
+    def borders(self, piece: Octets) -> tuple[Ints, bool]:
         """The commas of the outermost array, and its end if it is there."""
         outside = self._outside(piece)
         kind = piece | _KIND
@@ -60,15 +57,15 @@ class _Lexer:
         closed = brackets[steps == 0]
         return np.concatenate((found, closed[:1])), bool(len(closed))
 
-    def _outside(self, piece: Bytes) -> NDArray[np.bool_]:
+    def _outside(self, piece: Octets) -> Mask:
         marks = piece == _QUOTE
         marks[self._escapes(piece)] = False
         inside = np.bitwise_xor.accumulate(marks.view(np.uint8)) ^ self._inside
         self._inside = bool(inside[-1])
-        outside: NDArray[np.bool_] = inside == 0
+        outside: Mask = inside == 0
         return outside
 
-    def _escapes(self, piece: Bytes) -> Ints:
+    def _escapes(self, piece: Octets) -> Ints:
         """The places after an odd number of backslashes."""
         slashes = np.flatnonzero(piece == _BACKSLASH)
         if self._escaped:
@@ -100,7 +97,7 @@ def line_bounds(data: memoryview) -> Iterator[Bounds]:
     begin = written = 0
     for at in range(0, len(data), _CHUNK):
         piece = np.frombuffer(data[at : at + _CHUNK], np.uint8)
-        dark = np.cumsum(~np.isin(piece, _BLANKS)) + written
+        dark = np.cumsum(~np.isin(piece, np.frombuffer(_BLANKS, np.uint8))) + written
         ends = np.flatnonzero((piece == _NEWLINE) | (piece == _RETURN)) + 1
         if at + _CHUNK >= len(data) and (not len(ends) or ends[-1] < len(piece)):
             ends = np.append(ends, len(piece))

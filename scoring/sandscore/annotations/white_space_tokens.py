@@ -2,10 +2,10 @@
 
 from functools import cache
 
-import numpy as np
 from msgspec import Struct
 
-from sandscore.annotations.columns import Ints, Mask, Small, Tokens
+from sandscore.annotations.columns import Tokens
+from sandscore.base.arrays import Ints, Mask, Small, np
 
 
 def tokens_of(joined: str, sizes: Small) -> Tokens:

@@ -9,14 +9,10 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-import numpy as np
-from numpy.typing import DTypeLike, NDArray
-
+from sandscore.base.arrays import Kind, Values, as_bytes, seen_as
 from sandscore.base.errors import InfrastructureFault
 
 _PIECE = 31 << 20
-_LARGE = 1 << 22
-"""Bytes from which on numpy asks for large pages."""
 _POPULATE_WRITE = 23
 """As Linux calls it from 5.14 on; Python has no name for it."""
 _LARGE_FILE = 1 << 29
@@ -30,21 +26,12 @@ def keep_freed_memory() -> None:
     It does not where a larger piece has been freed before; this one is never touched. Once: a second one would come out
     of the memory that is kept, for which numpy would then ask for large pages, and each of those is emptied anew.
     """
-    np.empty(_PIECE, np.uint8)
+    bytes(_PIECE)
 
 
-def small_pages(size: int, kind: DTypeLike) -> NDArray[Any]:
-    """Room for values in pages of the ordinary size: for large ones the system may have to move others about first."""
-    needed = size * np.dtype(kind).itemsize
-    if needed < _LARGE:
-        return np.empty(size, kind)
-    return np.frombuffer(mmap.mmap(-1, needed, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), kind)
-
-
-def about_to_write(room: NDArray[Any], first: int, last: int) -> None:
+def about_to_write(room: memoryview, first: int, last: int) -> None:
     """Bytes of such room: the system gives their pages in one go where it can, in two thirds of the time."""
-    view: Any = room.base
-    base = view.obj if isinstance(view, memoryview) else None
+    base = room.obj
     first, last = first // mmap.PAGESIZE * mmap.PAGESIZE, min(last, room.nbytes)
     if isinstance(base, mmap.mmap) and first < last:
         with suppress(OSError):  # an older system: it gives them one by one
@@ -73,26 +60,26 @@ class Spool:
             raise _no_room(fault) from None
         weakref.finalize(self, self._file.close)
 
-    def append(self, values: NDArray[Any]) -> None:
+    def append(self, values: Values) -> None:
         """Write values behind those that are there."""
-        rest = np.ascontiguousarray(values).view(np.uint8).data
+        rest = as_bytes(values)
         try:
             while rest:
                 rest = rest[self._file.write(rest) :]
         except OSError as fault:
             raise _no_room(fault) from None
 
-    def column(self, kind: DTypeLike) -> NDArray[Any]:
+    def column(self, kind: Kind) -> memoryview:
         """All that was written; writing into it writes into the file."""
         size = self._file.seek(0, 2)
-        return np.frombuffer(_FileMap(self._file.fileno(), size) if size else b"", kind)
+        return seen_as(_FileMap(self._file.fileno(), size) if size else bytearray(), kind)
 
 
-def forget(column: NDArray[Any]) -> None:
+def forget(column: Values) -> None:
     """Give the memory of a spooled column back; whoever looks again reads the file again."""
     base: Any = column
-    while isinstance(base, np.ndarray):
-        base = base.base
+    while not isinstance(base, memoryview) and base is not None:
+        base = getattr(base, "base", None)
     if isinstance(base, memoryview) and isinstance(base.obj, _FileMap):
         base.obj.madvise(mmap.MADV_DONTNEED)
 

@@ -1,7 +1,6 @@
 """Sums of floating-point numbers in which no bit is lost, whatever their order."""
 
-import numpy as np
-from numpy.typing import NDArray
+from sandscore.base.arrays import Floats, np
 
 LEAST = 1074
 """Sums are in units of two to the power of minus this, the least number that a double is."""
@@ -10,12 +9,12 @@ _HALF = 43
 _SMALLEST, _MOST, _TOGETHER = 2.0**-34, 2.0**19, 1 << 19
 
 
-def exact_total(numbers: NDArray[np.float64]) -> int:
+def exact_total(numbers: Floats) -> int:
     """What numbers that are not negative come to, in units of 2^-``LEAST``."""
     return sum(_total(numbers[first : first + _TOGETHER]) for first in range(0, len(numbers), _TOGETHER))
 
 
-def exact_sum(numbers: NDArray[np.float64]) -> float:
+def exact_sum(numbers: Floats) -> float:
     """The double that is nearest to the sum, as ``math.fsum`` has it."""
     return as_double(exact_total(numbers))
 
@@ -25,7 +24,7 @@ def as_double(total: int) -> float:
     return total / (1 << LEAST)
 
 
-def _total(numbers: NDArray[np.float64]) -> int:
+def _total(numbers: Floats) -> int:
     """In two halves of whole numbers, where these hold all bits."""
     if float(numbers[numbers > 0].min(initial=1.0)) < _SMALLEST or float(numbers.sum()) > _MOST:
         return sum(part * ((1 << LEAST) // whole) for part, whole in map(float.as_integer_ratio, numbers.tolist()))

@@ -3,6 +3,9 @@
 import importlib
 import os
 from collections.abc import Mapping
+from importlib.util import find_spec
+from inspect import cleandoc
+from types import CodeType
 from typing import Any
 
 import click
@@ -22,6 +25,20 @@ class VerbGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._modules)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """A line for each verb, as click has it: what its docstring says, for which nothing need be imported."""
+        commands = {verb: self._described(ctx, verb) for verb in self._modules}
+        room = formatter.width - 6 - max(map(len, commands))
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(verb, command.get_short_help_str(room)) for verb, command in commands.items() if command]
+            )
+
+    def _described(self, ctx: click.Context, verb: str) -> click.Command | None:
+        """The verb with its help alone; its ``command`` itself where the docstring has places to be filled in."""
+        said = _docstring(self._modules[verb])
+        return self.get_command(ctx, verb) if "{" in said else click.Command(verb, help=cleandoc(said))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self._modules:
@@ -43,3 +60,15 @@ class VerbGroup(click.Group):
             hint = f" Did you mean '{near}'?" if near else ""
             ctx.fail(f"No such command '{name}'.{hint}")
         return super().resolve_command(ctx, args)
+
+
+def fill_in(command: click.Command, **said: str) -> None:
+    """The places that a docstring leaves for what only imported modules know."""
+    command.help = cleandoc(str(command.help)).format(**said)
+
+
+def _docstring(module: str) -> str:
+    """Of the ``command`` of a module that is not imported."""
+    spec: Any = find_spec(module)
+    inner = (one for one in spec.loader.get_code(module).co_consts if isinstance(one, CodeType))
+    return str(next(one.co_consts[0] for one in inner if one.co_name == "command"))

@@ -2,12 +2,12 @@
 
 from functools import cached_property
 
-import numpy as np
 from msgspec import Struct
 
-from sandscore.annotations.columns import Columns, Floats, Ints, Mask, order_of
+from sandscore.annotations.columns import Columns, order_of
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.white_space_tokens import TokenTable, table_of
+from sandscore.base.arrays import Floats, Ints, Mask, np
 from sandscore.measures.packed_keys import Joined, Packed, join, packed, paired
 
 

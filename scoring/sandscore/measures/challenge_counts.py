@@ -5,10 +5,7 @@ Plain pairs are compared field by field; only the crowd is matched by sorting (s
 
 from collections.abc import Mapping
 
-import numpy as np
-from msgspec import Struct
-
-from sandscore.annotations.columns import Ints, Mask
+from sandscore.base.arrays import HeldArrays, Ints, Mask, np
 from sandscore.measures import relaxed_match
 from sandscore.measures.aligned import Sides
 from sandscore.measures.measure_syntax import Scalar
@@ -20,15 +17,15 @@ Tally = Ints
 """One row a note, or a label: tp, fp, fn."""
 
 
-class Tallies(Struct, frozen=True):
+class Tallies(HeldArrays):
     """A measure's counts; ``per_label`` is None where it has none.
 
     ``conditional``: of the strict pairs that both carry a label, how many agree and how many differ.
     """
 
     per_note: Tally
-    per_label: Tally | None = None
-    conditional: tuple[int, int] | None = None
+    per_label: Tally | None
+    conditional: tuple[int, int] | None
 
 
 def instance_strict(sides: Sides, labels: int) -> Tallies:

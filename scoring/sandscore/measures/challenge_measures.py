@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-import numpy as np
 from msgspec import Struct
 
-from sandscore.annotations.columns import Ints, Small
-from sandscore.annotations.kernel.kernel_library import BY_LABEL, BY_SPAN, BY_TOKEN
+from sandscore.annotations.kernel.kernel_library import BY_LABEL, BY_SPAN, BY_TOKEN, address, kernel
+from sandscore.base.arrays import HeldArrays, Values, np, packed, room_for
 from sandscore.base.errors import UsageFault
 from sandscore.measures import challenge_counts
 from sandscore.measures.aligned import Sides
@@ -26,10 +25,10 @@ class CountingTerms(Struct, frozen=True):
 
     labels: int
     settings: Mapping[str, Scalar]
-    hipaa: Ints | None
+    hipaa: list[int] | None
 
     @property
-    def protected(self) -> Ints:
+    def protected(self) -> list[int]:
         if self.hipaa is None:
             raise UsageFault("it needs a HIPAA map")
         return self.hipaa
@@ -126,7 +125,7 @@ class LabelMatch(ChallengeMeasure):
 
     @staticmethod
     def rule(terms: CountingTerms) -> KernelRule:
-        return KernelRule(BY_LABEL, value=_values(np.arange(terms.labels)), conditional=True)
+        return KernelRule(BY_LABEL, value=_values(range(terms.labels)), conditional=True)
 
 
 class HipaaMatch(ChallengeMeasure):
@@ -139,7 +138,7 @@ class HipaaMatch(ChallengeMeasure):
 
     @staticmethod
     def count(given: Countable) -> Tallies:
-        return challenge_counts.by_value(given.sides, given.protected)
+        return challenge_counts.by_value(given.sides, np.array(given.protected, np.int64))
 
     @staticmethod
     def rule(terms: CountingTerms) -> KernelRule:
@@ -156,27 +155,27 @@ class HipaaOnlyMatch(ChallengeMeasure):
 
     @staticmethod
     def count(given: Countable) -> Tallies:
-        return challenge_counts.among(given.sides, given.labels, given.protected)
+        return challenge_counts.among(given.sides, given.labels, np.array(given.protected, np.int64))
 
     @staticmethod
     def rule(terms: CountingTerms) -> KernelRule:
-        kept = np.where(terms.protected, np.arange(len(terms.protected)), -1)
+        kept = [label if protected else -1 for label, protected in enumerate(terms.protected)]
         return KernelRule(BY_LABEL, value=_values(kept), by_label=False)
 
 
-def _values(by_label: Ints) -> Small:
+def _values(by_label: Iterable[int]) -> memoryview:
     """What each label stands for; at least one."""
-    return np.append(by_label, -1).astype(np.int32)
+    return packed([*by_label, -1], "i")
 
 
-class Counted(Struct, frozen=True):
+class Counted(HeldArrays):
     """One measure's counts: a row a note, and a row a label where the measure has any."""
 
     measure: Named
     per_note: Tally
     per_label: Tally | None
-    conditional: tuple[int, int] | None = None
-    reason: str | None = None
+    conditional: tuple[int, int] | None
+    reason: str | None
 
 
 def count_all(
@@ -205,12 +204,15 @@ def labels_of(task: Task, names: list[str]) -> int:
 
 def named_counts(measure: Named, found: Tallies) -> Counted:
     """A measure's counts under its name."""
-    return Counted(measure, found.per_note, found.per_label, found.conditional)
+    return Counted(measure, **found.held)
 
 
 def added(counted: list[Counted], reason: str | None) -> Counted:
     """One measure's counts over parts of the notes as one; ``reason`` if gold carries no label at all."""
     first = counted[0]
+    reason = reason if challenge_measure(first.measure.name).compares_labels else None
+    if len(counted) == 1:
+        return first.replace(reason=reason)
     tables = [part.per_label for part in counted if part.per_label is not None]
     pairs = [part.conditional for part in counted if part.conditional is not None]
     return Counted(
@@ -218,7 +220,7 @@ def added(counted: list[Counted], reason: str | None) -> Counted:
         np.concatenate([part.per_note for part in counted]),
         np.sum(tables, axis=0) if tables else None,
         (sum(right for right, _ in pairs), sum(wrong for _, wrong in pairs)) if pairs else None,
-        reason if challenge_measure(first.measure.name).compares_labels else None,
+        reason,
     )
 
 
@@ -232,7 +234,9 @@ def challenge_measure(name: str) -> type[ChallengeMeasure]:
     return row
 
 
-def _terms(measure: Named, labels: int, protected: Ints | None) -> tuple[Named, type[ChallengeMeasure], CountingTerms]:
+def _terms(
+    measure: Named, labels: int, protected: list[int] | None
+) -> tuple[Named, type[ChallengeMeasure], CountingTerms]:
     row = challenge_measure(measure.name)
     if issubclass(row, HipaaMatch | HipaaOnlyMatch) and protected is None:
         raise UsageFault(f"{measure} needs a HIPAA map")
@@ -243,7 +247,12 @@ def _countable(sides: Sides, terms: CountingTerms) -> Countable:
     return Countable(labels=terms.labels, settings=terms.settings, hipaa=terms.hipaa, sides=sides)
 
 
-def totals(per_group: Tally) -> tuple[int, int, int]:
+def totals(per_group: Values) -> tuple[int, int, int]:
     """The counts of all groups together."""
-    tp, fp, fn = np.asarray(per_group).sum(axis=0).tolist()
+    if (library := kernel()) and isinstance(per_group, memoryview):
+        sums = room_for(3, "q")
+        library.sum_counts(address(per_group), len(per_group), address(sums))
+        tp, fp, fn = sums.tolist()
+    else:
+        tp, fp, fn = np.asarray(per_group).sum(axis=0).tolist()
     return tp, fp, fn

@@ -3,22 +3,27 @@
 import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from ctypes import byref
 from typing import overload
 
-import numpy as np
 from msgspec import Struct, field
-from numpy.typing import NDArray
 
-from sandscore.annotations.columns import Floats, Ints, distinct
+from sandscore.annotations.columns import distinct
+from sandscore.annotations.kernel.kernel_library import (
+    AREA_BITS,
+    ConfidenceLevels,
+    CurveRooms,
+    address,
+    kernel,
+)
+from sandscore.base.arrays import Floats, HeldArrays, Ints, Values, np, room_for
 from sandscore.base.column_files import Spool, forget
-from sandscore.base.exact_sums import as_double, exact_total
+from sandscore.base.exact_sums import LEAST, as_double, exact_total
 from sandscore.measures.aligned import Sides
 from sandscore.measures.packed_keys import paired
 
 CurveRow = tuple[float, float | None, float | None]
-Levels = NDArray[np.void]
-"""Distinct confidences, how many predictions carry each, and how many of those are right."""
-LEVEL = np.dtype([("confidence", np.float64), ("predictions", np.int64), ("right", np.int64)])
+_LEVEL = [("confidence", "f8"), ("predictions", "i8"), ("right", "i8")]
 HELD = 1 << 20
 """So many levels are held in memory; sorted runs of more wait in a file."""
 LISTED = 100_000
@@ -28,17 +33,30 @@ _PIECES = 8
 _CLOSE = 1 - 1e-9
 
 
+class Levels(HeldArrays):
+    """Distinct confidences in order, how many predictions carry each, and how many of those are right."""
+
+    confidence: Floats
+    predictions: Ints
+    right: Ints
+
+    def __len__(self) -> int:
+        return len(self.held["confidence"])
+
+    def __getitem__(self, rows: slice) -> "Levels":
+        return Levels(*(column[rows] for column in self.held.values()))
+
+
 def levels_of(sides: Sides) -> Levels:
     """Predictions, and those of them that are right, by confidence; of equal spans the surest are taken first."""
     sure = sides.predicted.confidence + 0.0
     if bool(np.isnan(sure).any()):
-        return np.array([(math.nan, len(sure), 0)], LEVEL)
+        return Levels(np.array([math.nan]), np.array([len(sure)]), np.array([0]))
     confidence, predictions = distinct(sure)
-    levels = np.zeros(len(confidence), LEVEL)
-    levels["confidence"], levels["predictions"] = confidence, predictions
-    which, right = distinct(sure[_right(sides)])
-    levels["right"][np.searchsorted(confidence, which)] = right
-    return levels
+    right = np.zeros(len(confidence), np.int64)
+    which, often = distinct(sure[_right(sides)])
+    right[np.searchsorted(confidence, which)] = often
+    return Levels(confidence, predictions, right)
 
 
 def _right(sides: Sides) -> Ints:
@@ -68,7 +86,7 @@ class ConfidenceLedger:
             merged = _merged(self._held)
             if 2 * len(merged) > HELD:
                 self._spool = self._spool or Spool()
-                self._spool.append(merged)
+                self._spool.append(_written(merged))
                 self._runs.append(len(merged))
                 merged = merged[:0]
             self._held, self._size = [merged], len(merged)
@@ -83,8 +101,11 @@ class ConfidenceLedger:
 
     def runs(self) -> list[Levels]:
         """Ascending levels, which together are all."""
-        written = np.split(self._spool.column(LEVEL), np.cumsum(self._runs)[:-1]) if self._spool else []
-        return [_merged(self._held), *written]
+        if self._spool is None:
+            return [_merged(self._held)]
+        written = np.frombuffer(self._spool.column("B"), _LEVEL)
+        runs = np.split(written, np.cumsum(self._runs)[:-1])
+        return [_merged(self._held), *(Levels(*(run[name] for name, _ in _LEVEL)) for run in runs)]
 
 
 Handed = tuple[Levels, list[int]]
@@ -93,14 +114,19 @@ Handed = tuple[Levels, list[int]]
 def _merged(parts: list[Levels]) -> Levels:
     if len(parts) == 1:
         return parts[0]
-    every = np.concatenate([np.zeros(0, LEVEL), *parts])
-    values, _ = distinct(every["confidence"])
-    merged = np.zeros(len(values), LEVEL)
-    merged["confidence"] = values
-    place = np.searchsorted(values, every["confidence"])
-    for name in ("predictions", "right"):
-        merged[name] = np.bincount(place, weights=every[name], minlength=len(values))
-    return merged
+    every = [np.concatenate([np.zeros(0, kind), *(getattr(part, name) for part in parts)]) for name, kind in _LEVEL]
+    values, _ = distinct(every[0])
+    place = np.searchsorted(values, every[0])
+    sums = (np.bincount(place, weights=one, minlength=len(values)).astype(np.int64) for one in every[1:])
+    return Levels(values, *sums)
+
+
+def _written(levels: Levels) -> Values:
+    """Levels as they wait in a file."""
+    rows = np.empty(len(levels), _LEVEL)
+    for name, _ in _LEVEL:
+        rows[name] = getattr(levels, name)
+    return rows
 
 
 def _descending(runs: list[Levels]) -> Iterator[Levels]:
@@ -108,24 +134,24 @@ def _descending(runs: list[Levels]) -> Iterator[Levels]:
     step = max(1, HELD // len(runs) // _PIECES)
     samples = []
     for run in runs:
-        samples.append(run["confidence"][::step].copy())
-        forget(run)
+        samples.append(run.confidence[::step].copy())
+        forget(run.confidence)
     cuts, _ = distinct(np.concatenate(samples))
     below = [len(run) for run in runs]
     for cut in cuts[:: len(runs)][::-1].tolist():
         found = []
         for number, (run, sample) in enumerate(zip(runs, samples, strict=True)):
             first = _place(run, sample, step, cut)
-            found.append(run[first : below[number]].copy())
+            found.append(Levels(*(getattr(run, name)[first : below[number]].copy() for name, _ in _LEVEL)))
             below[number] = first
-            forget(run)
+            forget(run.confidence)
         yield _merged(found)[::-1]
 
 
 def _place(run: Levels, sample: Floats, step: int, cut: float) -> int:
     """Where the levels from ``cut`` on begin, found without looking all over the run."""
     near = max(0, int(np.searchsorted(sample, cut)) - 1) * step
-    return bisect_left(run["confidence"], cut, near, min(near + step, len(run)))
+    return bisect_left(run.confidence, cut, near, min(near + step, len(run)))
 
 
 class _Walk(Struct):
@@ -143,15 +169,15 @@ class _Walk(Struct):
 
     def take(self, levels: Levels) -> None:
         """Further levels; ``area`` is the area under the curve, times the number of gold annotations."""
-        tp, seen = self.tp + np.cumsum(levels["right"]), self.seen + np.cumsum(levels["predictions"])
+        tp, seen = self.tp + np.cumsum(levels.right), self.seen + np.cumsum(levels.predictions)
         precision, recall = tp / seen, tp / self.gold
-        sure = levels["confidence"]
+        sure = levels.confidence
         ranks = self.rank + np.arange(len(levels))
         kept = (ranks % self.step == 0) | (ranks == self.last)
         self.rows.append(tuple(column[kept] for column in (sure, precision, recall)))
         self._look(sure, tp, seen + self.gold)
         self.tp, self.seen, self.rank = int(tp[-1]), int(seen[-1]), self.rank + len(levels)
-        self.area += exact_total(levels["right"] * precision)
+        self.area += exact_total(levels.right * precision)
 
     def _look(self, sure: Floats, tp: Ints, total: Ints) -> None:
         """F1 is compared in whole numbers where it is close; of equals the surest stays."""
@@ -164,7 +190,7 @@ class _Walk(Struct):
 class CurveRows(Sequence[CurveRow]):
     """A curve's rows in columns: each is made when somebody looks at it."""
 
-    def __init__(self, *columns: Floats) -> None:
+    def __init__(self, *columns: Values) -> None:
         self._columns = columns
 
     def __len__(self) -> int:
@@ -201,18 +227,37 @@ class WeighedConfidence(Struct, frozen=True):
 def confidence_curve(ledgers: list[ConfidenceLedger], gold: int) -> WeighedConfidence:
     """Precision and recall of ``instance_strict`` over the predictions at least as sure as each confidence."""
     runs = [run for ledger in ledgers for run in ledger.runs() if len(run)]
-    if any(math.isnan(run["confidence"][-1]) for run in runs):
+    if any(math.isnan(run.held["confidence"][-1]) for run in runs):
         return _no_curve("not every prediction carries a confidence")
     if not gold:
         return _no_curve("there is no gold annotation")
     if not runs:
         return WeighedConfidence(0.0, None, [])
+    if (known := _kernel_curve(runs, gold)) is not None:
+        return known
     total = sum(len(levels) for levels in _descending(runs)) if len(runs) > 1 else len(runs[0])
     walk = _Walk(gold, -(-total // LISTED), total - 1)
     for levels in _descending(runs):
         walk.take(levels)
     rows = CurveRows(*map(np.concatenate, zip(*walk.rows, strict=True)))
     return WeighedConfidence(as_double(walk.area) / gold, walk.best and walk.best[2], rows)
+
+
+def _kernel_curve(runs: list[Levels], gold: int) -> WeighedConfidence | None:
+    """The same by the kernel, which takes what it has counted in one go."""
+    library, run = kernel(), runs[0]
+    if library is None or len(runs) > 1 or not isinstance(run.held["confidence"], memoryview):
+        return None
+    step = -(-len(run) // LISTED)
+    rooms = [room_for(len(run) // step + 2, "d") for _ in range(3)]
+    curve = CurveRooms(*map(address, rooms), gold=gold, step=step)
+    held = {name: address(column) for name, column in run.held.items()}
+    if not library.walk_levels(byref(ConfidenceLevels(**held, levels=len(run))), byref(curve)):
+        return None
+    whole, part, rest = curve.area
+    area = ((whole << AREA_BITS) + part << AREA_BITS) + rest << LEAST - 2 * AREA_BITS
+    rows = CurveRows(*(room[: curve.rows] for room in rooms))
+    return WeighedConfidence(as_double(area) / gold, curve.best, rows)
 
 
 def _no_curve(reason: str) -> WeighedConfidence:

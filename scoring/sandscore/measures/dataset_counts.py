@@ -9,16 +9,15 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, Protocol
 
-import numpy as np
 from msgspec import Struct
 
 from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.note_runs import borders, runs_of
+from sandscore.base.arrays import np
 from sandscore.base.forked_work import beside
 from sandscore.measures import error_kinds
 from sandscore.measures.aligned import Sides, side_of
-from sandscore.measures.challenge_counts import Tally
-from sandscore.measures.challenge_measures import Counted, added, count_all, labels_of, named_counts, terms_of
+from sandscore.measures.challenge_measures import Counted, added, count_all, labels_of, named_counts, terms_of, totals
 from sandscore.measures.confidence import (
     ConfidenceLedger,
     Handed,
@@ -43,14 +42,16 @@ class Chunks:
     def __init__(self, loaded: Loaded, size: int = PART) -> None:
         notes = len(loaded.dataset.ids)
         self._dataset = loaded.dataset
+        self._notes = notes
         self.files = [runs_of(loaded.columns[role]) for role in ("gold", "predictions")]
-        gold, predicted = (file.per_note(notes) for file in self.files)
-        self._per_note = gold + predicted
         self.cut(size)
 
     def cut(self, size: int) -> None:
         """Into parts of another size."""
-        self.borders = list(pairwise(borders(self._per_note, size)))
+        self.borders = [(0, self._notes)]
+        if sum(len(file.columns) for file in self.files) > size:
+            gold, predicted = (file.per_note(self._notes) for file in self.files)
+            self.borders = list(pairwise(borders(gold + predicted, size)))
 
     def __len__(self) -> int:
         return len(self.borders)
@@ -120,10 +121,10 @@ def measured(
     names = loaded.dataset.vocabulary.names
     gold = loaded.columns["gold"]
     reason = None if gold.labels() else f"gold carries no {task.label}"
-    parts = Chunks(loaded)
+    parts = Chunks(loaded, KERNEL_PART)
     quick = _kernel_counting(task, loaded, parts, measures, hipaa, leaks)
-    if quick and jobs == 1 and not (leaks and leaks.on_columns):
-        parts.cut(KERNEL_PART)
+    if not quick or jobs > 1 or (leaks and leaks.on_columns):
+        parts.cut(PART)
 
     def count(number: int) -> tuple[CountedPart, Levels]:
         counted = quick.count(*parts.borders[number]) if quick else None
@@ -215,8 +216,7 @@ def _errors(task: Task, counted: list[Counted], boundary: int) -> dict[str, int]
     by_name = {str(one.measure): one for one in counted}
     if "instance_strict" not in by_name:
         return {}
-    strict: Tally = by_name["instance_strict"].per_note
     label = by_name.get(task.label_measure or "")
     wrong = label.conditional[1] if label and label.conditional else 0
-    _, fp, fn = strict.sum(axis=0).tolist()
+    _, fp, fn = totals(by_name["instance_strict"].held["per_note"])
     return {"missed": fn - boundary, "spurious": fp - boundary, "boundary": boundary, "wrong_label": wrong}

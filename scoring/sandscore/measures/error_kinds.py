@@ -2,9 +2,8 @@
 
 import heapq
 
-import numpy as np
-
-from sandscore.annotations.columns import Ints, Mask, distinct
+from sandscore.annotations.columns import distinct
+from sandscore.base.arrays import Ints, Mask, np
 from sandscore.measures.aligned import Side, Sides
 
 Spans = tuple[Ints, Ints]

@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from msgspec import Struct
 
-from sandscore.annotations.columns import Ints
 from sandscore.base.bundled_content import hipaa_map
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import OrganiserFault
@@ -27,12 +25,12 @@ class HipaaMap(Struct, frozen=True):
 
         return sha256(self.source).hexdigest()
 
-    def codes(self, names: list[str]) -> Ints:
+    def codes(self, names: list[str]) -> list[int]:
         """1 for each protected name, 0 for the others; a name the map lacks is the organiser's fault."""
         lacking = [name for name in names if name not in self.protected]
         if lacking:
             raise OrganiserFault(f"the HIPAA map says nothing about {', '.join(lacking)}")
-        return np.array([self.protected[name] for name in names], np.int64)
+        return [int(self.protected[name]) for name in names]
 
 
 def load_hipaa_map(path: str | Path | None = None) -> HipaaMap:

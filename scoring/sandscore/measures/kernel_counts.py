@@ -6,19 +6,19 @@ no kernel; both give the same.
 
 import math
 from collections.abc import Callable
-from ctypes import CDLL, Structure, addressof, byref, memset, sizeof
+from ctypes import CDLL, Structure, addressof, byref, c_int32, c_int64, memset, sizeof
+from itertools import chain
 from typing import Any, Protocol
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
-from sandscore.annotations.columns import Ints, Small
 from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.kernel.kernel_library import (
     BY_TOKEN,
     MEASURES,
     TAKEN,
+    WHOLE_LEVELS,
+    ConfidenceLevels,
     CountedMention,
     Counting,
     Key,
@@ -27,8 +27,9 @@ from sandscore.annotations.kernel.kernel_library import (
     kernel,
 )
 from sandscore.annotations.note_runs import Runs
-from sandscore.measures.challenge_counts import Tallies, tally
-from sandscore.measures.confidence import LEVEL, Levels
+from sandscore.base.arrays import Values, np, packed, room_for
+from sandscore.measures.challenge_counts import Tallies
+from sandscore.measures.confidence import Levels
 
 
 class PositionRooms(Protocol):
@@ -49,7 +50,7 @@ class KernelRule(Struct, frozen=True):
 
     kind: int
     tolerance: int = 0
-    value: Small | None = None
+    value: memoryview | None = None
     by_label: bool = True
     conditional: bool = False
 
@@ -74,13 +75,13 @@ class KernelCounts:
     ) -> None:
         self._library, self._runs, self._rules, self._labels = library, runs, rules, labels
         self._rooms_for = rooms_for
-        self._most_rows, most_tokens = (max(most) for most in zip(*map(_fullest, runs), strict=True))
+        fullest = [one.held["most"] or _fullest(one) for one in runs]
+        self._most_rows, most_tokens = map(max, zip(*fullest, strict=True))
         keys = max(2 * self._most_rows, most_tokens)
         sizes = {name: self._most_rows * sizeof(CountedMention) for name in ("gold", "predicted", "spare")}
         sizes |= {name: keys * sizeof(Key) for name in ("gold_keys", "predicted_keys", "spare_keys")}
-        self._rooms = {name: np.empty(size, np.uint8) for name, size in sizes.items()}
-        self._rooms["loose"] = np.empty(2 * self._most_rows, np.int32)
-        self._rooms["numbers"] = np.empty(8 * self._most_rows, np.int64)
+        sizes |= {"loose": 2 * self._most_rows * sizeof(c_int32), "numbers": 8 * self._most_rows * sizeof(c_int64)}
+        self._rooms = {name: room_for(size, "B") for name, size in sizes.items()}
         self._told = Counting(labels=labels, measures=len(rules), mention_room=self._most_rows, key_room=keys)
         for name, room in self._rooms.items():
             setattr(self._told, name, address(room))
@@ -88,9 +89,9 @@ class KernelCounts:
     def count(self, first: int, last: int) -> KernelPart | None:
         """The notes from ``first`` to before ``last``; None where the columns do not hold what they should."""
         told, notes, labels = self._told, last - first, max(1, self._labels)
-        per_note = np.empty((len(self._rules), notes, 3), np.int64)
-        right = np.zeros((len(self._rules), labels), np.int64)
-        sums = np.zeros((3, labels + 1, 2), np.int64)
+        per_note = [room_for(3 * notes, "q") for _ in self._rules]
+        right = [room_for(labels, "q") for _ in self._rules]
+        sums = [room_for(2 * (labels + 1), "q") for _ in range(3)]
         for measure, rule, rows, by_label in zip(told.measure, self._rules, per_note, right, strict=False):
             value = None if rule.value is None else address(rule.value)
             measure.kind, measure.tolerance, measure.value = rule.kind, rule.tolerance, value
@@ -99,27 +100,31 @@ class KernelCounts:
         for name, column in zip(("gold_labels", "predicted_labels", "agreed"), sums, strict=True):
             setattr(told, name, address(column))
         taken = [runs.within(first, last) for runs in self._runs]
-        odd = np.empty(int(taken[1].size.sum()), np.uint64)
+        golds, predictions = (int(sum(runs.held["size"])) for runs in taken)
+        odd = room_for(predictions, "Q")
         told.first, told.last, told.odd, told.odd_room = first, last, address(odd), len(odd)
         told.odds = told.unsure = told.boundary = told.leaking = told.with_gold = told.labelled_pairs = 0
         memset(told.levels, 0, sizeof(told.levels))
-        entities = taken[0].columns.entity is not None
-        rooms = self._rooms_for(notes, int(taken[0].size.sum()), entities=entities) if self._rooms_for else None
+        entities = taken[0].columns.held["entity"] is not None
+        rooms = self._rooms_for(notes, golds, entities=entities) if self._rooms_for else None
         told.open = None if rooms is None else addressof(rooms.told)
         sides = [_side(runs, words=any(rule.kind == BY_TOKEN for rule in self._rules)) for runs in taken]
         if self._library.count_notes(byref(sides[0][0]), byref(sides[1][0]), byref(told)) != TAKEN:
             return None
-        levels = _levels(told, odd[: told.odds], len(odd))
+        levels = _levels(self._library, told, predictions)
         tallies = [self._tallies(*counted, sums) for counted in zip(self._rules, per_note, right, strict=True)]
         is_open = None if rooms is None else rooms.read(first)
         return KernelPart(tallies, told.boundary, told.leaking, told.with_gold, levels, is_open)
 
-    def _tallies(self, rule: KernelRule, per_note: Ints, right: Ints, sums: NDArray[np.int64]) -> Tallies:
+    def _tallies(self, rule: KernelRule, per_note: memoryview, right: memoryview, sums: list[memoryview]) -> Tallies:
+        by_note = _table(per_note)
         if not self._labels or not rule.by_label:
-            return Tallies(per_note)
-        gold, predicted = sums[:2, :-1, int(rule.kind == BY_TOKEN)]
-        found, pairs = int(right.sum()), self._told.labelled_pairs
-        return Tallies(per_note, tally(right, gold, predicted), (found, pairs - found) if rule.conditional else None)
+            return Tallies(by_note)
+        gold, predicted = (one.tolist()[int(rule.kind == BY_TOKEN) : -2 : 2] for one in sums[:2])
+        rows = ((tp, said - tp, there - tp) for tp, there, said in zip(right.tolist(), gold, predicted, strict=True))
+        found, pairs = sum(right), self._told.labelled_pairs
+        by_label = _table(packed(chain.from_iterable(rows), "q"))
+        return Tallies(by_note, by_label, (found, pairs - found) if rule.conditional else None)
 
 
 def kernel_counts(
@@ -128,7 +133,7 @@ def kernel_counts(
     """Who counts these files so, positions too where there are rooms for them; None where the kernel cannot."""
     library = kernel()
     columns = [loaded.columns[role] for role in ("gold", "predictions")]
-    if library is None or len(rules) > MEASURES or any(one.text is not None for one in columns):
+    if library is None or len(rules) > MEASURES or any(one.held["text"] is not None for one in columns):
         return None
     if any(rule.kind == BY_TOKEN for rule in rules) and any(one.tokens is None for one in columns):
         return None
@@ -143,38 +148,31 @@ def _fullest(runs: Runs) -> tuple[int, int]:
     return rows, tokens
 
 
-def _side(runs: Runs, *, words: bool) -> tuple[NoteRuns, list[NDArray[np.generic]]]:
-    """What the kernel is told of a side, and the arrays that must outlive it."""
-    columns, tokens = runs.columns, runs.columns.tokens if words else None
-    held: dict[str, NDArray[np.generic]] = {
-        **{name: getattr(columns, name) for name in ("start", "length", "label", "confidence")},
-        **({name: getattr(tokens, name) for name in ("words", "begin", "size")} if tokens else {}),
-        "note": runs.note,
-        "first": runs.first,
-        "count": runs.size,
-        "first_token": runs.first_token,
+def _table(rows: memoryview) -> Values:
+    """Numbers in rows of three."""
+    return rows.cast("B").cast("q", (len(rows) // 3, 3)) if len(rows) else np.zeros((0, 3), np.int64)
+
+
+def _side(runs: Runs, *, words: bool) -> tuple[NoteRuns, list[Values]]:
+    """What the kernel is told of a side, and the memory that must outlive it."""
+    columns, tokens = runs.columns.held, runs.columns.tokens if words else None
+    held: dict[str, Values] = {
+        **{name: columns[name] for name in ("start", "length", "label", "confidence")},
+        **(tokens.held if tokens else {}),
+        **{name: runs.held[name] for name in ("note", "first", "first_token")},
+        "count": runs.held["size"],
     }
-    held = {name: np.ascontiguousarray(array) for name, array in held.items()}
-    sizes = {"rows": len(columns), "tokens": len(tokens.begin) if tokens else 0, "runs": len(runs.note)}
-    return NoteRuns(**{name: address(array) for name, array in held.items()}, **sizes), [*held.values()]
+    held = {name: one if isinstance(one, memoryview) else np.ascontiguousarray(one) for name, one in held.items()}
+    sizes = {"rows": len(runs.columns), "tokens": len(held["begin"]) if tokens else 0, "runs": len(held["note"])}
+    return NoteRuns(**{name: address(one) for name, one in held.items()}, **sizes), [*held.values()]
 
 
-def _levels(told: Counting, odd: NDArray[np.uint64], predictions: int) -> Levels:
+def _levels(library: CDLL, told: Counting, predictions: int) -> Levels:
     """Ascending; whole numbers were counted, the others are sorted as bits, whose order is that of the numbers."""
     if told.unsure:
-        return np.array([(math.nan, predictions, 0)], LEVEL)
-    whole = np.array(told.levels, np.int64).reshape(-1, 2)
-    there = np.flatnonzero(whole[:, 0])
-    odd.sort()
-    numbers = odd >> np.uint64(1)
-    firsts = np.flatnonzero(np.concatenate((numbers[:1] >= 0, numbers[1:] != numbers[:-1])))
-    levels = np.empty(len(firsts) + len(there), LEVEL)
-    at = np.searchsorted(numbers[firsts].view(np.float64), there.astype(np.float64)) + np.arange(len(there))
-    others = np.ones(len(levels), bool)
-    others[at] = False
-    levels["confidence"][at], levels["confidence"][others] = there, numbers[firsts].view(np.float64)
-    levels["predictions"][at], levels["right"][at] = whole[there].T
-    levels["predictions"][others] = np.diff(firsts, append=len(odd))
-    right = np.concatenate(([0], np.cumsum((odd & np.uint64(1)).astype(np.int64))))
-    levels["right"][others] = np.diff(right[np.append(firsts, len(odd))])
-    return levels
+        return Levels(packed([math.nan], "d"), packed([predictions], "q"), packed([0], "q"))
+    most = told.odds + WHOLE_LEVELS
+    rooms, spare = (room_for(most, "d"), room_for(most, "q"), room_for(most, "q")), room_for(told.odds, "Q")
+    levels = ConfidenceLevels(*map(address, rooms))
+    library.list_levels(byref(told), address(spare), byref(levels))
+    return Levels(*(room[: levels.levels] for room in rooms))

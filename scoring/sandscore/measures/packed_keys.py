@@ -9,10 +9,10 @@ Such *plain* pairs are compared field by field. What is left, spans that share t
 their own side, is the *crowd*: small, and worth the sorting that one-to-one matching takes.
 """
 
-import numpy as np
 from msgspec import Struct
 
-from sandscore.annotations.columns import Ints, Mask, distinct, ranked
+from sandscore.annotations.columns import distinct, ranked
+from sandscore.base.arrays import Ints, Mask, np
 
 
 class Joined(Struct, frozen=True):

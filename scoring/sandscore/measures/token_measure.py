@@ -1,10 +1,10 @@
 """White-space tokens of both sides: those of settled pairs are only counted, the others are spelt out and matched."""
 
-import numpy as np
 from msgspec import Struct
 
-from sandscore.annotations.columns import Ints, Mask, order_of, ranked
+from sandscore.annotations.columns import order_of, ranked
 from sandscore.annotations.white_space_tokens import TokenTable
+from sandscore.base.arrays import Ints, Mask, np
 from sandscore.measures.aligned import Side, Sides
 from sandscore.measures.packed_keys import Joined, join, packed, paired
 

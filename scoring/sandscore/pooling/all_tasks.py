@@ -110,7 +110,7 @@ def _renamed(
     if entity is not None:
         known = [entities.setdefault(name, len(entities)) for name in dataset.entities if name is not None]
         entity = np.array([-1, *known], np.int32)[entity + 1]
-    return replace(columns, label=np.array(codes, np.int32)[columns.label + 1], entity=entity, text=None, tokens=None)
+    return columns.replace(label=np.array(codes, np.int32)[columns.label + 1], entity=entity, text=None, tokens=None)
 
 
 def _joined(columns: Sequence[Columns]) -> Columns:

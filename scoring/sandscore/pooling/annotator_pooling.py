@@ -52,10 +52,10 @@ def pooled(parts: Sequence[Loaded]) -> Loaded:
             labels.learn(part.dataset.vocabulary.names)
             renumber(columns, part.dataset.vocabulary, labels)
         entity = _entities(columns, part.dataset, at, entities)
-        gold.append(replace(columns, note=numbers[at][columns.note].astype(np.int32), entity=entity))
+        gold.append(columns.replace(note=numbers[at][columns.note].astype(np.int32), entity=entity))
     predicted = first.columns["predictions"]
     seen = [(row[predicted.note], _kept(predicted, row[predicted.note] >= 0)) for row in numbers]
-    shown = [replace(kept, note=at[at >= 0].astype(np.int32)) for at, kept in seen]
+    shown = [kept.replace(note=at[at >= 0].astype(np.int32)) for at, kept in seen]
     units = notes.units
     dataset = replace(
         notes,
@@ -105,7 +105,7 @@ def _joined(columns: Sequence[Columns]) -> Columns:
         np.concatenate([getattr(one, name) for one in columns]) for name in _PLAIN
     )
     tokens = [one.tokens for one in columns if one.tokens is not None]
-    words, begin, size = (np.concatenate([getattr(one, name) for one in tokens]) for name in Tokens.__struct_fields__)
+    words, begin, size = (np.concatenate([getattr(one, name) for one in tokens]) for name in Tokens.__annotations__)
     entity = None if all(one.entity is None for one in columns) else np.concatenate([*map(_entity_of, columns)])
     return Columns(note, start, length, label, confidence, tokens=Tokens(words, begin, size), entity=entity)
 
@@ -120,7 +120,7 @@ def counts_by_note(readings: Readings, whole: DataSetCounts) -> DataSetCounts:
 
 
 def _counted(one: Counted, readings: Readings) -> Counted:
-    return replace(one, per_note=_by_note(one.per_note, readings))
+    return one.replace(per_note=_by_note(one.per_note, readings))
 
 
 def general_by_note(readings: Readings, counted: "Sequence[CountedGeneral]") -> "list[CountedGeneral]":

@@ -221,7 +221,7 @@ class _Field(Struct, frozen=True, eq=False):
 
 def _standing(drawn: Floats, errors: Floats, places: Places) -> Floats:
     """In each draw the errors of whoever stands at these places from below; among equals the luckier stands higher."""
-    around = np.unique(np.clip([places - 1, places, places + 1], 0, drawn.shape[1] - 1))
+    around = np.flatnonzero(np.bincount(np.clip([places - 1, places, places + 1], 0, drawn.shape[1] - 1).ravel()))
     order = drawn.argsort(axis=1)
     draws = np.arange(len(drawn))[:, None]
     found: Floats = errors[draws, order[:, places]]

@@ -55,10 +55,10 @@ def weights(
         yield chunk, drawn
 
 
-def draw_stream(seed: int) -> DrawStream:
+def draw_stream(*seed: int) -> DrawStream:
     """Where PCG64 begins for a seed, for the kernel: to the bit as in numpy, whose import costs more than drawing."""
-    words = [seed >> at & _WORD for at in range(0, max(seed.bit_length(), 32 * _POOL), 32)]
-    first, second, third, fourth = _spread(words)
+    words = [part >> at & _WORD for part in seed for at in range(0, max(part.bit_length(), 1), 32)]
+    first, second, third, fourth = _spread(words + [0] * (_POOL - len(words)))
     step = (third << 64 | fourth) << 1 & _STATE | 1
     state = ((first << 64 | second) + step) * _FACTOR + step & _STATE
     return DrawStream(*divmod(state, 1 << 64), *divmod(step, 1 << 64))
@@ -115,12 +115,15 @@ def _drawn_slowly(stream: "np.random.PCG64", sizes: Sequence[int], resamples: in
 
 def coins(seed: int, units: int, draws: int, rows: int) -> Iterator[NDArray[np.uint8]]:
     """Fair coins, one row a draw; a stream of their own, whole 64-bit words a row."""
-    stream = np.random.PCG64([seed, 1])
-    words = -(-units // 64)
+    library, told, words = kernel(), draw_stream(seed, 1), -(-units // 64)
+    stream = np.random.PCG64([seed, 1]) if library is None else None
     for start in range(0, draws, rows):
         count = min(rows, draws - start)
-        raw = stream.random_raw(count * words).astype("<u8", copy=False)
-        bits = np.unpackbits(raw.view(np.uint8).reshape(count, words * 8), axis=1, bitorder="little")
+        raw = np.empty(count * words, np.uint64) if stream is None else stream.random_raw(count * words)
+        if library is not None:
+            library.draw_numbers(byref(told), len(raw), address(raw))
+        octets = raw.astype("<u8", copy=False).view(np.uint8).reshape(count, words * 8)
+        bits = np.unpackbits(octets, axis=1, bitorder="little")
         yield bits[:, :units]
 
 

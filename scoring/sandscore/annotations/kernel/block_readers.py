@@ -6,10 +6,8 @@ Blocks of notes by the compiled kernel.
 from ctypes import CDLL, byref, c_char_p, c_int64
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
-from sandscore.annotations.columns import Columns, Small, Tokens
+from sandscore.annotations.columns import Columns, Tokens
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.kernel.buffers import NOTES, Room
 from sandscore.annotations.kernel.kernel_library import (
@@ -21,10 +19,10 @@ from sandscore.annotations.kernel.kernel_library import (
     NoteRows,
     Spellings,
     address,
-    bytes_of,
 )
 from sandscore.annotations.label_codes import LabelCodes, vocabulary
 from sandscore.annotations.note_texts import GatheredTexts, NoteTexts
+from sandscore.base.arrays import Values, room_for
 from sandscore.task_table.task import Task
 
 _LARGEST = 1 << 26
@@ -36,7 +34,7 @@ class KernelBlock(msgspec.Struct, frozen=True):
     """What a block holds, until the next one is read."""
 
     library: CDLL
-    data: NDArray[np.uint8]
+    data: memoryview
     room: Room
     split: bool
 
@@ -51,16 +49,18 @@ class KernelBlock(msgspec.Struct, frozen=True):
         return self.room.held["names"][: self.room.rows.named - 1].tobytes()
 
     @property
-    def sizes(self) -> Small:
+    def sizes(self) -> memoryview:
         """How many annotations each record has."""
         return self.room.held["per_record"][: self.room.rows.records]
 
-    def columns(self, numbers: Small) -> Columns:
+    def columns(self, numbers: Values) -> Columns:
         """All annotations, their notes having these numbers; until the next block is read."""
+        note = room_for(self.room.rows.rows, "i")
+        self.library.spread_notes(address(numbers), self.room.rows.per_record, len(numbers), address(note))
         held, rows, tokens = self.room.held, self.room.rows.rows, self.room.rows.tokens
         words = Tokens(held["words"][:rows], held["begin"][:tokens], held["size"][:tokens]) if self.split else None
         return Columns(
-            note=np.repeat(numbers, self.sizes),
+            note=note,
             start=held["start"][:rows],
             length=held["length"][:rows],
             label=held["label"][:rows],
@@ -68,7 +68,7 @@ class KernelBlock(msgspec.Struct, frozen=True):
             tokens=words,
         )
 
-    def misplaced(self, notes: NoteTexts, numbers: Small) -> dict[int, str]:
+    def misplaced(self, notes: NoteTexts, numbers: Values) -> dict[int, str]:
         """The texts that are not what their notes have there."""
         found = self.room.held["found"]
         notes.passed(numbers)
@@ -77,16 +77,16 @@ class KernelBlock(msgspec.Struct, frozen=True):
         )
         return {row: self._text(row) for row in found[:count].tolist()}
 
-    def clashes(self, numbers: Small) -> tuple[Small, Small, Small]:
+    def clashes(self, numbers: Values) -> tuple[memoryview, memoryview, memoryview]:
         """Annotations that repeat an earlier one of their note, that overlap one, and that nobody looked at."""
-        found, counts = [self.room.held[name] for name in ("repeats", "overlaps", "found")], np.empty(3, np.int64)
-        self.library.find_clashes(byref(self.room.rows), address(numbers), *map(address, found), address(counts))
-        repeats, overlaps, left = (rows[:count] for rows, count in zip(found, counts.tolist(), strict=True))
+        found, counts = [self.room.held[name] for name in ("repeats", "overlaps", "found")], (c_int64 * 3)()
+        self.library.find_clashes(byref(self.room.rows), address(numbers), *map(address, found), counts)
+        repeats, overlaps, left = (rows[:count] for rows, count in zip(found, counts, strict=True))
         return repeats, overlaps, left
 
     def _text(self, row: int) -> str:
         begin, written = (int(self.room.held[name][row]) for name in ("text", "written"))
-        text: str = _STRING.decode(self.data[begin - 1 : begin + abs(written) + 1].data)
+        text: str = _STRING.decode(self.data[begin - 1 : begin + abs(written) + 1])
         return text
 
 
@@ -107,7 +107,7 @@ class AnnotationReader:
         if not self._tries or len(data) > _LARGEST:
             return None
         self._room.fit(len(data))
-        block = KernelBlock(self._library, bytes_of(data), self._room, self._split)
+        block = KernelBlock(self._library, data, self._room, self._split)
         again = _AGAIN * max(len(data), _SMALL)  # bytes: new labels all at the end would have all read for each
         while again > 0:
             found = self._read(block, lines)
@@ -172,10 +172,10 @@ class NoteReader:
 
     def read(self, data: memoryview, *, lines: bool) -> tuple[list[str], list[str | None]] | None:
         """Identifiers and patients of a block's notes, or None; ``keep`` keeps their texts."""
-        block, rows = bytes_of(data), self._room.rows
-        self._room.fit(len(block))
-        rows.texts = address(self._texts.room(len(block)))
-        if self._library.read_notes(address(block), len(block), lines, byref(rows)) != TAKEN:
+        rows = self._room.rows
+        self._room.fit(len(data))
+        rows.texts = address(self._texts.room(len(data)))
+        if self._library.read_notes(address(data), len(data), lines, byref(rows)) != TAKEN:
             return None
         named = iter(self._room.words("patients", rows.patients_used))
         has_patient = self._room.held["has_patient"][: rows.records].tolist()

@@ -18,12 +18,17 @@ typedef struct {
     uint64_t step_high, step_low;
 } DrawRuns;
 
-static inline uint32_t place_drawn(Wide *state, Wide step, uint64_t units)
+static inline uint64_t number_drawn(Wide *state, Wide step)
 {
     *state = *state * FACTOR + step;
     uint64_t high = (uint64_t)(*state >> 64), mixed = high ^ (uint64_t)*state;
     int turn = (int)(high >> 58);
-    return (uint32_t)(((mixed >> turn | mixed << (-turn & 63)) >> 32) * units >> 32);
+    return mixed >> turn | mixed << (-turn & 63);
+}
+
+static inline uint32_t place_drawn(Wide *state, Wide step, uint64_t units)
+{
+    return (uint32_t)((number_drawn(state, step) >> 32) * units >> 32);
 }
 
 #endif

@@ -87,6 +87,14 @@ static int64_t next_places(Draws *draws, uint32_t *places)
     return count;
 }
 
+void draw_numbers(DrawStream *stream, int64_t count, uint64_t *numbers)
+{
+    Draws draws = draws_of(stream);
+    for (int64_t i = 0; i < count; i++)
+        numbers[i] = number_drawn(&draws.state, draws.step);
+    put_state(stream, draws.state);
+}
+
 void draw_weights(DrawStream *stream, const int64_t *sizes, int64_t strata, int64_t resamples, float *single,
                   double *wide)
 {

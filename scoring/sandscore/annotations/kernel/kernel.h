@@ -85,6 +85,13 @@ typedef struct {
     int64_t rows, tokens, runs;
 } NoteRuns;
 
+/* Room for those runs: of each its note, first row and first token, and how many rows and tokens it has; and the most
+   that a run of a note has. */
+typedef struct {
+    int64_t *note, *first, *size, *first_token, *tokens;
+    int64_t room, most_rows, most_tokens;
+} RunRooms;
+
 /* A measure: white-space tokens, spans whose lengths are near, or equal spans whose labels stand for the same.
    ``value`` is of the labels, that of no label in front; negative: it does not count. ``per_note`` has room for tp, fp
    and fn of each note, ``right`` for a number by label, and is NULL where there are no labels. */
@@ -157,6 +164,23 @@ typedef struct {
     int64_t levels[2 * WHOLE_LEVELS];
     int64_t odds, unsure, boundary, leaking, with_gold, labelled_pairs;
 } Counting;
+
+/* Confidences in ascending order, how many predictions have each, and how many of those are right. */
+typedef struct {
+    double *confidence;
+    int64_t *predictions, *right;
+    int64_t levels;
+} ConfidenceLevels;
+
+/* Precision and recall over the predictions at least as sure as each ``step``-th confidence from above, and the last; the
+   area under all of it, times ``gold``, in units of 1, of 2^-43 and of 2^-86; and the first confidence of the best F1. */
+enum { AREA_BITS = 43 };
+typedef struct {
+    double *confidence, *precision, *recall;
+    int64_t gold, step, rows, best_right, best_total;
+    double best;
+    int64_t area[3];
+} CurveRooms;
 
 /* Where PCG64 is in its stream: 128 bits of state, and what it steps by. */
 typedef struct {
@@ -252,6 +276,24 @@ EXPORTED void find_clashes(const Rows *rows, const int32_t *numbers, int32_t *re
 EXPORTED void pair_near(const int64_t *gold, int64_t golds, const int64_t *least, const int64_t *most, int64_t count,
                         uint8_t *paired);
 EXPORTED int32_t count_notes(const NoteRuns *gold, const NoteRuns *predicted, Counting *counting);
+/* Where names begin that end in a zero each; 0: they are not ``count``. */
+EXPORTED int32_t find_begins(const uint8_t *names, int64_t size, int64_t count, int64_t *begin);
+/* Where texts of so many bytes and characters begin, and their first marks; how many marks they have. */
+EXPORTED int64_t lay_out_texts(const int64_t *sizes, const int64_t *chars, int64_t count, int64_t *begin,
+                               int64_t *first_mark);
+/* Each annotation's note; of each label whether it occurs (0: one is beyond the room); the highest number, -1 at least;
+   and sums of tp, fp and fn. */
+EXPORTED void spread_notes(const int32_t *numbers, const int32_t *per_record, int64_t records, int32_t *note);
+EXPORTED int32_t see_labels(const int32_t *label, int64_t rows, uint8_t *seen, int64_t room);
+EXPORTED double highest_number(const double *numbers, int64_t count);
+EXPORTED void sum_counts(const int64_t *counts, int64_t rows, int64_t *sums);
+/* How many runs there are; -1: more than the room, or a run's note does not come behind that of the one before. */
+EXPORTED int64_t find_runs(const int32_t *note, const int32_t *words, int64_t rows, RunRooms *found);
+/* Of what was counted, unless something was ``unsure``; ``spare`` has room for the odd ones, which change places. */
+EXPORTED void list_levels(const Counting *counting, uint64_t *spare, ConfidenceLevels *levels);
+/* 0: the area has smaller bits. */
+EXPORTED int32_t walk_levels(const ConfidenceLevels *levels, CurveRooms *curve);
+EXPORTED void draw_numbers(DrawStream *stream, int64_t count, uint64_t *numbers);
 /* Row after row, how often each unit of each stratum is drawn: into ``single`` or, where that is NULL, into ``wide``. */
 EXPORTED void draw_weights(DrawStream *stream, const int64_t *sizes, int64_t strata, int64_t resamples, float *single,
                            double *wide);

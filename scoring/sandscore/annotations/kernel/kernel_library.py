@@ -8,6 +8,7 @@ from ctypes import (
     CDLL,
     POINTER,
     Structure,
+    addressof,
     c_char,
     c_char_p,
     c_double,
@@ -22,12 +23,10 @@ from ctypes import (
 )
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from sandscore.base.arrays import Values, np
 
 TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND = 0, 1, 2
 PROPERTIES = 6
@@ -35,6 +34,7 @@ MARK_EVERY = 256
 BY_TOKEN, BY_SPAN, BY_LABEL = 0, 1, 2
 MEASURES, WHOLE_LEVELS, GROUPINGS = 16, 101, 3
 SUMMED_COLUMNS = 32
+AREA_BITS = 43
 TAB_KINDS, KIND_SLOTS, ENTITY_SLOTS = 128, 512, 1 << 13
 NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN = range(5)
 _ROW_COLUMNS = (
@@ -113,6 +113,15 @@ class NoteRuns(Structure):
     )
 
 
+class RunRooms(Structure):
+    """Room for those runs, and the most rows and tokens that one of a note has."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in ("note", "first", "size", "first_token", "tokens")),
+        *((name, c_int64) for name in ("room", "most_rows", "most_tokens")),
+    )
+
+
 class AskedMeasure(Structure):
     """A measure to count, and where."""
 
@@ -180,6 +189,23 @@ class Counting(Structure):
         *((name, c_uint32) for name in ("partial", "unused")),
         ("levels", c_int64 * (2 * WHOLE_LEVELS)),
         *((name, c_int64) for name in ("odds", "unsure", "boundary", "leaking", "with_gold", "labelled_pairs")),
+    )
+
+
+class ConfidenceLevels(Structure):
+    """Confidences in ascending order, how many predictions have each, and how many of those are right."""
+
+    _fields_ = (*((name, c_void_p) for name in ("confidence", "predictions", "right")), ("levels", c_int64))
+
+
+class CurveRooms(Structure):
+    """Precision and recall at some confidences, the area under all of it in three numbers, and where F1 is best."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in ("confidence", "precision", "recall")),
+        *((name, c_int64) for name in ("gold", "step", "rows", "best_right", "best_total")),
+        ("best", c_double),
+        ("area", c_int64 * 3),
     )
 
 
@@ -267,12 +293,13 @@ class TabCounting(Structure):
 
 _STRUCTURES: tuple[type[Structure], ...] = (
     *(Spellings, KernelForm, Rows, Notes, NameTable, NoteRows),
-    *(NoteRuns, AskedMeasure, CountedMention, Key, LabelSums, OpenRow, OpenGroups, Uncovered, Counting, DrawStream),
+    *(NoteRuns, RunRooms, AskedMeasure, CountedMention, Key, LabelSums, OpenRow, OpenGroups, Uncovered, Counting),
+    *(ConfidenceLevels, CurveRooms, DrawStream),
     *(TabName, TabText, TabAnnotator, TabMention, TabEntity, TabMasked, TabMask, TabCorpus, TabShare, TabCounting),
 )
 _NUMBERS = (
     *(TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY),
-    *(BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS),
+    *(BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS, AREA_BITS),
     *(TAB_KINDS, KIND_SLOTS, ENTITY_SLOTS, NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN),
 )
 _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
@@ -288,6 +315,16 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "find_clashes": (None, (POINTER(Rows), c_void_p, c_void_p, c_void_p, c_void_p, c_void_p)),
     "pair_near": (None, (c_void_p, c_int64, c_void_p, c_void_p, c_int64, c_void_p)),
     "count_notes": (c_int32, (POINTER(NoteRuns), POINTER(NoteRuns), POINTER(Counting))),
+    "find_begins": (c_int32, (c_void_p, c_int64, c_int64, c_void_p)),
+    "lay_out_texts": (c_int64, (c_void_p, c_void_p, c_int64, c_void_p, c_void_p)),
+    "spread_notes": (None, (c_void_p, c_void_p, c_int64, c_void_p)),
+    "see_labels": (c_int32, (c_void_p, c_int64, c_void_p, c_int64)),
+    "highest_number": (c_double, (c_void_p, c_int64)),
+    "sum_counts": (None, (c_void_p, c_int64, c_void_p)),
+    "find_runs": (c_int64, (c_void_p, c_void_p, c_int64, POINTER(RunRooms))),
+    "list_levels": (None, (POINTER(Counting), c_void_p, POINTER(ConfidenceLevels))),
+    "walk_levels": (c_int32, (POINTER(ConfidenceLevels), POINTER(CurveRooms))),
+    "draw_numbers": (None, (POINTER(DrawStream), c_int64, c_void_p)),
     "draw_weights": (None, (POINTER(DrawStream), c_void_p, c_int64, c_int64, c_void_p, c_void_p)),
     "draw_sums": (
         None,
@@ -351,13 +388,8 @@ def _laid_out_alike(library: CDLL) -> bool:
     return list(there) == here and named.value == names
 
 
-def address(array: "NDArray[Any]") -> int:
-    """Where an array's values are; they must outlive whoever is told."""
-    return array.ctypes.data
-
-
-def bytes_of(data: memoryview) -> "NDArray[np.uint8]":
-    """A block, to be looked at."""
-    import numpy as np
-
-    return np.frombuffer(data, np.uint8)
+def address(values: Values) -> int:
+    """Where values are; they must outlive whoever is told."""
+    if isinstance(values, memoryview) and not values.readonly:
+        return addressof((c_char * 0).from_buffer(values))
+    return int(np.asarray(values).ctypes.data)

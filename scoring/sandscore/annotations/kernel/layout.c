@@ -26,6 +26,16 @@
     X(NoteRuns, start) X(NoteRuns, length) X(NoteRuns, label) X(NoteRuns, words) X(NoteRuns, begin) X(NoteRuns, size) \
     X(NoteRuns, confidence) X(NoteRuns, note) X(NoteRuns, first) X(NoteRuns, count) X(NoteRuns, first_token) \
     X(NoteRuns, rows) X(NoteRuns, tokens) X(NoteRuns, runs)
+#define RUN_ROOMS_FIELDS(X) \
+    X(RunRooms, note) X(RunRooms, first) X(RunRooms, size) X(RunRooms, first_token) X(RunRooms, tokens) \
+    X(RunRooms, room) X(RunRooms, most_rows) X(RunRooms, most_tokens)
+#define LEVELS_FIELDS(X) \
+    X(ConfidenceLevels, confidence) X(ConfidenceLevels, predictions) X(ConfidenceLevels, right) \
+    X(ConfidenceLevels, levels)
+#define CURVE_FIELDS(X) \
+    X(CurveRooms, confidence) X(CurveRooms, precision) X(CurveRooms, recall) X(CurveRooms, gold) \
+    X(CurveRooms, step) X(CurveRooms, rows) X(CurveRooms, best_right) X(CurveRooms, best_total) \
+    X(CurveRooms, best) X(CurveRooms, area)
 #define MEASURE_FIELDS(X) \
     X(AskedMeasure, kind) X(AskedMeasure, tolerance) X(AskedMeasure, value) X(AskedMeasure, per_note) \
     X(AskedMeasure, right)
@@ -92,6 +102,7 @@ const int32_t layout[] = {
     SIZE(NameTable) NAME_TABLE_FIELDS(OFFSET)
     SIZE(NoteRows) NOTE_ROWS_FIELDS(OFFSET)
     SIZE(NoteRuns) RUNS_FIELDS(OFFSET)
+    SIZE(RunRooms) RUN_ROOMS_FIELDS(OFFSET)
     SIZE(AskedMeasure) MEASURE_FIELDS(OFFSET)
     SIZE(CountedMention) MENTION_FIELDS(OFFSET)
     SIZE(Key) KEY_FIELDS(OFFSET)
@@ -100,6 +111,8 @@ const int32_t layout[] = {
     SIZE(OpenGroups) OPEN_GROUPS_FIELDS(OFFSET)
     SIZE(Uncovered) UNCOVERED_FIELDS(OFFSET)
     SIZE(Counting) COUNTING_FIELDS(OFFSET)
+    SIZE(ConfidenceLevels) LEVELS_FIELDS(OFFSET)
+    SIZE(CurveRooms) CURVE_FIELDS(OFFSET)
     SIZE(DrawStream) STREAM_FIELDS(OFFSET)
     SIZE(TabName) TAB_NAME_FIELDS(OFFSET)
     SIZE(TabText) TAB_TEXT_FIELDS(OFFSET)
@@ -112,13 +125,14 @@ const int32_t layout[] = {
     SIZE(TabShare) TAB_SHARE_FIELDS(OFFSET)
     SIZE(TabCounting) TAB_COUNTING_FIELDS(OFFSET)
     TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY,
-    BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS,
+    BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS, AREA_BITS,
     TAB_KINDS, KIND_SLOTS, ENTITY_SLOTS, NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN,
 };
 const char layout_names[] =
     SPELLINGS_FIELDS(NAME) FORM_FIELDS(NAME) ROWS_FIELDS(NAME) NOTES_FIELDS(NAME) NAME_TABLE_FIELDS(NAME)
-    NOTE_ROWS_FIELDS(NAME) RUNS_FIELDS(NAME) MEASURE_FIELDS(NAME) MENTION_FIELDS(NAME) KEY_FIELDS(NAME) LABEL_SUMS_FIELDS(NAME)
-    OPEN_ROW_FIELDS(NAME) OPEN_GROUPS_FIELDS(NAME) UNCOVERED_FIELDS(NAME) COUNTING_FIELDS(NAME) STREAM_FIELDS(NAME)
+    NOTE_ROWS_FIELDS(NAME) RUNS_FIELDS(NAME) RUN_ROOMS_FIELDS(NAME) MEASURE_FIELDS(NAME) MENTION_FIELDS(NAME) KEY_FIELDS(NAME) LABEL_SUMS_FIELDS(NAME)
+    OPEN_ROW_FIELDS(NAME) OPEN_GROUPS_FIELDS(NAME) UNCOVERED_FIELDS(NAME) COUNTING_FIELDS(NAME)
+    LEVELS_FIELDS(NAME) CURVE_FIELDS(NAME) STREAM_FIELDS(NAME)
     TAB_NAME_FIELDS(NAME) TAB_TEXT_FIELDS(NAME) TAB_ANNOTATOR_FIELDS(NAME) TAB_MENTION_FIELDS(NAME)
     TAB_ENTITY_FIELDS(NAME) TAB_MASKED_FIELDS(NAME) TAB_MASK_FIELDS(NAME) TAB_CORPUS_FIELDS(NAME)
     TAB_SHARE_FIELDS(NAME) TAB_COUNTING_FIELDS(NAME);

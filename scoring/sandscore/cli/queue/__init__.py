@@ -2,7 +2,7 @@
 
 import click
 
-from sandscore.cli.verb_group import VerbGroup
+from sandscore.cli.verb_group import VerbGroup, fill_in
 from sandscore.queue.homes.home_registry import our_homes
 
 VERBS = (
@@ -34,24 +34,24 @@ VERBS = (
 )
 
 
-_HELP = """The submission queue: {homes}.
-
-Verbs take the queue's DIR{others}.
-
-\b
-Example:
-  sandscore queue list demo/queue
-"""
-
-
 @click.group(
     "queue",
     cls=VerbGroup,
     modules={verb: f"sandscore.cli.queue.{verb.replace('-', '_')}" for verb in VERBS},
-    help=_HELP.format(
-        homes=", or ".join(row.where for row in our_homes()),
-        others="".join(f"; {row.naming}" for row in our_homes() if row.naming),
-    ),
 )
 def command() -> None:
-    """The group of the queue's verbs."""
+    """The submission queue: {homes}.
+
+    Verbs take the queue's DIR{others}.
+
+    \b
+    Example:
+      sandscore queue list demo/queue
+    """
+
+
+fill_in(
+    command,
+    homes=", or ".join(row.where for row in our_homes()),
+    others="".join(f"; {row.naming}" for row in our_homes() if row.naming),
+)

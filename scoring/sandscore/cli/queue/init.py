@@ -7,6 +7,7 @@ import click
 
 from sandscore.base.errors import UsageFault
 from sandscore.cli.options import click_options, format_option
+from sandscore.cli.verb_group import fill_in
 from sandscore.queue.homes.home_registry import our_homes
 
 if TYPE_CHECKING:
@@ -25,17 +26,7 @@ _SETTINGS = {
 """Option: the setting it gives a value to."""
 
 
-_HELP = """Make DIR a queue. Gold and notes are checked; faults in them are said now (78).
-
-{homes}
-
-\b
-Example:
-  sandscore queue init demo/queue --challenge gold/example/challenge.toml
-"""
-
-
-@click.command("init", help=_HELP.format(homes="\n\n".join(row.making for row in our_homes())))
+@click.command("init")
 @click.argument("folder", metavar="[DIR]", type=_FOLDER, required=False)
 @click.option(
     "--challenge",
@@ -74,7 +65,14 @@ def command(
     output_format: str,
     **chosen: Any,
 ) -> int:
-    """Make the folder of a queue and say what it will take."""
+    """Make DIR a queue. Gold and notes are checked; faults in them are said now (78).
+
+    {homes}
+
+    \b
+    Example:
+      sandscore queue init demo/queue --challenge gold/example/challenge.toml
+    """
     from sandscore.queue.homes.home_registry import make_queue
     from sandscore.queue.queue_setup import NewQueue, data_folders
     from sandscore.queue.settings import chosen_settings
@@ -86,6 +84,9 @@ def command(
     settings = chosen_settings(folders, {_SETTINGS[name]: value for name, value in chosen.items()})
     _say(make_queue(home, NewQueue(folder, challenge, settings, of_homes)), output_format)
     return 0
+
+
+fill_in(command, homes="\n\n".join(row.making for row in our_homes()))
 
 
 def _say(made: "QueueMade", output_format: str) -> None:

@@ -8,21 +8,11 @@ import click
 
 from sandscore.cli.options import format_option
 from sandscore.cli.queue.queue_place import queue_in
+from sandscore.cli.verb_group import fill_in
 from sandscore.queue.homes.home_registry import our_homes
 
-_HELP = """Hand in a submission and print its id. From then on it is on disk and is not lost.
 
-A team over its quota is refused (65) and told when the next slot opens.{elsewhere}
-
-\b
-Example:
-  sandscore queue submit demo/queue --task date --team "Tidewater Text Lab" \\
-      --predictions submissions/date-good/predictions.json
-"""
-_ELSEWHERE = "".join(f" {row.submitting}" for row in our_homes() if not row.takes_submissions)
-
-
-@click.command("submit", help=_HELP.format(elsewhere=_ELSEWHERE))
+@click.command("submit")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--task", required=True, help="The task; sandscore tasks lists them.")
 @click.option("--team", required=True, metavar="NAME", help="Whose quota it counts against.")
@@ -39,7 +29,15 @@ def command(
     output_format: str,
     **handed: Any,
 ) -> int:
-    """Take one submission to its queue and say its id."""
+    """Hand in a submission and print its id. From then on it is on disk and is not lost.
+
+    A team over its quota is refused (65) and told when the next slot opens.{elsewhere}
+
+    \b
+    Example:
+      sandscore queue submit demo/queue --task date --team "Tidewater Text Lab" \\
+          --predictions submissions/date-good/predictions.json
+    """
     from sandscore.queue.new_submission import NewSubmission
     from sandscore.queue.public_log import receipt_facts
     from sandscore.queue.queue_layout import owner_only
@@ -58,3 +56,6 @@ def command(
         said = f"line {line} of {receipt['log']}, {receipt['content']}"
         click.echo(f"receipt: {said}; sandscore queue receipt prints all of it", err=True)
     return 0
+
+
+fill_in(command, elsewhere="".join(f" {row.submitting}" for row in our_homes() if not row.takes_submissions))

@@ -26,7 +26,6 @@ from sandscore.annotations.kernel.kernel_library import (
     TabShare,
     TabText,
     address,
-    bytes_of,
     kernel,
 )
 from sandscore.profiles.tab.stretch_cover import PLAIN_WORDS_2022, sign_class
@@ -58,8 +57,7 @@ def count_written(gold: memoryview, masks: memoryview) -> MaskCounts | None:
         return None
     corpus, rooms = _corpus(len(gold), len(masks))
     for read, file in ((library.read_tab_gold, gold), (library.read_tab_masks, masks)):
-        data = bytes_of(file)
-        if read(address(data), len(data), byref(corpus)) != TAKEN:
+        if read(address(file), len(file), byref(corpus)) != TAKEN:
             return None
     counting = TabCounting(word_count=len(PLAIN_WORDS_2022))
     longest, most = corpus.longest, corpus.most_mentions

@@ -23,6 +23,7 @@ from sandscore.annotations.kernel.block_readers import written_form
 from sandscore.annotations.label_codes import ABSENT, vocabulary
 from sandscore.annotations.note_checks import Positions, Reporter, clashes
 from sandscore.annotations.problem_collector import Noted
+from sandscore.base.arrays import Values, as_bytes
 from sandscore.base.strict_json import pointer
 from sandscore.queue.cell.cell_report import Arrays, CellReport, DoubtfulReport, believed
 from sandscore.queue.cell.plain_reading import HEAD, LARGEST, READ
@@ -126,7 +127,7 @@ def _image(dataset: DataSet) -> _NotesImage | None:
     names, texts = dataset.known_names(), dataset.texts
     if names is None or texts is None:
         return None
-    arrays: list[NDArray[np.generic]] = [*texts.laid_out, *names.laid_out]
+    arrays = [*texts.laid_out, *names.laid_out]
     size = sum(array.nbytes + -array.nbytes % _ALIGNED for array in arrays)
     if size > MOST_NOTES:
         return None
@@ -146,8 +147,8 @@ def _image(dataset: DataSet) -> _NotesImage | None:
     )
 
 
-def _written(descriptor: int, array: NDArray[np.generic], at: int) -> None:
-    rest = np.ascontiguousarray(array).view(np.uint8).data
+def _written(descriptor: int, array: Values, at: int) -> None:
+    rest = as_bytes(array)
     while rest:
         done = os.pwrite(descriptor, rest, at)
         rest, at = rest[done:], at + done
@@ -211,7 +212,7 @@ def _say_clashes(
     if not len(repeats) + len(overlaps) + len(others):
         return
     places = Positions()
-    places.add_run(0, np.cumsum(sizes, dtype=np.int64) - sizes)
+    places.add_run(0, 0, sizes)
     noted = Noted(), Noted()
     for one, found in zip(noted, clashes(read.columns, 0, (repeats, overlaps, others)), strict=True):
         one.add(found)

@@ -1,0 +1,180 @@
+/* What follows from columns that were read, one pass over each: where things begin, which note an annotation is of, how
+   they stand in runs, and what they come to. */
+#include <string.h>
+
+#include "draw_stream.h"
+#include "kernel.h"
+
+int32_t find_begins(const uint8_t *names, int64_t size, int64_t count, int64_t *begin)
+{
+    int64_t at = 0, found = 0;
+    for (begin[0] = 0; at < size && found < count; begin[++found] = at) {
+        const uint8_t *end = memchr(names + at, 0, (size_t)(size - at));
+        if (!end)
+            return 0;
+        at = end + 1 - names;
+    }
+    return found == count && at == size;
+}
+
+int64_t lay_out_texts(const int64_t *sizes, const int64_t *chars, int64_t count, int64_t *begin, int64_t *first_mark)
+{
+    int64_t marks = 0;
+    begin[0] = 0;
+    for (int64_t i = 0; i < count; i++) {
+        first_mark[i] = marks;
+        begin[i + 1] = begin[i] + sizes[i];
+        marks += sizes[i] == chars[i] ? 0 : sizes[i] / MARK_EVERY + 1;
+    }
+    return marks;
+}
+
+void spread_notes(const int32_t *numbers, const int32_t *per_record, int64_t records, int32_t *note)
+{
+    for (int64_t i = 0; i < records; i++)
+        for (int32_t row = 0; row < per_record[i]; row++)
+            *note++ = numbers[i];
+}
+
+int32_t see_labels(const int32_t *label, int64_t rows, uint8_t *seen, int64_t room)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        if (label[i] >= room)
+            return 0;
+        if (label[i] >= 0)
+            seen[label[i]] = 1;
+    }
+    return 1;
+}
+
+double highest_number(const double *numbers, int64_t count)
+{
+    double most = -1;
+    for (int64_t i = 0; i < count; i++)
+        if (numbers[i] > most)
+            most = numbers[i];
+    return most;
+}
+
+int64_t find_runs(const int32_t *note, const int32_t *words, int64_t rows, RunRooms *found)
+{
+    int64_t runs = 0, token = 0;
+    found->most_rows = found->most_tokens = 0;
+    for (int64_t row = 0; row < rows;) {
+        int64_t first = row, first_token = token;
+        if (runs == found->room || (runs && note[row] <= found->note[runs - 1]))
+            return -1;
+        for (; row < rows && note[row] == note[first]; row++)
+            token += words ? words[row] : 1;
+        found->note[runs] = note[first];
+        found->first[runs] = first;
+        found->size[runs] = row - first;
+        found->first_token[runs] = first_token;
+        found->tokens[runs++] = token - first_token;
+        if (note[first] >= 0 && row - first > found->most_rows)
+            found->most_rows = row - first;
+        if (note[first] >= 0 && token - first_token > found->most_tokens)
+            found->most_tokens = token - first_token;
+    }
+    return runs;
+}
+
+void sum_counts(const int64_t *counts, int64_t rows, int64_t *sums)
+{
+    sums[0] = sums[1] = sums[2] = 0;
+    for (int64_t i = 0; i < 3 * rows; i += 3)
+        for (int at = 0; at < 3; at++)
+            sums[at] += counts[i + at];
+}
+
+/* In ascending order, a byte at a time; bytes in which all agree are passed over. */
+static uint64_t *sort_numbers(uint64_t *numbers, int64_t count, uint64_t *spare)
+{
+    for (int shift = 0; shift < 64; shift += 8) {
+        int64_t begin[257] = {0};
+        for (int64_t i = 0; i < count; i++)
+            begin[(numbers[i] >> shift & 255) + 1]++;
+        if (count && begin[(numbers[0] >> shift & 255) + 1] == count)
+            continue;
+        for (int byte = 0; byte < 256; byte++)
+            begin[byte + 1] += begin[byte];
+        for (int64_t i = 0; i < count; i++)
+            spare[begin[numbers[i] >> shift & 255]++] = numbers[i];
+        uint64_t *sorted = spare;
+        spare = numbers;
+        numbers = sorted;
+    }
+    return numbers;
+}
+
+static void put_level(ConfidenceLevels *levels, double confidence, int64_t predictions, int64_t right)
+{
+    levels->confidence[levels->levels] = confidence;
+    levels->predictions[levels->levels] = predictions;
+    levels->right[levels->levels++] = right;
+}
+
+void list_levels(const Counting *c, uint64_t *spare, ConfidenceLevels *levels)
+{
+    const uint64_t *odd = sort_numbers(c->odd, c->odds, spare);
+    int whole = 0;
+    levels->levels = 0;
+    for (int64_t i = 0; i < c->odds;) {
+        int64_t first = i, right = 0;
+        uint64_t bits = odd[first] >> 1;
+        double confidence;
+        memcpy(&confidence, &bits, sizeof confidence);
+        for (; i < c->odds && odd[i] >> 1 == bits; i++)
+            right += (int64_t)(odd[i] & 1);
+        for (; whole < WHOLE_LEVELS && whole < confidence; whole++)
+            if (c->levels[2 * whole])
+                put_level(levels, whole, c->levels[2 * whole], c->levels[2 * whole + 1]);
+        put_level(levels, confidence, i - first, right);
+    }
+    for (; whole < WHOLE_LEVELS; whole++)
+        if (c->levels[2 * whole])
+            put_level(levels, whole, c->levels[2 * whole], c->levels[2 * whole + 1]);
+}
+
+/* Adds a number in three whole ones: its own units, those of 2^-43, and those of 2^-86. 0: it has smaller bits. */
+static int32_t add_exactly(int64_t *sum, double number)
+{
+    const double unit = (double)(INT64_C(1) << AREA_BITS);
+    if (number && number < 1.0 / (double)(INT64_C(1) << 34))
+        return 0;
+    int64_t whole = (int64_t)number;
+    double rest = (number - (double)whole) * unit;
+    int64_t part = (int64_t)rest;
+    sum[2] += (int64_t)((rest - (double)part) * unit);
+    sum[1] += part + (sum[2] >> AREA_BITS);
+    sum[0] += whole + (sum[1] >> AREA_BITS);
+    sum[2] &= (INT64_C(1) << AREA_BITS) - 1;
+    sum[1] &= (INT64_C(1) << AREA_BITS) - 1;
+    return 1;
+}
+
+int32_t walk_levels(const ConfidenceLevels *levels, CurveRooms *curve)
+{
+    int64_t tp = 0, seen = 0, last = levels->levels - 1;
+    curve->rows = curve->best_right = curve->area[0] = curve->area[1] = curve->area[2] = 0;
+    curve->best_total = 1;
+    for (int64_t rank = 0; rank <= last; rank++) {
+        int64_t at = last - rank;
+        tp += levels->right[at];
+        seen += levels->predictions[at];
+        double precision = (double)tp / (double)seen;
+        if (!add_exactly(curve->area, (double)levels->right[at] * precision))
+            return 0;
+        if (!rank || (Wide)tp * (Wide)curve->best_total > (Wide)curve->best_right * (Wide)(seen + curve->gold)) {
+            curve->best_right = tp;
+            curve->best_total = seen + curve->gold;
+            curve->best = levels->confidence[at];
+        }
+        if (rank % curve->step == 0 || rank == last) {
+            curve->confidence[curve->rows] = levels->confidence[at];
+            curve->precision[curve->rows] = precision;
+            curve->recall[curve->rows++] = (double)tp / (double)curve->gold;
+        }
+    }
+    return 1;
+}
