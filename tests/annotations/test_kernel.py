@@ -160,6 +160,44 @@ def must_take(written: str, taken: int, tmp_path: Path) -> None:
     assert found == [1] * taken
 
 
+@pytest.mark.parametrize("words", range(9))
+def test_words_of_short_texts(words: int, tmp_path: Path) -> None:
+    """Whether few or more of them than are taken at once; blanks in front, behind, and two together too."""
+    task, text = TASKS["date"], " ".join("abcdefgh"[:words])
+    texts = [f" {text}", f"{text} ", text.replace("c", " c") or "a", f"{text} and so on, for longer than one look"]
+    starts = [sum(len(one) + 1 for one in texts[:number]) for number in range(len(texts))]
+    rows = [{"start": at, "length": len(one), "text": one} for at, one in zip(starts, texts, strict=True)]
+    said = [{"annotationSource": {"resourceSource": {"name": "n"}}, task.array: rows}]
+    notes = [{"identifier": "n", "text": "|".join(texts)}]
+    one, other, taken = both_ways(tmp_path, task, notes, json.dumps(said).encode())
+    must_agree(one, other)
+    assert taken == [len(rows)]
+    tokens = one.columns["predictions"].tokens
+    assert tokens is not None
+    assert tokens.words.tolist() == [len(text.split()) for text in texts]
+
+
+@pytest.mark.parametrize("written", ["7", "0", "100", "100.0", "1e2", "1E1", "0.5", "0e0", "99.9999999999999"])
+def test_confidences_however_they_are_written(written: str, tmp_path: Path) -> None:
+    assert confidences(written, tmp_path) == [float(written)]
+
+
+@pytest.mark.parametrize("written", ["07", "00", "101", "1.", "1e", "9999999", "12345678", "-1", "+1", "1x"])
+def test_what_is_no_confidence_is_refused(written: str, tmp_path: Path) -> None:
+    assert confidences(written, tmp_path) == []
+
+
+def confidences(written: str, tmp_path: Path) -> list[float]:
+    """What the kernel takes."""
+    task = TASKS["date"]
+    row = f'{{"start":0,"length":1,"text":"a","confidence":{written}}}'
+    record = f'[{{"annotationSource":{{"resourceSource":{{"name":"n"}}}},"{task.array}":[{row}]}}]'
+    one, other, taken = both_ways(tmp_path, task, [{"identifier": "n", "text": "a"}], record.encode())
+    must_agree(one, other)
+    found: list[float] = one.columns["predictions"].confidence.tolist()
+    return found if taken else []
+
+
 def test_half_a_surrogate_is_left_to_the_decoder(tmp_path: Path) -> None:
     task = TASKS["person-name"]
     notes = [{"identifier": "n", "text": "a\ud800b"}]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sandscore import __version__
 from sandscore.annotations import column_bundle
 from sandscore.annotations.column_bundle import DamagedBundle
-from sandscore.annotations.columns import Columns, Small, Tokens
+from sandscore.annotations.columns import Columns, Tokens
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.label_codes import vocabulary
 from sandscore.annotations.note_texts import NoteTexts
@@ -32,12 +32,13 @@ from sandscore.base.terminal_text import one_line
 from sandscore.records.problem import Problem
 from sandscore.task_table.task import Task
 
-FORMAT = 1
+FORMAT = 2
 """Of the arrays and heads; a release of sandscore refuses what another one made, whatever this says."""
 _PREAMBLE = 64
-_NO_NAME = -1
 _NO_TEXTS = "the notes have no texts"
 _COLUMNS = ("note", "start", "length", "label", "confidence")
+_STRINGS = msgspec.json.Decoder(list[str])
+_PATIENTS = msgspec.json.Decoder(list[str | None])
 OWNER_FOLDER, OWNER_FILE = 0o700, 0o600
 
 
@@ -119,13 +120,13 @@ def content(
         raise ValueError(_NO_TEXTS)
     yield from column_bundle.pieces(
         NotesHead(FORMAT, __version__, dataset.whole_names, notes),
-        {**_names("id", dataset.ids), **_names("patient", dataset.patients), **dataset.texts.arrays},
+        {"ids": _names(dataset.ids), "patients": _names(dataset.patients), **dataset.texts.arrays},
     )
     tokens = columns.tokens
     rows: dict[str, NDArray[Any]] = {name: getattr(columns, name) for name in _COLUMNS}
     rows |= {"words": tokens.words, "begin": tokens.begin, "size": tokens.size}
     if columns.entity is not None:
-        rows |= {"entity": columns.entity, **_names("entity", [name for name in dataset.entities if name is not None])}
+        rows |= {"entity": columns.entity, "entities": _names(name for name in dataset.entities if name is not None)}
     labels = tuple(dataset.vocabulary.names)
     yield from column_bundle.pieces(GoldHead(task.id, _definition(task), notes.sha256, gold, labels), rows)
 
@@ -147,7 +148,9 @@ def opened_index(path: InputFile, task: Task) -> GoldIndex:
         dataset.vocabulary.learn(list(head.labels))
         entity = rows.get("entity")
         if entity is not None:
-            dataset.entities.update((name, number) for number, name in enumerate(_named("entity", rows)))
+            dataset.entities.update(
+                (name, number) for number, name in enumerate(_STRINGS.decode(rows["entities"].data))
+            )
         tokens = Tokens(rows["words"], rows["begin"], rows["size"])
         columns = Columns(**{name: rows[name] for name in _COLUMNS}, tokens=tokens, entity=entity)
     return GoldIndex(str(path), dataset, found.notes, head.source, columns)
@@ -174,7 +177,7 @@ class _damage:  # noqa: N801 (used as a statement)
         return None
 
     def __exit__(self, _kind: object, fault: BaseException | None, _trace: object) -> None:
-        if isinstance(fault, DamagedBundle | KeyError | UnicodeDecodeError):
+        if isinstance(fault, DamagedBundle | KeyError | msgspec.DecodeError):
             why = fault if isinstance(fault, DamagedBundle) else "it holds what no index does"
             raise IndexRefused(f"{one_line(str(self._path))} is no index, or damaged ({why}); {_ANEW}") from None
 
@@ -198,27 +201,14 @@ def _notes(path: InputFile, data: memoryview, task: Task) -> GoldIndex:
         raise IndexRefused(f"{one_line(str(path))} was made by {made}, this is {__version__}, {FORMAT}; {_ANEW}")
     dataset = DataSet(vocabulary(task, task.label), head.whole_names, growing=False)
     with _damage(path):
-        ids = [name or "" for name in _named("id", arrays)]
-        dataset.extend(ids, _named("patient", arrays))
+        dataset.extend(_STRINGS.decode(arrays["ids"].data), _PATIENTS.decode(arrays["patients"].data))
         dataset.texts = NoteTexts.of_arrays(arrays)
     return GoldIndex(str(path), dataset, head.source)
 
 
-def _names(role: str, names: Iterable[str | None]) -> dict[str, NDArray[Any]]:
-    """Names one behind the other, and how many characters each has."""
-    listed = list(names)
-    written = "".join(name for name in listed if name is not None).encode("utf-8", "surrogatepass")
-    sizes = np.array([_NO_NAME if name is None else len(name) for name in listed], np.int32)
-    return {f"{role}_names": np.frombuffer(written, np.uint8), f"{role}_sizes": sizes}
-
-
-def _named(role: str, arrays: dict[str, NDArray[Any]]) -> list[str | None]:
-    whole = str(arrays[f"{role}_names"].data, "utf-8", "surrogatepass")
-    sizes: Small = arrays[f"{role}_sizes"]
-    ends = np.cumsum(np.maximum(sizes, 0), dtype=np.int64).tolist()
-    begins = [0, *ends[:-1]]
-    listed = zip(begins, ends, sizes.tolist(), strict=True)
-    return [None if size == _NO_NAME else whole[begin:end] for begin, end, size in listed]
+def _names(names: Iterable[str | None]) -> NDArray[np.uint8]:
+    """Names as JSON, which is the quickest way to have them as Python's strings again."""
+    return np.frombuffer(msgspec.json.encode([*names]), np.uint8)
 
 
 def _definition(task: Task) -> str:

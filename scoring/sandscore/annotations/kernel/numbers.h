@@ -139,6 +139,15 @@ static inline int32_t take_decimal(Cursor *c, double *number)
     const uint8_t *begin = c->at, *end = c->end, *at = begin;
     uint64_t digits = 0;
     int64_t places = 0;
+    if (end - at >= 8) {
+        uint64_t eight = eight_at(at);
+        int few = digits_of(eight);
+        if (few > 0 && few < 8 && (*at != '0' || few == 1) && at[few] != '.' && (at[few] | 32) != 'e') {
+            *number = (double)number_of_digits(eight, few);
+            c->at = at + few;
+            return 1;
+        }
+    }
     at = take_digits(at, end, &digits);
     if (at == begin || (*begin == '0' && at - begin > 1))
         return 0;
