@@ -383,6 +383,8 @@ def test_runs_of_notes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(runs.parts(100)) == [(0, 3)]
     assert runs.rows(1, 2) == slice(0, 0)
     assert runs.rows(0, 1) == slice(2, 3)
+    wide = rows.replace(note=rows.note.astype(np.int64), label=rows.label.astype(np.int64).repeat(2)[::2])
+    assert (runs_of(wide).note.tolist(), wide.labels()) == (runs.note.tolist(), rows.labels())
     assert not list(runs_of(rows[:0]).parts(2))
     backwards = runs_of(placed((2, 0, 1, 0), (1, 5, 1, 0), (0, 9, 1, 0)))
     assert backwards.take(0, 3).start.tolist() == [9, 5, 0]

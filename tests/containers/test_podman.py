@@ -22,14 +22,14 @@ from sandscore.containers.annotation_run import RunJob, predictions, run
 from sandscore.containers.engines.docker.image_store import build_image
 from sandscore.containers.engines.engine_protocol import OWNER, RUN
 from sandscore.containers.engines.engine_registry import ENGINES, connected
-from sandscore.containers.engines.podman import podman_sandbox, podman_service
+from sandscore.containers.engines.podman import podman_engine, podman_sandbox, podman_service
 from sandscore.containers.engines.podman.podman_engine import PodmanEngine, not_limited
 from sandscore.containers.engines.podman.podman_sandbox import nanoseconds, specification
 from sandscore.containers.hostile.hostile_images import HostileImages, hostile_images
 from sandscore.containers.participant_template import example
 from sandscore.containers.run_context import Annotator
 from sandscore.containers.sent_notes import read_notes
-from sandscore.records.run_record import EngineFacts, ImageFacts, Outcome, RunLimits
+from sandscore.records.run_record import EngineFacts, ImageFacts, Outcome, RunFault, RunLimits
 from sandscore.task_table.task import find_task
 
 if TYPE_CHECKING:
@@ -379,3 +379,32 @@ def test_the_moment_of_an_end() -> None:
     """By hand: 2026-11-19T09:00:06Z is 1,795,078,806 s after 1970 (date -d); Python keeps microseconds."""
     assert abs(nanoseconds("2026-11-19T09:00:06.666638939Z") - 1_795_078_806_666_638_000) < 1000
     assert abs(nanoseconds("0001-01-01T00:00:00Z") - time.time_ns()) < 10**9
+
+
+@pytest.mark.parametrize(("lost", "told"), [(0, "built"), (1, "built"), (5, "built"), (6, None)])
+def test_another_image_that_goes_meanwhile_is_no_fault(lost: int, told: str | None) -> None:
+    """What Podman 4.3 said of a build while another process removed images of its own."""
+    said = 'building: reading image "c373": locating image with ID "c373": image not known'
+    answers = [RunFault(Outcome.INFRASTRUCTURE, said)] * lost
+
+    def build() -> str:
+        if answers:
+            raise answers.pop()
+        return "built"
+
+    if told is None:
+        with pytest.raises(RunFault, match="image not known"):
+            podman_engine._undisturbed(build)
+    else:
+        assert podman_engine._undisturbed(build) == told
+
+
+def test_a_fault_of_its_own_is_one_at_once() -> None:
+    answers = [RunFault(Outcome.IMAGE_MISSING, "'x' is not on this engine"), RunFault(Outcome.CRASHED, "never asked")]
+
+    def ask() -> str:
+        raise answers.pop(0)
+
+    with pytest.raises(RunFault, match="is not on this engine"):
+        podman_engine._undisturbed(ask)
+    assert len(answers) == 1

@@ -6,7 +6,7 @@ from struct import pack
 from typing import TYPE_CHECKING, TypeVar
 
 from sandscore.annotations.kernel.kernel_library import address, kernel
-from sandscore.base.arrays import Floats, HeldArrays, Ints, Mask, Small, np, room_for
+from sandscore.base.arrays import Floats, HeldArrays, Ints, Mask, Small, laid_end_to_end, np, room_for
 from sandscore.base.column_files import forget
 
 if TYPE_CHECKING:
@@ -85,10 +85,8 @@ class Columns(HeldArrays):
     def labels(self) -> set[int]:
         """The labels that occur."""
         library, seen = kernel(), room_for(_LABELS, "B")
-        if library and all(
-            library.see_labels(address(one.held["label"]), len(one), address(seen), len(seen))
-            for _, one in self.pieces()
-        ):
+        columns = (laid_end_to_end(piece.held["label"], "i") for _, piece in self.pieces())
+        if library and all(library.see_labels(address(one), len(one), address(seen), len(seen)) for one in columns):
             return set(compress(range(len(seen)), seen))
         found = (np.flatnonzero(np.bincount(piece.label + 1)[1:]) for _, piece in self.pieces())
         return {code for codes in found for code in codes.tolist()}

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from sandscore.annotations.columns import Columns, Tokens, distinct, order_of
 from sandscore.annotations.kernel.kernel_library import RunRooms, address, kernel
-from sandscore.base.arrays import HeldArrays, Ints, np, room_for
+from sandscore.base.arrays import HeldArrays, Ints, laid_end_to_end, np, room_for
 
 Which = slice | Ints
 
@@ -82,9 +82,11 @@ def runs_of(columns: Columns) -> Runs:
     if library is None or rows > _AT_ONCE:
         return _runs_in_any_order(columns)
     rooms = {name: room_for(rows, "q") for name in _BY_RUN}
-    words = columns.tokens and address(columns.tokens.held["words"])
+    note, words = laid_end_to_end(columns.held["note"], "i"), None
+    if columns.tokens is not None:
+        words = laid_end_to_end(columns.tokens.held["words"], "i")
     told = RunRooms(**{name: address(room) for name, room in rooms.items()}, room=rows)
-    runs = library.find_runs(address(columns.held["note"]), words, rows, byref(told))
+    runs = library.find_runs(address(note), None if words is None else address(words), rows, byref(told))
     columns.forget()
     if runs < 0:
         return _runs_in_any_order(columns)

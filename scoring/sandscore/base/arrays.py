@@ -66,6 +66,11 @@ def as_bytes(values: Values) -> memoryview:
     return values.cast("B") if isinstance(values, memoryview) else np.ascontiguousarray(values).view(np.uint8).data
 
 
+def laid_end_to_end(values: Values, kind: Kind) -> Values:
+    """As the kernel wants values of that kind, whoever made them."""
+    return values if isinstance(values, memoryview) else np.ascontiguousarray(values, kind)
+
+
 def as_array(values: Values) -> Any:
     """The same memory, as numpy sees it."""
     return np.asarray(values)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sandscore.base.errors import OrganiserFault
 from sandscore.containers.engines.control_groups import control_root
@@ -55,11 +55,25 @@ _HOLDER_PROCESSES = 32
 _NEEDED = ("cpu", "memory", "pids")
 _MANAGERS = ("cgroupfs", "systemd")
 _KERNEL = Path("/sys/fs/cgroup")
+_TRIES = 5
+_VANISHED = "locating image with ID"
+Answer = TypeVar("Answer")
 _LIMIT_FILES = (
     ("memory/memory.limit_in_bytes", "memory/memory.memsw.limit_in_bytes", "pids/cgroup.procs", "cpu/cpu.cfs_quota_us"),
     ("*/memory.max", "*/memory.swap.max", "*/pids.max", "*/cpu.max"),
 )
 """Of version 1, where each controller has a folder; of version 2, where they are in every group but the first."""
+
+
+def _undisturbed(ask: Callable[[], Answer]) -> Answer:
+    """Asked again where another image is removed meanwhile: Podman looks through all, and fails at one that went."""
+    for _ in range(_TRIES):
+        try:
+            return ask()
+        except RunFault as fault:
+            if _VANISHED not in fault.reason:
+                raise
+    return ask()
 
 
 class PodmanEngine(DockerEngine):
@@ -145,7 +159,7 @@ class PodmanEngine(DockerEngine):
         return super().remove_leftovers() + remove_folders()
 
     def find_image(self, reference: str, limits: RunLimits) -> ImageFacts:
-        found = super().find_image(self._here(reference), limits)
+        found = _undisturbed(partial(super().find_image, self._here(reference), limits))
         return found.model_copy(update={"reference": reference})
 
     def image_id(self, name: str) -> str | None:
@@ -164,7 +178,7 @@ class PodmanEngine(DockerEngine):
             raise
 
     def build_image(self, name: str, files: Mapping[str, str | bytes], marks: Mapping[str, str]) -> str:
-        return super().build_image(f"localhost/{name}", files, marks)
+        return _undisturbed(partial(super().build_image, f"localhost/{name}", files, marks))
 
     def remove_image(self, name: str) -> None:
         super().remove_image(self._here(name))
