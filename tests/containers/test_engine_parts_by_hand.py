@@ -30,7 +30,7 @@ MEBIBYTE = 1_048_576
 def test_the_holder_of_two_folders_gets_eight_mebibytes_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(podman_engine, "holder", lambda _: "h")
     monkeypatch.setattr(podman_engine, "created", lambda _, spec: SimpleNamespace(spec=spec))
-    made = PodmanFolderMaker(None, {"owner": "o"}).holder("i", "o").spec  # type: ignore[arg-type]
+    made = PodmanFolderMaker(None, {"owner": "o"}).holder("i", "o").spec
     assert made["resource_limits"]["memory"] == {"limit": 8 * MEBIBYTE, "swap": 8 * MEBIBYTE}
     assert (made["image"], made["read_only_filesystem"], made["no_new_privileges"]) == ("h", True, True)
     assert (made["netns"], made["cap_drop"], made["user"]) == ({"nsmode": "none"}, ["ALL"], "65534:65534")
@@ -57,7 +57,12 @@ def test_what_podman_keeps_without_root(version: str, controllers: list[str], mi
 def test_mounts_are_asked_for_in_the_kernels_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     """MS_NOSUID is 2, MS_NODEV 4 and MS_NOEXEC 8, as in what statvfs(3) says of a mount."""
     asked: list[Any] = []
-    monkeypatch.setattr(sandbox_launcher, "libc", SimpleNamespace(mount=lambda *given: asked.append(given) or 0))
+
+    def mount(*given: Any) -> int:
+        asked.append(given)
+        return 0
+
+    monkeypatch.setattr(sandbox_launcher, "libc", SimpleNamespace(mount=mount))
     sandbox_launcher.in_memory(b"/p", "size=1")
     sandbox_launcher.in_memory(b"/p", "size=1", programs=True)
     without = os.ST_NOSUID | os.ST_NODEV
@@ -126,10 +131,10 @@ def test_the_first_process_of_a_container_is_awaited(monkeypatch: pytest.MonkeyP
         gone._await_first()
         assert gone._first is None
         assert gone.state() == State(False, False, ended)
-    for ended in (255, None):
+    for out_of_time in (255, None):
         monkeypatch.setattr(apptainer_sandbox, "_PATIENCE", 0.01)
         with pytest.raises(RunFault, match="apptainer could not make the container: last words") as fault:
-            apptainer(ended, [], " FATAL: no")._await_first()
+            apptainer(out_of_time, [], " FATAL: no")._await_first()
         assert fault.value.outcome is Outcome.INFRASTRUCTURE
 
 
