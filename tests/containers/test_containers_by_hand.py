@@ -1,5 +1,6 @@
 """What stands around a container, one part at a time, with stand-ins for the engine; numbers are counted by hand."""
 
+import gzip
 import hashlib
 import io
 import json
@@ -34,6 +35,7 @@ from sandscore.containers.annotation_run import (
 )
 from sandscore.containers.answers import Answers, parts_in
 from sandscore.containers.batch_protocol import answers_in, notes_file, wait_for_end
+from sandscore.containers.engines import control_groups
 from sandscore.containers.engines.docker import (
     cleanup,
     docker_checks,
@@ -47,6 +49,7 @@ from sandscore.containers.engines.docker.docker_folders import _check, _content,
 from sandscore.containers.engines.engine_protocol import EXPIRES, OWNER, RUN, abandoned, labels
 from sandscore.containers.engines.sandbox import Sandbox, State, Usage
 from sandscore.containers.http_exchange import BadReply, ConnectionDied, DeadlinePassed, Reply
+from sandscore.containers.images import image_parts, layer_entries
 from sandscore.containers.log_watch import LogWatch
 from sandscore.containers.python_annotator import run_in_python
 from sandscore.containers.run_context import Annotator, Facts, Setting, Timing, preset
@@ -1172,3 +1175,51 @@ def test_the_machine_is_examined(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_made_stays_as_it_is() -> None:
     assert changeable("containers") == {"Clock", "Facts"}
+
+
+@pytest.mark.parametrize(
+    ("field", "number"),
+    [(b"0000017\0", 15), (b"  17 \0\0\0", 15), (bytes(8), 0), (b"\x80" + bytes(6) + b"\x09", 9)],
+)
+def test_numbers_of_a_layer_are_octal_or_binary(field: bytes, number: int) -> None:
+    assert layer_entries._number(field) == number
+
+
+@pytest.mark.parametrize("field", [b"0000018\0", b"0000019\0", b"000001/\0", b"-000001\0", b"\xff" * 8])
+def test_what_is_no_number_of_a_layer(field: bytes) -> None:
+    with pytest.raises(RunFault):
+        layer_entries._number(field)
+
+
+@pytest.mark.parametrize("content", [b"", b"abc", b"abcd", b"abcde", b"abcdefgh", b"a" * 4000])
+def test_a_packed_layer_comes_out_whole_in_small_pieces(content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As much as a piece holds, exactly so much, and more; two that follow one another are one."""
+    monkeypatch.setattr(image_parts, "_PIECE", 4)
+    packed = gzip.compress(content, mtime=0)
+    assert b"".join(image_parts.Unpacker().unpacked(packed)) == content
+    assert b"".join(image_parts.Unpacker().unpacked(packed * 2)) == content * 2
+    halves = image_parts.Unpacker()
+    pieces = [*halves.unpacked(packed[:12]), *halves.unpacked(packed[12:])]
+    assert b"".join(pieces) == content
+    assert max(map(len, pieces), default=0) <= 4
+
+
+@pytest.mark.parametrize(
+    ("there", "swaps", "limited"), [(True, False, True), (True, True, True), (False, False, False)]
+)
+def test_swap_is_limited_wherever_the_kernel_counts_it(
+    there: bool, swaps: bool, limited: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the groups of version 1; without swap, a kernel that does not count it need not limit it."""
+    monkeypatch.setattr(control_groups, "_swaps", lambda: swaps)
+    folders = {name: tmp_path / name for name in ("memory", "cpu", "pids")}
+    for folder in folders.values():
+        (folder / "group").mkdir(parents=True)
+    counted = folders["memory"] / "group" / "memory.memsw.limit_in_bytes"
+    if there:
+        counted.touch()
+    root = control_groups.ControlRoot(1, folders)
+    control_groups.ControlGroup(root, "group").limit(RunLimits(memory_bytes=64 << 20, cpus=0.5, processes=7))
+    assert (counted.read_text() if counted.exists() else None) == ("67108864" if limited else None)
+    assert (folders["memory"] / "group" / "memory.limit_in_bytes").read_text() == "67108864"
+    assert (folders["pids"] / "group" / "pids.max").read_text() == "7"

@@ -1,7 +1,7 @@
 """Names, dates and edits by hand, and what the verb says and refuses."""
 
 import json
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,8 +11,8 @@ from struct_values import changeable
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.cli.perturb import PERTURBATIONS as OPTIONS
 from sandscore.conformance.test_perturbations import drawn
-from sandscore.perturbation import PERTURBATIONS
-from sandscore.perturbation.date_forms import read_date
+from sandscore.perturbation import PERTURBATIONS, date_forms
+from sandscore.perturbation.date_forms import WrittenDate, read_date
 from sandscore.perturbation.name_sets import bundled_names, find_name_set
 from sandscore.perturbation.paired_copy import paired_copy, read_original
 from sandscore.perturbation.text_edits import Edit, GoldMention, GoldNote, rewritten
@@ -263,3 +263,20 @@ def test_every_text_stands_on_1500_notes(tmp_path: Path) -> None:
 
 def test_what_is_drawn_stays_as_it_is() -> None:
     assert changeable("perturbation") == set()
+
+
+@pytest.mark.parametrize(
+    ("said", "days", "moved"),
+    [
+        (WrittenDate("f", 2021, 1, None), 16, WrittenDate("f", 2021, 1, None)),
+        (WrittenDate("f", 2021, 1, None), 17, WrittenDate("f", 2021, 2, None)),
+        (WrittenDate("f", 2021, 1, None), -14, WrittenDate("f", 2021, 1, None)),
+        (WrittenDate("f", 2021, 1, None), -15, WrittenDate("f", 2020, 12, None)),
+        (WrittenDate("f", 2021, None, None), 183, WrittenDate("f", 2021, None, None)),
+        (WrittenDate("f", 2021, None, None), 184, WrittenDate("f", 2022, None, None)),
+        (WrittenDate("f", 2021, 1, 31), 1, WrittenDate("f", 2021, 2, 1)),
+    ],
+)
+def test_a_month_and_a_year_move_as_their_middle_does(said: WrittenDate, days: int, moved: WrittenDate) -> None:
+    """January's is the 15th, 16 days before its end; a year's the first of July, 183 before its end."""
+    assert date_forms._moved_date(said, 2021, timedelta(days)) == moved

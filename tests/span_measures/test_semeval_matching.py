@@ -130,3 +130,14 @@ def _priorities(note: Document, pairs: list[tuple[int, int]]) -> tuple[int, int,
             label += same
             total += 1
     return identical, bounds, total, label
+
+
+def test_ratios_of_the_schemas() -> None:
+    """Three of five predictions are right, and three of six that there are; a partial one is half right."""
+    kinds = {"correct": 3, "incorrect": 1, "missed": 2, "spurious": 1}
+    row = SemevalSchemas.score(kinds, {"schema": "exact"})
+    assert (row["actual"], row["possible"]) == (5, 6)
+    assert (row["tp"], row["fp"], row["fn"]) == (3, 2, 3)
+    assert (row["precision"], row["recall"], row["f1"]) == (0.6, 0.5, 6 / 11)
+    halves = SemevalSchemas.score({"correct": 3, "partial": 1, "missed": 2, "spurious": 1}, {"schema": "partial"})
+    assert (halves["precision"], halves["recall"], halves["f1"]) == (0.7, 7 / 12, 7 / 11)

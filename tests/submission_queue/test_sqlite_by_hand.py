@@ -8,6 +8,7 @@ import pytest
 from queue_samples import hand_in, queue
 
 from sandscore.base.clock import read, utc_now
+from sandscore.queue.homes.sqlite.database_copy import DatabaseCopy
 from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
 from sandscore.queue.homes.sqlite.sqlite_claims import SqliteClaims
 from sandscore.queue.homes.sqlite.sqlite_database import Database, back_up
@@ -76,3 +77,17 @@ def test_a_copy_is_made_where_it_is_wanted_and_again(workspace: Workspace, tmp_p
     finally:
         copy.close()
     assert [path.name for path in target.parent.iterdir()] == ["copy.sqlite"]
+
+
+def test_a_copy_is_outdated_once_its_source_is_another(tmp_path: Path) -> None:
+    source = tmp_path / "queue.sqlite"
+    source.write_bytes(b"as it was")
+    copy = DatabaseCopy(source)
+    try:
+        assert copy.path.read_bytes() == b"as it was"
+        before = copy.outdated
+        source.with_name("queue.sqlite-wal").write_bytes(b"and more")
+        assert (before, copy.outdated) == (False, True)
+    finally:
+        copy.close()
+    assert not copy.path.exists()

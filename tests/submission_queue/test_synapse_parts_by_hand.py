@@ -37,7 +37,9 @@ from sandscore.queue.homes.synapse.status_record import (
 )
 from sandscore.queue.homes.synapse.synapse_claims import SynapseClaims, SynapseLeases, after, ended
 from sandscore.queue.homes.synapse.synapse_errors import Refused, clean, told
+from sandscore.queue.homes.synapse.synapse_folders import Logs
 from sandscore.queue.homes.synapse.synapse_listing import ListedSubmission, SubmittedWork, WaitingList
+from sandscore.queue.homes.synapse.synapse_row import SynapseRow
 from sandscore.queue.homes.synapse.synapse_session import Session, new_cache
 from sandscore.queue.homes.synapse.synapse_statuses import Change, Seen, Statuses, seen
 from sandscore.queue.homes.synapse.synapse_submissions import Results, TeamNames, bundle_of, image_of
@@ -792,3 +794,40 @@ def test_who_has_no_name_is_called_by_the_id() -> None:
     for code in (401, 402, 405, 500):
         with pytest.raises(Refused):
             name(Refused("x", code), team_id=1)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "sent"),
+    [
+        (True, [("7", ["problems.json"])]),
+        (False, [("7", ["log.txt", "problems.json"]), ("locked", ["log.txt", "run.json"])]),
+    ],
+)
+def test_no_log_of_hidden_notes_is_sent(hidden: bool, sent: Any, tmp_path: Path) -> None:
+    (tmp_path / "team").mkdir()
+    for name in ("team/log.txt", "team/problems.json", "log.txt", "run.json"):
+        (tmp_path / name).write_text("said", encoding="utf-8")
+    (tmp_path / "problems.json").touch()
+    told: list[Any] = []
+
+    async def upload(_: Any, files: list[Path], place: str) -> None:
+        told.append((place, [path.name for path in files]))
+
+    async def place(who: str) -> str:
+        return who
+
+    async def locked(_: str) -> str:
+        return "locked"
+
+    folders = SimpleNamespace(of=place, locked=locked)
+    logs = Logs(None, folders, lambda _: SimpleNamespace(notes_hidden=hidden))  # type: ignore[arg-type,return-value]
+    logs._upload = upload  # type: ignore[method-assign,assignment]
+    claim = SimpleNamespace(submission=SimpleNamespace(id="s", submitter="7"))
+    asyncio.run(logs.send(claim, tmp_path))  # type: ignore[arg-type]
+    assert told == sent
+
+
+def test_synapse_is_asked_where_either_option_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sandscore.queue.homes.synapse.synapse_access.check_access", lambda *given: [given])
+    asked = [SynapseRow().check(chosen) for chosen in ({}, {"synapse": "1"}, {"synapse_config": "c"})]
+    assert asked == [[], [(None, "1")], [("c", None)]]
