@@ -31,6 +31,7 @@ RATIOS = {
     "simdjson, all three / orjson": ("simdjson", "orjson", "cpu"),
     "every byte once / orjson": ("scan", "orjson", "cpu"),
     "cli / orjson": ("cli", "orjson", "cpu"),
+    "cli, no intervals / orjson": ("no-intervals", "orjson", "cpu"),
     "api / msgspec": ("api", "msgspec", "cpu"),
     "two processes / msgspec, wall": ("two", "msgspec", "wall"),
     "api + 10,000 resamples / msgspec": ("resampled", "msgspec", "cpu"),
@@ -39,7 +40,7 @@ RATIOS = {
 LIMITS: dict[str, tuple[float | None, float | None, float | None]] = {
     "api / orjson": (0.9, 0.45, 0.45),
     "warm / orjson": (None, 0.2, 0.2),
-    "cli / orjson": (None, 0.6, 0.6),
+    "cli, no intervals / orjson": (None, 0.6, 0.6),
     "api / msgspec": (1.5, 0.9, 0.9),
     "two processes / msgspec, wall": (None, 2.0, 2.0),
     "api + 10,000 resamples / msgspec": (3.5, 2.5, 2.5),
@@ -53,7 +54,7 @@ GROWTH = 11
 OTHER = ", written otherwise"
 SIZES = (1_000, 10_000, 100_000)
 LIMIT_WORKS = ("simdjson", "scan")
-WORKS = (*LIMIT_WORKS, "orjson", "msgspec", "api", "warm", "resampled", "cli", "two")
+WORKS = (*LIMIT_WORKS, "orjson", "msgspec", "api", "warm", "resampled", "cli", "no-intervals", "two")
 WORKER = Path(__file__).with_name("decode_or_score.py")
 LIMITER = Path(__file__).with_name("reading_limits.py")
 
