@@ -78,7 +78,7 @@ def forms() -> bytes:
 
 def told(program: Path, cases: Iterable[bytes], *lanes: int) -> list[tuple[int, int]]:
     """How many notes and annotations the kernel read in each case, -1 where it refused them."""
-    return [(int(notes), int(rows)) for notes, rows, _ in map(str.split, outputs(program, cases, *lanes))]
+    return [(int(notes), int(rows)) for notes, rows, *_ in map(str.split, outputs(program, cases, *lanes))]
 
 
 def lanes() -> list[int]:
@@ -89,7 +89,7 @@ def lanes() -> list[int]:
 
 
 def outputs(program: Path, cases: Iterable[bytes], *lanes: int) -> list[str]:
-    """The same, and a hash of all that it read; ``lanes``: by a variant of the kernel."""
+    """The same, a hash of all that it read, and whether a report was made; ``lanes``: by a variant of the kernel."""
     given = [forms(), *cases]
     quiet = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}
     done = subprocess.run(

@@ -6,7 +6,7 @@
 
 #include "kernel.h"
 
-enum { FORMS = 16, RESTARTS = 64, HELD = 128 };
+enum { FORMS = 16, RESTARTS = 64, HELD = 256 };
 
 /* As the case is written, all of it numbers of 64 bits: how to read it, limits, and rooms in bytes. */
 typedef struct {
@@ -28,6 +28,7 @@ static int holding;
 #define MUST(holds) ((holds) ? (void)0 : fail(#holds, __LINE__))
 
 static uint64_t digest;
+static int reports;
 
 /* FNV-1a over all that was read. */
 static void mix(const void *data, int64_t size)
@@ -329,27 +330,35 @@ static int32_t place_among(const uint8_t *names, int64_t count, const uint8_t *n
     return -1;
 }
 
-/* Records are joined with notes as a search from the first name to the last joins them, or nothing is. */
-static void look_at_names(Case *c, const Rows *rows, const NoteRows *notes)
+static void *zeroed(int64_t size) { return memset(room(size), 0, (size_t)size); }
+
+/* A table of no slots where there is a name twice. */
+static NameTable learnt(Case *c, const NoteRows *notes)
 {
     int64_t slots = 4, *begin = room(8 * (notes->records + 1)), at = 0;
     while (slots <= notes->records)
         slots *= 2;
-    uint8_t *names = room(notes->named), *seen = room(notes->records);
+    uint8_t *names = room(notes->named);
     memcpy(names, notes->names, (size_t)notes->named);
-    NameTable table = {names, begin, room(4 * slots), notes->records, slots, next_random(c) % 2};
-    memset(table.slots, 0, (size_t)(4 * slots)), memset(seen, 0, (size_t)notes->records);
-    int fresh = 1, all = 1;
+    NameTable table = {names, begin, zeroed(4 * slots), notes->records, slots, next_random(c) % 2};
+    int fresh = 1;
     for (int64_t i = 0; i < notes->records; at += (int64_t)strlen((const char *)names + at) + 1, i++) {
         begin[i] = at;
         fresh &= place_among(names, notes->records, names + at) == i;
     }
     begin[notes->records] = at;
-    if (!learn_names(&table)) {
-        MUST(!fresh || notes->records > 64);
-        return;
-    }
-    MUST(fresh);
+    int taken = learn_names(&table);
+    MUST(taken ? fresh : !fresh || notes->records > 64);
+    table.slot_room = taken ? slots : 0;
+    return table;
+}
+
+/* Records are joined with notes as a search from the first name to the last joins them, or nothing is. */
+static void look_at_names(const Rows *rows, const NoteRows *notes, NameTable table)
+{
+    int all = 1;
+    const uint8_t *names = table.names;
+    uint8_t *seen = zeroed(notes->records);
     int32_t *numbers = room(4 * rows->records), *wanted = room(4 * rows->records);
     const uint8_t *name = rows->names;
     for (int64_t i = 0; i < rows->records; i++, name += strlen((const char *)name) + 1) {
@@ -370,10 +379,104 @@ static void look_at_names(Case *c, const Rows *rows, const NoteRows *notes)
     mix(&all, sizeof all);
 }
 
+/* Of room for a file of that size, all zeros. */
+static CellJob job_of(const Case *c, Form *form, const Notes *notes, const NameTable *names, Rows *rows)
+{
+    memset(rows->names, 0, (size_t)c->names), memset(rows->decoded, 0, (size_t)c->decoded);
+    form->want_tokens = 1;
+    return (CellJob){.form = form,
+                     .notes = notes,
+                     .names = names,
+                     .labels = zeroed(sizeof(Spellings)),
+                     .seconds = zeroed(sizeof(Spellings)),
+                     .rows = rows,
+                     .seen = zeroed(names->count),
+                     .spelt = zeroed(2 * (POOL + SPELLINGS) + 8),
+                     .numbers = zeroed(c->per_record),
+                     .repeats = zeroed(c->repeats),
+                     .overlaps = zeroed(c->overlaps),
+                     .found = zeroed(c->found),
+                     .head = zeroed(8 * REPORT_HEAD),
+                     .size = c->block_size};
+}
+
+static void *copied(const void *from, int64_t size) { return memcpy(room(size), from, (size_t)size); }
+
+/* Each column of a report in a room of its own size. */
+static ReportedRows reported_by(const CellJob *job)
+{
+    const Rows *rows = job->rows;
+    int32_t *note = room(4 * rows->rows), *begin = copied(rows->begin, 4 * rows->tokens);
+    for (int64_t record = 0, row = 0; record < rows->records; record++)
+        for (int64_t last = row + rows->per_record[record]; row < last; row++)
+            note[row] = job->numbers[record];
+    return (ReportedRows){.note = note,
+                          .start = copied(rows->start, 4 * rows->rows),
+                          .length = copied(rows->length, 4 * rows->rows),
+                          .label = copied(rows->label, 4 * rows->rows),
+                          .confidence = copied(rows->confidence, 8 * rows->rows),
+                          .words = copied(rows->words, 4 * rows->rows),
+                          .begin = begin,
+                          .size = copied(rows->size, 4 * rows->tokens),
+                          .chars = job->notes->chars,
+                          .rows = rows->rows,
+                          .tokens = rows->tokens,
+                          .notes = job->names->count,
+                          .labels = job->labels->count,
+                          .sure = 0};
+}
+
+/* What is reported is sound; and whatever one value of it becomes, nothing else is looked at. */
+static void look_at_soundness(Case *c, const ReportedRows *reported)
+{
+    enum { CHANGES = 16 };
+    uint8_t *seen = zeroed(reported->notes);
+    MUST(is_sound(reported, seen));
+    const int32_t any[] = {-1, 0, 1, 2, 1 << 20, INT32_MAX, INT32_MIN};
+    const int32_t *columns[] = {reported->note,  reported->start, reported->length, reported->label,
+                                reported->words, reported->begin, reported->size};
+    for (int i = 0; i < CHANGES; i++) {
+        int which = next_random(c) % 7;
+        int64_t count = which < 5 ? reported->rows : reported->tokens;
+        if (!count)
+            continue;
+        int32_t *value = (int32_t *)(uintptr_t)columns[which] + next_random(c) % (uint64_t)count, before = *value;
+        *value = any[next_random(c) % 7];
+        memset(seen, 0, (size_t)reported->notes);
+        int32_t sound = is_sound(reported, seen);
+        mix(&sound, sizeof sound);
+        *value = before;
+    }
+}
+
+static void look_at_report(Case *c, const uint8_t *block, const Notes *notes, const NameTable *names)
+{
+    Form form = readings[c->form]->form;
+    Rows rows = rooms_of_rows(c);
+    CellJob job = job_of(c, &form, notes, names, &rows);
+    ReportPart parts[REPORT_PARTS];
+    int32_t count = find_report(&job, block, parts);
+    MUST(!count || count == REPORT_PARTS);
+    if (!count)
+        return;
+    for (int32_t i = 0; i < count; i++)
+        mix(parts[i].begin, parts[i].size);
+    MUST(job.head[0] == rows.rows && job.head[1] == rows.tokens && job.head[2] == rows.records);
+    MUST(zeros(job.spelt, job.head[6]) == job.labels->count);
+    MUST(zeros(job.spelt + job.head[6], job.head[7]) == job.seconds->count);
+    const int32_t *clashing[] = {job.repeats, job.overlaps, job.found};
+    for (int i = 0; i < 3; i++)
+        must_be_rows(clashing[i], job.head[3 + i], &rows);
+    look_at(c, block, &rows);
+    ReportedRows reported = reported_by(&job);
+    look_at_soundness(c, &reported);
+    reports++;
+}
+
 /* Tells how many notes and annotations there were, or -1 where the kernel refused them. */
 static void run_case(Case *c, const uint8_t *written, const uint8_t *block)
 {
-    digest = UINT64_C(14695981039346656037);
+    digest = UINT64_C(14695981039346656037), reports = 0;
     NoteRows notes = rooms_of_notes(c);
     Rows rows = rooms_of_rows(c);
     int32_t noted = read_notes(written, c->notes_size, (int32_t)c->lines, &notes);
@@ -384,11 +487,16 @@ static void run_case(Case *c, const uint8_t *written, const uint8_t *block)
         look_at(c, block, &rows), look_at_clashes(c, &rows);
     if (noted == TAKEN) {
         Notes texts = told(&notes);
+        NameTable table = learnt(c, &notes);
         if (found == TAKEN)
-            look_up(c, block, &rows, &texts, notes.records), look_at_names(c, &rows, &notes);
+            look_up(c, block, &rows, &texts, notes.records);
+        if (table.slot_room && found == TAKEN)
+            look_at_names(&rows, &notes, table);
+        if (table.slot_room)
+            look_at_report(c, block, &texts, &table);
     }
-    printf("%lld %lld %llx\n", noted == TAKEN ? (long long)notes.records : -1,
-           found == TAKEN ? (long long)rows.rows : -1, (unsigned long long)digest);
+    printf("%lld %lld %llx %d\n", noted == TAKEN ? (long long)notes.records : -1,
+           found == TAKEN ? (long long)rows.rows : -1, (unsigned long long)digest, reports);
 }
 
 int main(int count, char **words)

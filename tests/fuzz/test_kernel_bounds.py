@@ -47,6 +47,7 @@ def test_every_variant_reads_the_same(program: Path) -> None:
     cases = [case.written() for case in (*any_cases(77, COUNT // 4), *turning(), *long(), *numbered(), *cut_off())]
     found, *others = (outputs(program, cases, some) for some in lanes())
     assert others
+    assert sum(line.endswith(" 1") for line in found) > 20, "reports, in rooms of their own size, and changed ones"
     assert all(other == found for other in others)
     assert len(set(found)) > 3000
 

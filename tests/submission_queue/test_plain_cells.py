@@ -1,9 +1,12 @@
 """Plain cells: what they find is what an ordinary one finds, and what they are not sure of they leave to it."""
 
+import ctypes
 import json
 import os
 import signal
 import struct
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,11 +20,12 @@ from sandscore.annotations.gold_reference import ReadPredictions, Reference
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.annotations.kernel.block_readers import written_form
 from sandscore.annotations.kernel.kernel_library import kernel
-from sandscore.queue.cell import plain_cells
+from sandscore.queue.cell import plain_cells, plain_reading
 from sandscore.queue.cell.cell_report import DoubtfulReport
 from sandscore.queue.cell.plain_cells import PlainCells
 from sandscore.queue.cell.plain_reading import HEAD, PlainReader
 from sandscore.queue.cell.reading_cell import ReadingCells
+from sandscore.queue.cell.system_call_filter import own_program
 from sandscore.task_table.task import Task, find_task
 
 DATE = find_task("date")
@@ -150,37 +154,31 @@ def test_notes_are_held_where_nobody_can_change_them(tmp_path: Path) -> None:
     os.close(image.descriptor)
 
 
-class Instead:
-    """A kernel that does something else where it would read."""
-
-    def __init__(self, work: Callable[[], object]) -> None:
-        self._work = work
-
-    def read_annotations(self, *_: object) -> int:
-        self._work()
-        return -1
+FINDER = ctypes.CFUNCTYPE(ctypes.c_int32, *(ctypes.c_void_p,) * 3)
 
 
 def behind(work: Callable[[], object], folder: Path) -> tuple[bool, bool]:
-    """Whether a plain cell whose kernel does this makes a report, and whether the next one does."""
+    """Whether a plain cell that does this where it would read makes a report, and whether the next one does."""
     known = reference(folder)
     image = plain_cells._image(known.loaded.dataset)
     assert image is not None
-    library = kernel()
+    library, program = kernel(), own_program()
     assert library is not None
+    assert program is not None
     given = folder / "given.json"
     given.write_bytes(annotations(RIGHT))
     form = written_form(DATE, want_tokens=True)
     said = form.array, tuple(form.names), form.required
-    reader = PlainReader(library)
+    reader = PlainReader(library, program)
     reader.know(image.descriptor, *image.told)
     os.close(image.descriptor)
     report = os.memfd_create("report")
+    find, instead = reader._find, FINDER(lambda *_: (work() and 0) or 0)
     with given.open("rb") as file:
         asked = said, given.stat().st_size, file.fileno(), report
-        reader._library = Instead(work)  # type: ignore[assignment]
+        reader._find = ctypes.cast(instead, ctypes.c_void_p)
         first = reader.read(*asked), os.fstat(report).st_size > 0
-        reader._library = library
+        reader._find = find
         second = reader.read(*asked), os.fstat(report).st_size > 0
     os.close(report)
     assert first[0] == first[1]
@@ -207,10 +205,79 @@ def doing(work: Callable[[], object]) -> Callable[[], None]:
         pytest.param(lambda: bytearray(1 << 27), id="takes much memory"),
         pytest.param(lambda: os.read(0, 1), id="reads what it does not hold"),
         pytest.param(lambda: os.read(1, 1), id="reads what its parent holds"),
+        pytest.param(lambda: [one for one in range(1 << 10) if is_open(one)][1], id="holds more than its report"),
     ],
 )
 def test_one_plain_cell_does_not_harm_the_next(work: Callable[[], object], tmp_path: Path) -> None:
     assert behind(doing(work), tmp_path) == (False, True)
+
+
+def is_open(descriptor: int) -> bool:
+    try:
+        return bool(os.fstat(descriptor))
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(("fault", "part"), [("no report", 0), ("cut", 100)])
+def test_a_report_that_cannot_be_written_is_none(
+    fault: str, part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a descriptor there is no process; with room for 100 bytes that one ends badly."""
+    known, report = reference(tmp_path), os.memfd_create("report")
+    image, library, program = plain_cells._image(known.loaded.dataset), kernel(), own_program()
+    assert image is not None
+    assert library is not None
+    assert program is not None
+    monkeypatch.setattr(plain_reading, "_WRITTEN", 0)
+    monkeypatch.setattr(plain_reading, "LONGEST_REQUEST", part)
+    reader = PlainReader(library, program)
+    reader.know(image.descriptor, *image.told)
+    form, given = written_form(DATE, want_tokens=True), tmp_path / "given.json"
+    given.write_bytes(annotations(RIGHT))
+    with given.open("rb") as file:
+        said = (form.array, tuple(form.names), form.required), given.stat().st_size, file.fileno()
+        assert not reader.read(*said, report if part else 0)
+    assert os.fstat(report).st_size == part
+    os.close(image.descriptor)
+    os.close(report)
+
+
+KEPT_BACK = """
+from sandscore.annotations.kernel.kernel_library import kernel
+from sandscore.queue.cell.plain_reading import _python_kept_back
+print(_python_kept_back(kernel()))
+print(open("/proc/self/smaps").read())
+"""
+
+
+def test_cells_do_not_have_the_memory_of_python() -> None:
+    """By what the system says of each map: "dc" is one that children do not get."""
+    ran = subprocess.run([sys.executable, "-c", KEPT_BACK], capture_output=True, text=True, check=True)
+    apart, _, maps = ran.stdout.partition("\n")
+    kept, size, name = {"yes": 0, "no": 0}, 0, ""
+    withheld: dict[str, set[bool]] = {}
+    for line in maps.strip().splitlines():
+        first, *rest = line.split()
+        if not first.endswith(":"):
+            name = rest[4] if len(rest) > 4 else ""
+        elif first == "Size:":
+            size = int(rest[0]) << 10
+        elif first == "VmFlags:":
+            withheld.setdefault(Path(name).name.partition("-")[0].partition(".")[0], set()).add("dc" in rest)
+            kept["yes" if "dc" in rest else "no"] += size
+    assert 0 < int(apart) <= kept["yes"]
+    assert kept["no"] < kept["yes"] // 2
+    assert withheld["[heap]"] == {True}
+    assert [withheld[one] for one in ("kernel", "libc", "[stack]")] == [{False}] * 3
+
+
+def test_maps_that_are_spared_hold_nothing_that_is_needed() -> None:
+    here = ctypes.create_string_buffer(1 << 20)
+    needed = ctypes.addressof(here), ctypes.cast(ctypes.CDLL(None).memcpy, ctypes.c_void_p).value or 0
+    spare = [*plain_reading._spare(needed)]
+    assert spare
+    assert not any(begin <= at < end for at in needed for begin, end in spare)
 
 
 def report_of(folder: Path, cells: PlainCells) -> tuple[bytearray, Reference]:

@@ -1,8 +1,9 @@
 /* Blocks of JSON into columns: plain functions on buffers that the caller owns and gives the sizes of.
 
    Every block is hostile. A function reads nothing outside [data, data + size), writes nothing beyond the room it is
-   told of, allocates nothing and keeps nothing but its variant. Whatever is not exactly what it expects it refuses,
-   without a reason: the caller has a slower way to find out. */
+   told of, allocates nothing and keeps nothing but its variant; ``read_in_cell`` alone asks the system for something: a
+   process, and in that one a map of the file, both of which are gone when it returns. Whatever is not exactly what it
+   expects it refuses, without a reason: the caller has a slower way to find out. */
 #ifndef SANDSCORE_KERNEL_H
 #define SANDSCORE_KERNEL_H
 
@@ -256,6 +257,44 @@ typedef struct {
     int64_t kind_order[TAB_KINDS];
 } TabCounting;
 
+/* A file of so many bytes that is read in a process of its own, and what that one has. ``form``, ``notes`` and ``names`` are
+   known; rooms are for a file of that size, all zeros. ``which`` are limits and ``most`` what they are set to; ``filter``
+   is of the system calls, eight bytes an instruction. The file and its report are descriptors. */
+enum { CELL_LIMITS = 4, REPORT_HEAD = 8, REPORT_PARTS = 14 };
+typedef struct {
+    const Form *form;
+    const Notes *notes;
+    const NameTable *names;
+    Spellings *labels, *seconds;
+    Rows *rows;
+    uint8_t *seen, *spelt;
+    int32_t *numbers, *repeats, *overlaps, *found;
+    int64_t *head;
+    const uint8_t *filter;
+    int64_t instructions, size;
+    int64_t which[CELL_LIMITS], most[CELL_LIMITS];
+    int32_t given, report;
+} CellJob;
+
+/* What a report says, of which nothing is believed: annotations, their tokens one after the other, and how many characters
+   the notes have, where that is known. */
+typedef struct {
+    const int32_t *note, *start, *length, *label;
+    const double *confidence;
+    const int32_t *words, *begin, *size;
+    const int64_t *chars;
+    int64_t rows, tokens, notes, labels, sure;
+} ReportedRows;
+
+/* Bytes of a report, which is its parts end to end. */
+typedef struct {
+    const void *begin;
+    int64_t size;
+} ReportPart;
+
+/* How many parts a report of the file has, REPORT_PARTS of them at the most; none where it must be looked at closely. */
+typedef int32_t (*ReportFinder)(const CellJob *job, const uint8_t *data, ReportPart *parts);
+
 /* By how many bytes at once blocks are read, ``most`` of them if the machine can, and how many that are now; first of all
    it is as many as it can. */
 EXPORTED int32_t choose_lanes(int32_t most);
@@ -315,5 +354,13 @@ EXPORTED int32_t read_tab_masks(const uint8_t *data, int64_t size, TabCorpus *co
 /* Notes in ``met``, of all characters there are, which ones beyond ASCII the texts have. */
 EXPORTED void meet_characters(const TabCorpus *corpus, uint8_t *met);
 EXPORTED void count_tab(TabCorpus *corpus, TabCounting *counting);
+/* Of a file about which there is nothing to be said: rows, tokens and records, annotations that repeat others, overlap some
+   and have not been compared, bytes of labels and of second labels; these; and the columns. */
+EXPORTED int32_t find_report(const CellJob *job, const uint8_t *data, ReportPart *parts);
+/* Whether all of it can be: notes that there are, each in one place, annotations and tokens within them, labels that there
+   are, and confidences, which all have where that must be (``sure``). ``seen`` has room for each note. */
+EXPORTED int32_t is_sound(const ReportedRows *reported, uint8_t *seen);
+/* Whether there is a report now. This one makes a process, and waits for its end; all else is as above. */
+EXPORTED int32_t read_in_cell(const CellJob *job, ReportFinder find);
 
 #endif

@@ -37,11 +37,14 @@ SUMMED_COLUMNS = 32
 AREA_BITS = 43
 TAB_KINDS, KIND_SLOTS, ENTITY_SLOTS = 128, 512, 1 << 13
 NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN = range(5)
+CELL_LIMITS, REPORT_HEAD, REPORT_PARTS = 4, 8, 14
 _ROW_COLUMNS = (
     *("start", "length", "label", "confidence", "text", "written", "words", "begin", "size", "per_record"),
     *("names", "decoded"),
 )
 _SPELLINGS, _SLOTS, _POOL = 256, 1024, 1 << 14
+MOST_SPELT = _POOL + _SPELLINGS
+"""Bytes of all labels that can be learnt, a zero behind each."""
 
 
 class Spellings(Structure):
@@ -291,16 +294,40 @@ class TabCounting(Structure):
     )
 
 
+class CellJob(Structure):
+    """A file that is read in a process of its own, and what that one has."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in ("form", "notes", "names", "labels", "seconds", "rows", "seen", "spelt")),
+        *((name, c_void_p) for name in ("numbers", "repeats", "overlaps", "found", "head", "filter")),
+        *((name, c_int64) for name in ("instructions", "size")),
+        *((name, c_int64 * CELL_LIMITS) for name in ("which", "most")),
+        *((name, c_int32) for name in ("given", "report")),
+    )
+
+
+class ReportedRows(Structure):
+    """What a report says, of which nothing is believed."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in ("note", "start", "length", "label", "confidence", "words", "begin", "size")),
+        ("chars", c_void_p),
+        *((name, c_int64) for name in ("rows", "tokens", "notes", "labels", "sure")),
+    )
+
+
 _STRUCTURES: tuple[type[Structure], ...] = (
     *(Spellings, KernelForm, Rows, Notes, NameTable, NoteRows),
     *(NoteRuns, RunRooms, AskedMeasure, CountedMention, Key, LabelSums, OpenRow, OpenGroups, Uncovered, Counting),
     *(ConfidenceLevels, CurveRooms, DrawStream),
     *(TabName, TabText, TabAnnotator, TabMention, TabEntity, TabMasked, TabMask, TabCorpus, TabShare, TabCounting),
+    *(CellJob, ReportedRows),
 )
 _NUMBERS = (
     *(TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY),
     *(BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS, AREA_BITS),
     *(TAB_KINDS, KIND_SLOTS, ENTITY_SLOTS, NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN),
+    *(CELL_LIMITS, REPORT_HEAD, REPORT_PARTS),
 )
 _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "choose_lanes": (c_int32, (c_int32,)),
@@ -334,6 +361,9 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "read_tab_masks": (c_int32, (c_void_p, c_int64, POINTER(TabCorpus))),
     "meet_characters": (None, (POINTER(TabCorpus), c_void_p)),
     "count_tab": (None, (POINTER(TabCorpus), POINTER(TabCounting))),
+    "find_report": (c_int32, (POINTER(CellJob), c_void_p, c_void_p)),
+    "is_sound": (c_int32, (POINTER(ReportedRows), c_void_p)),
+    "read_in_cell": (c_int32, (POINTER(CellJob), c_void_p)),
     "read_notes": (c_int32, (c_void_p, c_int64, c_int32, POINTER(NoteRows))),
     "mark_characters": (c_int64, (c_void_p, c_void_p, c_void_p, c_int64, c_void_p)),
     "copy_parts": (c_int64, (POINTER(Notes), *(c_void_p,) * 3, c_int64, c_void_p, c_int64, c_void_p)),
@@ -356,8 +386,8 @@ def kernel() -> CDLL | None:
     for name, (result, arguments) in _FUNCTIONS.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
-    if (wanted := os.environ.get(LANES, "")).isdecimal():
-        library.choose_lanes(min(int(wanted), MOST_LANES))
+    wanted = os.environ.get(LANES, "")
+    library.choose_lanes(min(int(wanted), MOST_LANES) if wanted.isdecimal() else MOST_LANES)
     return library
 
 

@@ -87,6 +87,16 @@
     X(TabCounting, kinds_seen) X(TabCounting, entities) X(TabCounting, mentions) X(TabCounting, tokens) \
     X(TabCounting, mask_tokens) X(TabCounting, mask_mentions) X(TabCounting, kind_mentions) \
     X(TabCounting, kind_tokens) X(TabCounting, kind_order)
+#define CELL_JOB_FIELDS(X) \
+    X(CellJob, form) X(CellJob, notes) X(CellJob, names) X(CellJob, labels) X(CellJob, seconds) X(CellJob, rows) \
+    X(CellJob, seen) X(CellJob, spelt) X(CellJob, numbers) X(CellJob, repeats) X(CellJob, overlaps) \
+    X(CellJob, found) X(CellJob, head) X(CellJob, filter) X(CellJob, instructions) X(CellJob, size) \
+    X(CellJob, which) X(CellJob, most) X(CellJob, given) X(CellJob, report)
+#define REPORTED_FIELDS(X) \
+    X(ReportedRows, note) X(ReportedRows, start) X(ReportedRows, length) X(ReportedRows, label) \
+    X(ReportedRows, confidence) X(ReportedRows, words) X(ReportedRows, begin) X(ReportedRows, size) \
+    X(ReportedRows, chars) X(ReportedRows, rows) X(ReportedRows, tokens) X(ReportedRows, notes) \
+    X(ReportedRows, labels) X(ReportedRows, sure)
 #define OFFSET(kind, field) (int32_t) offsetof(kind, field),
 #define NAME(kind, field) #field " "
 #define SIZE(kind) (int32_t) sizeof(kind),
@@ -124,9 +134,12 @@ const int32_t layout[] = {
     SIZE(TabCorpus) TAB_CORPUS_FIELDS(OFFSET)
     SIZE(TabShare) TAB_SHARE_FIELDS(OFFSET)
     SIZE(TabCounting) TAB_COUNTING_FIELDS(OFFSET)
+    SIZE(CellJob) CELL_JOB_FIELDS(OFFSET)
+    SIZE(ReportedRows) REPORTED_FIELDS(OFFSET)
     TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY,
     BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS, AREA_BITS,
     TAB_KINDS, KIND_SLOTS, ENTITY_SLOTS, NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN,
+    CELL_LIMITS, REPORT_HEAD, REPORT_PARTS,
 };
 const char layout_names[] =
     SPELLINGS_FIELDS(NAME) FORM_FIELDS(NAME) ROWS_FIELDS(NAME) NOTES_FIELDS(NAME) NAME_TABLE_FIELDS(NAME)
@@ -135,4 +148,4 @@ const char layout_names[] =
     LEVELS_FIELDS(NAME) CURVE_FIELDS(NAME) STREAM_FIELDS(NAME)
     TAB_NAME_FIELDS(NAME) TAB_TEXT_FIELDS(NAME) TAB_ANNOTATOR_FIELDS(NAME) TAB_MENTION_FIELDS(NAME)
     TAB_ENTITY_FIELDS(NAME) TAB_MASKED_FIELDS(NAME) TAB_MASK_FIELDS(NAME) TAB_CORPUS_FIELDS(NAME)
-    TAB_SHARE_FIELDS(NAME) TAB_COUNTING_FIELDS(NAME);
+    TAB_SHARE_FIELDS(NAME) TAB_COUNTING_FIELDS(NAME) CELL_JOB_FIELDS(NAME) REPORTED_FIELDS(NAME);

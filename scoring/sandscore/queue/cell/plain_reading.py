@@ -6,21 +6,21 @@ to be said about it; all others, and all about which anything is odd, are read i
 """
 
 import ctypes
-import gc
 import marshal
 import mmap
 import os
 import resource
 import socket
 import struct
-from collections.abc import Callable
-from typing import Any, NoReturn
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
 
 from sandscore.annotations.kernel.kernel_library import (
+    CELL_LIMITS,
+    MOST_SPELT,
     PROPERTIES,
-    TAKEN,
-    UNKNOWN_LABEL,
-    UNKNOWN_SECOND,
+    REPORT_HEAD,
+    CellJob,
     KernelForm,
     NameTable,
     Notes,
@@ -29,11 +29,11 @@ from sandscore.annotations.kernel.kernel_library import (
     kernel,
 )
 from sandscore.queue.cell.system_call_filter import (
+    INSTRUCTION,
     close_all_but,
-    confine,
     die_with_parent,
-    fork_bare,
     leave_namespaces,
+    own_program,
 )
 
 LARGEST = 1 << 24
@@ -43,7 +43,7 @@ READ, LEFT = b"\1", b"\0"
 """The answers: whether there is a report."""
 NOTES_ARRAYS = ("texts", "begin", "chars", "first_mark", "marks")
 NAMES_ARRAYS = ("names", "begin", "slots")
-HEAD = struct.Struct("8q")
+HEAD = struct.Struct(f"{REPORT_HEAD}q")
 """Of a report: rows, tokens, records; annotations that repeat others, that overlap some, that nobody has compared; and
 bytes of the labels' spellings, and of the second labels'."""
 _ROW, _TOKEN, _RECORD = 32, 2, 64
@@ -52,11 +52,14 @@ _INTS, _DOUBLES = 4, 8
 _ALIGNED = 8
 _MEMORY, _SECONDS, _WRITTEN = 1 << 25, 10, 8
 """Beyond what is there: memory, time, and bytes of a report for each of the file."""
-_AGAIN, _SMALL = 8, 1 << 17
+_LIMITED = (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_CORE, resource.RLIMIT_FSIZE)
 _PAGE = mmap.PAGESIZE
 _PRIVATE, _SHARED, _NAMELESS, _NOT_RESERVED = mmap.MAP_PRIVATE, mmap.MAP_SHARED, mmap.MAP_ANONYMOUS, 0x4000
-_BLANKS = b" \t\r\n"
-_LOOKED_AT = 64
+_NOT_FOR_CHILDREN = 10
+_OF_THE_SYSTEM, _OF_THE_LINKER = ("[stack", "[v"), "ld-"
+"""How the names of maps begin that a process of C needs."""
+
+_Structure = TypeVar("_Structure", bound=ctypes.Structure)
 
 
 class _Memory:
@@ -67,7 +70,9 @@ class _Memory:
         self._map, self._unmap = library.mmap, library.munmap
         self._map.restype = ctypes.c_void_p
         self._map.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
+        self._advise = library.madvise
         self._unmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+        self._advise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 
     def of_file(self, descriptor: int, size: int, kind: int) -> int:
         return self._mapped(size, mmap.PROT_READ, kind, descriptor)
@@ -85,38 +90,37 @@ class _Memory:
     def free(self, address: int, size: int) -> None:
         self._unmap(address, size)
 
+    def keep_from_children(self, address: int, size: int) -> bool:
+        """They are made quicker without it, and have not got it."""
+        return not self._advise(address, size, _NOT_FOR_CHILDREN)
 
-class _Room:
-    """What the kernel writes into, for files up to some size; nothing here is ever written to but in a cell."""
 
-    def __init__(self, memory: _Memory, size: int, notes: int) -> None:
-        rows, tokens, records = size // _ROW + 1, size // _TOKEN + 1, size // _RECORD + 1
-        wanted = {
-            "confidence": rows * _DOUBLES,
-            **dict.fromkeys(("start", "length", "label", "text", "written", "words"), rows * _INTS),
-            **dict.fromkeys(("repeats", "overlaps", "found"), rows * _INTS),
-            **dict.fromkeys(("begin", "size"), tokens * _INTS),
-            **dict.fromkeys(("per_record", "numbers"), records * _INTS),
-            **dict.fromkeys(("names", "decoded"), size + 1),
-            **dict.fromkeys(("labels", "seconds"), ctypes.sizeof(Spellings)),
-            "counts": 3 * _ALIGNED,
-            "seen": notes,
-        }
-        ends, end = {}, 0
-        for name, taken in wanted.items():
-            ends[name], end = end, end + taken + -taken % _ALIGNED
-        self.size, self.notes = size, notes
-        self.place = memory.empty(end), end
-        self.at = {name: self.place[0] + offset for name, offset in ends.items()}
-        self._ends, self._bytes = ends, memoryview((ctypes.c_char * end).from_address(self.place[0]))
-        told = {name: self.at[name] for name, *_ in Rows._fields_ if name in self.at}
-        self.rows = Rows(**told, row_room=rows, token_room=tokens, record_room=records)
-        self.labels, self.seconds = (Spellings.from_address(self.at[name]) for name in ("labels", "seconds"))
-        self.counts = (ctypes.c_int64 * 3).from_address(self.at["counts"])
+class _Block:
+    """A map of zeros, given out piece by piece."""
 
-    def begin_of(self, name: str, size: int) -> memoryview:
-        """Its first bytes, seen through a view that there is already: a cell that made one would pay for each."""
-        return self._bytes[self._ends[name] : self._ends[name] + size]
+    def __init__(self, memory: _Memory, sizes: Iterable[int]) -> None:
+        size = sum(map(_rounded, sizes))
+        self.place = memory.empty(size), size
+        self._end = self.place[0]
+
+    def room(self, size: int) -> int:
+        begin, self._end = self._end, self._end + _rounded(size)
+        return begin
+
+    def text(self, content: bytes) -> int:
+        begin = self.room(len(content) + 1)
+        ctypes.memmove(begin, content, len(content))
+        return begin
+
+    def structure(self, kind: type[_Structure], **fields: Any) -> _Structure:
+        made = kind.from_address(self.room(ctypes.sizeof(kind)))
+        for name, value in fields.items():
+            setattr(made, name, value)
+        return made
+
+
+def _rounded(size: int) -> int:
+    return size + -size % _ALIGNED
 
 
 class _KnownNotes:
@@ -125,20 +129,64 @@ class _KnownNotes:
     def __init__(self, memory: _Memory, descriptor: int, size: int, offsets: tuple[int, ...], whole: bool) -> None:
         self.place = memory.of_file(descriptor, size, _SHARED), size
         at = [self.place[0] + offset for offset in offsets]
-        self.notes = Notes(**dict(zip(NOTES_ARRAYS, at, strict=False)))
         self.count, slots = offsets[-2:]
+        self.notes = dict(zip(NOTES_ARRAYS, at, strict=False))
         names = dict(zip(NAMES_ARRAYS, at[len(NOTES_ARRAYS) :], strict=False))
-        self.names = NameTable(**names, count=self.count, slot_room=slots, whole=whole)
+        self.names = {**names, "count": self.count, "slot_room": slots, "whole": whole}
+
+
+class _Room:
+    """What a cell is told, and what it writes into, for files of one form up to some size."""
+
+    def __init__(self, memory: _Memory, known: _KnownNotes, form: Any, size: int, program: bytes) -> None:
+        rows, tokens, records = size // _ROW + 1, size // _TOKEN + 1, size // _RECORD + 1
+        array, names, required = form
+        columns = {
+            "confidence": rows * _DOUBLES,
+            **dict.fromkeys(("start", "length", "label", "text", "written", "words"), rows * _INTS),
+            **dict.fromkeys(("begin", "size"), tokens * _INTS),
+            "per_record": records * _INTS,
+            **dict.fromkeys(("names", "decoded"), size + 1),
+        }
+        beside = {
+            **dict.fromkeys(("labels", "seconds"), ctypes.sizeof(Spellings)),
+            "seen": known.count,
+            "spelt": 2 * MOST_SPELT + _ALIGNED,
+            "numbers": records * _INTS,
+            **dict.fromkeys(("repeats", "overlaps", "found"), rows * _INTS),
+            "head": HEAD.size,
+        }
+        texts, structures = [array, *names, program], (CellJob, KernelForm, Rows, Notes, NameTable)
+        told = [*map(ctypes.sizeof, structures), *(len(text) + 1 for text in texts)]
+        block = _Block(memory, [*told, *columns.values(), *beside.values()])
+        self.place, self.asked, self.size = block.place, (known, form), size
+        begin, *begins, written = map(block.text, texts)
+        of_form = block.structure(
+            KernelForm, array=begin, array_size=len(array),
+            names=(ctypes.c_char_p * PROPERTIES)(*map(ctypes.c_char_p, begins)),
+            sizes=(ctypes.c_int64 * PROPERTIES)(*map(len, names)), required=required, want_tokens=1,
+        )  # fmt: skip
+        notes, known_names = block.structure(Notes, **known.notes), block.structure(NameTable, **known.names)
+        made = block.structure(Rows, row_room=rows, token_room=tokens, record_room=records)
+        self.job = block.structure(
+            CellJob, filter=written, instructions=len(program) // INSTRUCTION,
+            which=(ctypes.c_int64 * CELL_LIMITS)(*_LIMITED),
+            **{name: ctypes.addressof(one) for name, one in (
+                ("form", of_form), ("notes", notes), ("names", known_names), ("rows", made))},
+        )  # fmt: skip
+        for structure, rooms in ((made, columns), (self.job, beside)):
+            for name, taken in rooms.items():
+                setattr(structure, name, block.room(taken))
 
 
 class PlainReader:
-    """Reads one file after another, each in a process that ends with it."""
+    """Reads one file after another, each in a process that ends with it. ``apart``: bytes that those do not have."""
 
-    def __init__(self, library: ctypes.CDLL) -> None:
-        self._library, self._memory = library, _Memory()
+    def __init__(self, library: ctypes.CDLL, program: bytes, apart: int = 0) -> None:
+        self._library, self._memory, self._program, self._apart = library, _Memory(), program, apart
+        self._find = ctypes.cast(library.find_report, ctypes.c_void_p)
         self._known: _KnownNotes | None = None
         self._room: _Room | None = None
-        self._form: tuple[Any, KernelForm] | None = None
         self._used = 0
 
     def know(self, descriptor: int, size: int, offsets: tuple[int, ...], whole: bool) -> None:
@@ -147,116 +195,55 @@ class PlainReader:
             self._memory.free(*self._known.place)
             self._known = None
         self._known = _KnownNotes(self._memory, descriptor, size, offsets, whole)
-        self._used = 0
 
     def read(self, form: Any, size: int, given: int, report: int) -> bool:
         """Whether there is a report now."""
         if self._known is None:
             return False
-        written, room = self._written(form), self._fitting(size, self._known.count)
-        limits = self._limits(size)
-        cell = fork_bare()
-        if not cell:
-            self._read_and_leave(self._known, written, room, limits, size, given, report)
-        return os.waitpid(cell, 0)[1] == 0
+        job = self._fitting(self._known, form, size).job
+        job.size, job.given, job.report = size, given, report
+        job.most[:] = max(self._used, 0) + _MEMORY + size, _SECONDS, 0, _WRITTEN * size + LONGEST_REQUEST
+        return bool(self._library.read_in_cell(job, self._find))
 
-    def _fitting(self, size: int, notes: int) -> _Room:
-        if self._room is None or self._room.size < size or self._room.notes < notes:
+    def _fitting(self, known: _KnownNotes, form: Any, size: int) -> _Room:
+        if self._room is None or self._room.size < size or self._room.asked != (known, form):
             if self._room is not None:
                 self._memory.free(*self._room.place)
                 self._room = None
-            self._room, self._used = _Room(self._memory, 1 << size.bit_length(), notes), 0
+            self._room = _Room(self._memory, known, form, 1 << size.bit_length(), self._program)
+            with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 (nothing is imported for it)
+                self._used = int(file.read().split()[0]) * _PAGE - self._apart
         return self._room
 
-    def _written(self, said: Any) -> KernelForm:
-        if self._form is None or self._form[0] != said:
-            array, names, required = said
-            written = KernelForm(array=array, names=(ctypes.c_char_p * PROPERTIES)(*names), required=required)
-            written.array_size, written.want_tokens = len(array), 1
-            written.sizes = (ctypes.c_int64 * PROPERTIES)(*map(len, names))
-            self._form = said, written
-        return self._form[1]
 
-    def _limits(self, size: int) -> tuple[tuple[int, int], ...]:
-        if not self._used:
-            with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 (nothing is imported for it)
-                self._used = int(file.read().split()[0]) * _PAGE
-        return (
-            (resource.RLIMIT_AS, self._used + _MEMORY + size),
-            (resource.RLIMIT_CPU, _SECONDS),
-            (resource.RLIMIT_CORE, 0),
-            (resource.RLIMIT_FSIZE, _WRITTEN * size + LONGEST_REQUEST),
-        )
+def _python_kept_back(library: ctypes.CDLL) -> int:
+    """Cells run the kernel and the C library, and need nothing else of what is here: how many bytes they go without."""
+    memory, libc = _Memory(), ctypes.CDLL(None)
+    libc.__errno_location.restype = ctypes.c_void_p
+    needed: tuple[int, ...] = (
+        *(ctypes.cast(one, ctypes.c_void_p).value or 0 for one in (library.find_report, libc.memcpy, libc.prctl)),
+        libc.__errno_location(),
+    )
+    apart = 0
+    for begin, end in _spare(needed):
+        apart += (end - begin) * memory.keep_from_children(begin, end - begin)
+    return apart
 
-    def _read_and_leave(
-        self,
-        known: _KnownNotes,
-        form: KernelForm,
-        room: _Room,
-        limits: tuple[tuple[int, int], ...],
-        size: int,
-        given: int,
-        report: int,
-    ) -> NoReturn:
-        end = 1
-        try:
-            die_with_parent()
-            data = self._memory.of_file(given, size, _PRIVATE)
-            close_all_but(report)
-            for which, most in limits:
-                resource.setrlimit(which, (most, most))
-            if confine() and (parts := self._found(data, size, known, form, room)):
-                end = int(os.writev(report, parts) < sum(map(len, parts)))
-        finally:
-            os._exit(end)
 
-    def _found(self, data: int, size: int, known: _KnownNotes, form: KernelForm, room: _Room) -> list[Any]:
-        """The parts of a report; none where the file must be looked at more closely."""
-        first = ctypes.string_at(data, min(size, _LOOKED_AT)).lstrip(_BLANKS)[:1]
-        spelt = self._columns(data, size, first == b"{", form, room)
-        rows, at = room.rows, room.at
-        if spelt is None or not rows.rows or rows.records < 1 + (first == b"{"):
-            return []
-        if not self._library.join_names(known.names, rows, at["seen"], at["numbers"]):
-            return []
-        if self._library.find_misplaced(data, rows, at["numbers"], known.notes, at["found"]):
-            return []
-        clashing = "repeats", "overlaps", "found"
-        self._library.find_clashes(rows, at["numbers"], *(at[name] for name in clashing), at["counts"])
-        labels, seconds = (b"".join(b"%b\0" % one for one in names) for names in spelt)
-        head = HEAD.pack(rows.rows, rows.tokens, rows.records, *room.counts, len(labels), len(seconds))
-        taken = {"confidence": rows.rows * _DOUBLES, **dict.fromkeys(("numbers", "per_record"), rows.records * _INTS)}
-        taken |= dict.fromkeys(("start", "length", "label", "words"), rows.rows * _INTS)
-        taken |= dict.fromkeys(("begin", "size"), rows.tokens * _INTS)
-        taken |= {name: count * _INTS for name, count in zip(clashing, room.counts, strict=True)}
-        names = labels + seconds
-        parts = [room.begin_of(name, count) for name, count in taken.items()]
-        return [head, names + bytes(-len(names) % _ALIGNED), *parts]
-
-    def _columns(
-        self, data: int, size: int, lines: bool, form: KernelForm, room: _Room
-    ) -> tuple[list[bytes], list[bytes]] | None:
-        """The spellings of labels, in the order of their first appearance; None where the kernel refuses the file."""
-        spelt: dict[int, tuple[list[bytes], Spellings]] = {
-            UNKNOWN_LABEL: ([], room.labels),
-            UNKNOWN_SECOND: ([], room.seconds),
-        }
-        read: Callable[..., int] = self._library.read_annotations
-        again = _AGAIN * max(size, _SMALL)  # bytes: new labels all at the end would have all read for each
-        while again > 0:
-            found = read(data, size, lines, form, room.labels, room.seconds, room.rows)
-            if found == TAKEN:
-                return spelt[UNKNOWN_LABEL][0], spelt[UNKNOWN_SECOND][0]
-            if found not in spelt:
-                return None
-            names, spellings = spelt[found]
-            begin, length = room.rows.label_at, room.rows.label_size
-            name = ctypes.string_at(data + begin, length)
-            if b"\\" in name or not self._library.learn_spelling(spellings, name, length, len(names)):
-                return None
-            names.append(name)
-            again -= begin
-        return None
+def _spare(needed: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+    """Maps that hold none of these addresses, and are no part of a file that holds one, nor what stands behind it."""
+    with open("/proc/self/maps", "rb") as file:  # noqa: PTH123
+        lines = [line.split(None, 5) for line in file.read().decode("utf-8", "replace").splitlines()]
+    places = [[int(at, 16) for at in place.split("-")] for place, *_ in lines]
+    maps = [(begin, end, "".join(line[5:])) for (begin, end), line in zip(places, lines, strict=True)]
+    files = {name for begin, end, name in maps if name and any(begin <= at < end for at in needed)}
+    kept_to = 0
+    for begin, end, name in maps:
+        held = name in files or name.startswith(_OF_THE_SYSTEM) or name.rpartition("/")[2].startswith(_OF_THE_LINKER)
+        if held or any(begin <= at < end for at in needed) or (not name and begin == kept_to):
+            kept_to = end
+        else:
+            yield begin, end
 
 
 def serve(descriptor: int) -> None:
@@ -264,12 +251,10 @@ def serve(descriptor: int) -> None:
     die_with_parent()
     close_all_but(descriptor)
     leave_namespaces()
-    library = kernel()
-    if library is None:
+    library, program = kernel(), own_program()
+    if library is None or program is None:
         return
-    reader = PlainReader(library)
-    gc.collect()
-    gc.freeze()
+    reader = PlainReader(library, program, _python_kept_back(library))
     with socket.socket(fileno=descriptor) as line:
         while True:
             told, descriptors, *_ = socket.recv_fds(line, LONGEST_REQUEST, 3)

@@ -41,6 +41,8 @@ _SET_DEATH_SIGNAL, _SET_DUMPABLE, _SET_SECCOMP, _SET_NO_NEW_PRIVILEGES = 1, 4, 2
 _FILTER_MODE = 2
 _NEW_USER, _NEW_IPC, _NEW_NET = 0x10000000, 0x08000000, 0x40000000
 _SIGKILL = 9
+INSTRUCTION = 8
+"""Bytes of one."""
 
 
 class _Program(ctypes.Structure):
@@ -78,14 +80,20 @@ def confine() -> bool:
     return told is not None and _prctl(_SET_NO_NEW_PRIVILEGES, 1) and _prctl(_SET_SECCOMP, _FILTER_MODE, told)
 
 
-@cache
-def _told_to_the_kernel() -> int | None:
-    """Where the filter of this machine stands, written once; None where there is none."""
+def own_program() -> bytes | None:
+    """The filter of this machine; None where there is none."""
     system, *_, machine = os.uname()
     if system != "Linux" or machine not in _ALLOWED or ctypes.sizeof(ctypes.c_void_p) != 8:
         return None
-    written = program(machine)
-    _held.append(_Program(len(written) // 8, written))
+    return program(machine)
+
+
+@cache
+def _told_to_the_kernel() -> int | None:
+    """Where the filter stands, written once."""
+    if (written := own_program()) is None:
+        return None
+    _held.append(_Program(len(written) // INSTRUCTION, written))
     return ctypes.addressof(_held[-1])
 
 
