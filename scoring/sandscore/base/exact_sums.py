@@ -1,11 +1,15 @@
 """Sums of floating-point numbers in which no bit is lost, whatever their order."""
 
+import math
+
 from sandscore.base.arrays import Floats, np
 
 LEAST = 1074
 """Sums are in units of two to the power of minus this, the least number that a double is."""
 _HALF = 43
 """Twice as many bits hold what a ratio of counts below 2^31 can be, from 1 to the last digit of the least."""
+_MANY = 2048
+"""Fewer are added up one by one sooner."""
 _SMALLEST, _MOST, _TOGETHER = 2.0**-34, 2.0**19, 1 << 19
 
 
@@ -16,7 +20,7 @@ def exact_total(numbers: Floats) -> int:
 
 def exact_sum(numbers: Floats) -> float:
     """The double that is nearest to the sum, as ``math.fsum`` has it."""
-    return as_double(exact_total(numbers))
+    return math.fsum(numbers.tolist()) if len(numbers) < _MANY else as_double(exact_total(numbers))
 
 
 def as_double(total: int) -> float:

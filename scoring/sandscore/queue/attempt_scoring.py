@@ -205,7 +205,8 @@ class Scorer:
             if content is None:
                 place.unlink(missing_ok=True)
             else:
-                place.parent.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
+                if not place.parent.is_dir():
+                    place.parent.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
                 write_file(place, content, mode=OWNER_FILE)
 
     def _feedback(self, card: "Scorecard", phase: str | None) -> PackedView | None:

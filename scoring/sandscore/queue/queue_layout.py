@@ -4,6 +4,7 @@ Older versions kept everything at the root. A folder of theirs has no halves yet
 some of it here and some there: so each name is looked for in its half first, and else at the root.
 """
 
+import errno
 import fcntl
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +21,7 @@ LOG, LOGBOOK = "log", "logbook"
 """The public log, and the folder in which it is kept before it is published."""
 OWNER_FOLDER, OWNER_FILE, ALL_FOLDER, ALL_FILE, ROOT = 0o700, 0o600, 0o755, 0o644, 0o711
 _OWNER_MASK = 0o077
+_NOTHING_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 Passes = Callable[[str], bool]
@@ -58,7 +60,13 @@ def lying(root: Path, which: str, names: Sequence[str]) -> list[str]:
 
 def stands(path: Path) -> bool:
     """Whether anything has that name, a link that leads nowhere included."""
-    return path.is_symlink() or path.exists()
+    try:
+        os.lstat(path)
+    except OSError as fault:
+        if fault.errno in _NOTHING_THERE:
+            return False
+        raise
+    return True
 
 
 def make_link(root: Path, which: str, name: str) -> None:
@@ -115,7 +123,7 @@ def owner_only() -> Iterator[None]:
 
 
 def _place(root: Path, which: str, name: str) -> Path:
-    inside = root / which / name
+    inside = root.joinpath(which, name)
     if stands(inside):
         return inside
     return root / name if _at_root(root, which, name) else half(root, which) / name

@@ -183,7 +183,7 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         dataset = loaded.readings.notes
     scores: dict[str, AnyScore] = {str(c.measure): _score(c) for c in whole.counted}
     identity = question.identity
-    return Scorecard.model_construct(
+    return _card(
         sandscore=__version__,
         signature=signature(task, "challenge", loaded.sha256, hipaa, rules),
         task=task.id,
@@ -212,6 +212,15 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         problems=dict(sorted(loaded.findings["predictions"].counts.items())),
         warnings=[warning for g in counted for warning in g.warnings] + _alone(task, whole.leaks),
     )
+
+
+def _card(**given: Any) -> Scorecard:
+    """Of what is right already; pydantic would ask each maker of a default, for every card, what it wants to know."""
+    return Scorecard.model_construct({*given}, **given, **{name: {} for name in _EMPTY if name not in given})
+
+
+_EMPTY = [name for name, field in Scorecard.model_fields.items() if field.default_factory is dict]
+"""The fields in which there is nothing unless somebody says so."""
 
 
 def _refuse_some_entities(gold: Columns) -> None:

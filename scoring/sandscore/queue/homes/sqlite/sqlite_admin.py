@@ -143,15 +143,9 @@ class SqliteAdmin:
             row = _row(connection, submission_id)
         return None if row is None else submission_of(row)
 
-    def file_of(self, submission_id: str) -> str | None:
-        """The SHA-256 of the submitted file."""
-        with self._database.reading() as connection:
-            row = _row(connection, submission_id)
-        return None if row is None else row["file"]
-
     def folder_of(self, submission_id: str) -> Path | None:
         with self._database.reading() as connection:
-            row = _row(connection, submission_id)
+            row = connection.execute("SELECT folder FROM submission WHERE id=?", (submission_id,)).fetchone()
         return None if row is None or row["folder"] is None else Path(row["folder"])
 
     def attempts(self, submission_id: str) -> list[AttemptRow]:

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Callable
 from itertools import islice
 
+import msgspec
 from msgspec.structs import replace
 
 from sandscore.base.clock import uptime, utc_now, wait_after, written
@@ -31,6 +32,9 @@ _OPEN = """
 SELECT id, team, status, owner, until, boot FROM submission
 WHERE status IN ('RECEIVED', 'EVALUATION_IN_PROGRESS', 'VALIDATED') AND needs_organiser = 0 ORDER BY seq
 """
+_NAMED = """
+SELECT submission.* FROM json_each(?) AS named JOIN submission ON submission.id = named.value ORDER BY named.key
+"""
 _TODAY = """
 SELECT team, count(DISTINCT submission) FROM attempt JOIN submission ON submission.id = attempt.submission
 WHERE begun >= ? AND coalesce(outcome, '') NOT IN ('failed', 'lost', 'handed back') GROUP BY team
@@ -55,7 +59,7 @@ class SqliteClaims:
                     turns.running[row["team"]] += 1
             turns.today.update(dict(connection.execute(_TODAY, (written(utc_now())[:10],)).fetchall()))
             chosen = islice(turns.ordered(waiting, lambda row: str(row["team"])), most)
-            return [submission_of(row) for one in chosen if (row := _row(connection, one["id"])) is not None]
+            return [*map(submission_of, _rows(connection, [one["id"] for one in chosen]))]
 
     def seconds_until_claimable(self) -> float | None:
         soonest, known = None, Gone()
@@ -161,6 +165,11 @@ class SqliteClaims:
 def _row(connection: sqlite3.Connection, submission_id: str) -> sqlite3.Row | None:
     row: sqlite3.Row | None = connection.execute("SELECT * FROM submission WHERE id=?", (submission_id,)).fetchone()
     return row
+
+
+def _rows(connection: sqlite3.Connection, names: list[str]) -> list[sqlite3.Row]:
+    """In the order of the names."""
+    return connection.execute(_NAMED, (msgspec.json.encode(names).decode(),)).fetchall()
 
 
 def _held(row: sqlite3.Row, claim: Claim) -> bool:

@@ -188,8 +188,7 @@ class EmbeddedHome:
         """They are shown from where they lie."""
 
     def _fetch(self, claim: Claim, target: Path, most_bytes: int) -> None:
-        digest = self._orders.file_of(claim.submission.id)
-        kept = self._workspace.files / str(digest)
+        kept = self._workspace.files / str(claim.submission.content).removeprefix("sha256:")
         try:
             if kept.stat().st_size > most_bytes:
                 raise ParticipantFault(f"the file has more than the {most_bytes:,} bytes allowed")

@@ -30,7 +30,7 @@ def add_lines(
 ) -> None:
     """Into the ledger, each once; what a line leaves out of whose it is stands beside it."""
     now, rows = written(utc_now()), list(lines)
-    if rows:
+    if rows and not _begun(connection):
         for statement in _LEDGER.split(";")[:-1]:  # executescript would end the transaction
             connection.execute(statement)
     for line in rows:
