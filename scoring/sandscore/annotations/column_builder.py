@@ -7,7 +7,7 @@ from sandscore.base.column_files import Spool
 SPILL = 1 << 21
 """Annotations that memory holds."""
 _ALL = 1 << 62
-_SPARE = 1.03
+_SPARE = 1.015
 """Blocks differ a little in how many annotations they have."""
 _TOKENS = ("words", "begin", "size")
 KINDS: dict[str, Kind] = {

@@ -64,7 +64,7 @@ def rooms_for(wanted: Mapping[str, tuple[int, Kind]]) -> dict[str, memoryview]:
             whole.madvise(mmap.MADV_HUGEPAGE, 0, large)
     begins = accumulate(sizes.values(), initial=0)
     return {
-        name: memoryview(whole)[begin : begin + count * calcsize(kind)].cast(kind)
+        name: seen_as(memoryview(whole)[begin : begin + count * calcsize(kind)], kind)
         for begin, (name, (count, kind)) in zip(begins, wanted.items(), strict=False)
     }
 
@@ -75,7 +75,7 @@ def packed(values: Iterable[float], kind: Kind) -> memoryview:
     return seen_as(bytearray(pack(f"{len(listed)}{kind}", *listed)), kind)
 
 
-def seen_as(memory: bytearray | mmap.mmap, kind: Kind) -> memoryview:
+def seen_as(memory: bytearray | mmap.mmap | memoryview, kind: Kind) -> memoryview:
     """All of some memory as values."""
     view: Any = memoryview(memory).cast(kind)
     found: memoryview = view
