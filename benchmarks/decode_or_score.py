@@ -1,6 +1,6 @@
 """One piece of work on gold.json, predictions.json and notes.json of a folder, and what it took, as JSON.
 
-python benchmarks/decode_or_score.py orjson|msgspec|api|warm|resampled|cli|two FOLDER
+python benchmarks/decode_or_score.py orjson|msgspec|api|warm|resampled|cli|no-intervals|two FOLDER
 """
 
 import contextlib
@@ -20,7 +20,9 @@ import orjson
 
 import sandscore.annotations.gold_index
 import sandscore.api.scoring_calls  # what a command imports is not what is measured
+import sandscore.api.validation_calls
 import sandscore.cli.card_text
+import sandscore.cli.problem_text
 import sandscore.cli.score  # noqa: F401
 from sandscore.annotations.decoder import record_type
 from sandscore.annotations.input_files import Inputs, load_files
@@ -64,6 +66,7 @@ def works(folder: Path) -> dict[str, Callable[[], object]]:
         "warm": lambda: api(Inputs(predictions=predictions, index=folder / INDEX)),
         "resampled": resampled,
         "cli": cli,
+        "no-intervals": lambda: cli("--no-intervals"),
         "two": lambda: cli("--jobs", "2"),
     }
 

@@ -7,7 +7,7 @@
     python tools/mutate.py queue --near          # only with the test files that name the module of the fault, or the
                                                  # records of its whole room (``tests/struct_values.py``)
     python tools/mutate.py intake --slow         # with the slow tests too: those of whole servers are
-    python tools/mutate.py queue --seconds 20    # what nobody has noticed by then counts as a survivor
+    python tools/mutate.py queue --seconds 20    # no more time for one fault: TOO LATE is no survivor, but not noticed
 
 The places are drawn by a seed, so that a survivor can be looked at again. A room is a package of sandscore; its tests
 are the folder of that name under tests/, without those that need an engine, a browser or an original scorer, and
@@ -19,10 +19,13 @@ import ast
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
@@ -49,10 +52,21 @@ NOT_ROOMS = frozenset({"conformance"})
 MARKED = "not engine and not browser and not peer"
 _PASSES = (0, 5)
 """Exit codes of pytest: all pass; all of them are left out."""
+_WORDS = 4000
+"""Characters of what tests say that fail with no fault in place: the last."""
 COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<", ast.Eq: "!=", ast.NotEq: "==",
     ast.In: "not in", ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is",
 }  # fmt: skip
+
+
+class Said(StrEnum):
+    """What tests say of a fault."""
+
+    NOTICED = "noticed"
+    SURVIVES = "SURVIVES"
+    LATE = "TOO LATE"
+    """They had not come to their end when their time was over."""
 
 
 class Plant(msgspec.Struct, frozen=True):
@@ -195,32 +209,39 @@ class Grounds:
         self.folder, self.near, self.seconds = copy_of_the_checkout(folder), near, seconds
         self.marked = MARKED if slow else f"{MARKED} and not slow"
 
-    def notices(self, plant: Plant, tests: Sequence[Path]) -> bool:
-        """Whether one of the tests fails with the fault in place: the nearest file by itself, then all others."""
+    def said(self, plant: Plant, tests: Sequence[Path]) -> Said:
+        """What the tests say with the fault in place: the nearest file by itself, then all others."""
         path = self.folder / plant.file
         whole = path.read_bytes()
         path.write_bytes(whole[: plant.begin] + plant.instead.encode() + whole[plant.end :])
         try:
             files = self.nearest_first(plant, tests)
-            return not (self.passes(files[:1]) and self.passes(files[1:]))
+            first = self.said_by(files[:1])[0]
+            others = self.said_by(files[1:])[0] if first is not Said.NOTICED else first
+            return max((first, others), key=(Said.SURVIVES, Said.LATE, Said.NOTICED).index)
         finally:
             path.write_bytes(whole)
             shutil.copystat(ROOT / plant.file, path)
 
-    def passes(self, tests: Sequence[Path]) -> bool:
+    def said_by(self, tests: Sequence[Path], seconds: float | None = None) -> tuple[Said, str]:
+        """What these tests say, and in which words. What makes a test hang is noticed, but where time is short."""
         if not tests:
-            return True
-        words = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=no", "-m", self.marked]
+            return Said.SURVIVES, ""
+        words = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=short", "-m", self.marked]
         environment = os.environ | {"PYTHONPATH": str(self.folder / "scoring"), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, *words, *map(str, tests)]
-        try:
-            ran = subprocess.run(
-                command, cwd=self.folder, env=environment, timeout=self.seconds or PATIENCE, check=False,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return self.seconds is not None
-        return ran.returncode in _PASSES
+        short = seconds or self.seconds
+        with tempfile.TemporaryFile() as printed, subprocess.Popen(
+            command, cwd=self.folder, env=environment, stdout=printed, stderr=printed, start_new_session=True
+        ) as ran:  # fmt: skip
+            try:
+                code = ran.wait(short or PATIENCE)
+            except subprocess.TimeoutExpired:
+                return Said.LATE if short else Said.NOTICED, f"not at their end after {short or PATIENCE:.0f} s"
+            finally:
+                _end_all_of(ran)
+            printed.seek(0)
+            return Said.SURVIVES if code in _PASSES else Said.NOTICED, printed.read().decode(errors="replace")
 
     def nearest_first(self, plant: Plant, tests: Sequence[Path]) -> list[Path]:
         """Test files that name the module come first, of these the quick ones: by hand, and without drawn examples."""
@@ -238,6 +259,12 @@ class Grounds:
         return [path for path in files if name in texts[path] or "changeable(" in texts[path]] if self.near else files
 
 
+def _end_all_of(ran: "subprocess.Popen[bytes]") -> None:
+    """Also the processes that it began, which would go on without it."""
+    with suppress(ProcessLookupError):
+        os.killpg(ran.pid, signal.SIGKILL)
+
+
 def _files(folder: Path, given: Path) -> Iterator[Path]:
     if (folder / given).is_file():
         yield given
@@ -248,17 +275,18 @@ def _files(folder: Path, given: Path) -> Iterator[Path]:
 def survivors(
     room: str, number: int, seed: int, *, near: bool = False, slow: bool = False, seconds: float | None = None
 ) -> Iterator[Plant]:
-    """The faults of a room that its tests do not notice."""
+    """The faults of a room that its tests do not notice, and those that these did not come to the end of."""
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
         grounds = Grounds(Path(folder), near=near, slow=slow, seconds=seconds)
         tests, plants = tests_of(room), drawn(room, number, seed)
         used = {path for plant in plants for path in grounds.nearest_first(plant, tests)}
-        if not grounds.passes(sorted(used)):
-            raise SystemExit(f"{', '.join(map(str, tests))}: does not pass as it is")
+        without, words = grounds.said_by(sorted(used), PATIENCE)
+        if without is not Said.SURVIVES:
+            raise SystemExit(f"{', '.join(map(str, tests))}: does not pass as it is\n{words[-_WORDS:]}")
         for plant in plants:
-            noticed = grounds.notices(plant, tests)
-            print("noticed " if noticed else "SURVIVES", plant, flush=True)
-            if not noticed:
+            said = grounds.said(plant, tests)
+            print(f"{said:8}", plant, flush=True)
+            if said is not Said.NOTICED:
                 yield plant
 
 
@@ -275,7 +303,7 @@ def main() -> int:
         room: len([*survivors(room, asked.places, asked.seed, near=asked.near, slow=asked.slow, seconds=asked.seconds)])
         for room in asked.rooms
     }
-    print(*(f"{room}: {number} of {asked.places} survive" for room, number in left.items()), sep="\n")
+    print(*(f"{room}: {number} of {asked.places} not noticed" for room, number in left.items()), sep="\n")
     return int(any(left.values()))
 
 

@@ -12,6 +12,7 @@ from kernel_comparison import no_kernel
 
 import sandscore as ss
 from sandscore.annotations import column_bundle, gold_index, gold_reference
+from sandscore.annotations.column_bundle import DamagedBundle
 from sandscore.annotations.gold_index import IndexRefused, opened_index, opened_notes
 from sandscore.annotations.gold_reference import Reference, write_index
 from sandscore.annotations.input_files import Inputs, load_files
@@ -189,6 +190,16 @@ def test_whole_names_need_the_files(tmp_path: Path) -> None:
 
 def _entry(name: str, rows: list[Any]) -> dict[str, Any]:
     return {"annotationSource": {"resourceSource": {"name": name}}, "textDateAnnotations": rows}
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [(DamagedBundle("it ends early"), "it ends early"), (KeyError("ids"), "it holds what no index does")],
+)
+def test_what_is_wrong_with_an_index_is_said(fault: Exception, why: str) -> None:
+    with pytest.raises(IndexRefused) as refused, gold_index._damage("x.index"):
+        raise fault
+    assert str(refused.value) == f"x.index is no index, or damaged ({why}); sandscore index makes a new one"
 
 
 def test_a_kept_one_is_used_and_a_damaged_one_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

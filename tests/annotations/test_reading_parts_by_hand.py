@@ -10,7 +10,7 @@ from struct_values import changeable
 
 from sandscore.annotations import column_builder, columns, note_loader, note_texts, problem_collector, record_bounds
 from sandscore.annotations.column_builder import Gathered
-from sandscore.annotations.columns import Columns, Tokens, distinct, order_of, ranked, small_of
+from sandscore.annotations.columns import Columns, Tokens, distinct, floats_of, order_of, ranked, small_of
 from sandscore.annotations.data_set import DataSet, NoteNames, WholeNamesNeededError
 from sandscore.annotations.decoder import ClosedNote, Decoder, annotation_type, quotes, record_type
 from sandscore.annotations.json_blocks import (
@@ -624,3 +624,12 @@ def test_strings_of_notes_are_counted_as_their_json_has_them() -> None:
     )
     notes = msgspec.json.decode(written, type=list[ClosedNote])
     assert note_loader._strings(notes) == 4 + 6 + 8 == written.count(b'"') // 2
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_the_labels_that_occur(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not compiled:
+        monkeypatch.setattr(columns, "kernel", lambda: None)
+    for labels in ([], [-1, -1], [2, -1, 0, 2], [1]):
+        numbers, sure = small_of([0] * len(labels)), floats_of([0.0] * len(labels))
+        assert Columns(numbers, numbers, numbers, small_of(labels), sure).labels() == {*labels} - {-1}

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from queue_samples import HALF, annotations, queue
 
 from sandscore import api
-from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.annotations.problem_collector import Noted, ProblemCollector
 from sandscore.api.running_calls import RunFiles
 from sandscore.base.errors import MissingFile, SandscoreError, UsageFault
 from sandscore.cli import (
@@ -159,6 +159,17 @@ def test_submissions_for_programs() -> None:
     assert json.loads(submission_text.as_json([ONE], {"s1": 0.5}))[0]["score"] == 0.5
     header, first = submission_text.as_text([ONE], {"s1": 0.51239}).splitlines()[:2]
     assert (header.split()[4], first.split()[4]) == ("score", "0.5124")
+
+
+def test_warnings_are_counted_and_none_is_described(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever asks this collector where an annotation stands is refused."""
+    found, noted = ProblemCollector("file.json"), Noted()
+    noted.add(memoryview(bytes(3)).cast("B"))
+    found.add_late("overlap", noted, "overlaps another annotation of the note")
+    problem_text.complain([found, ProblemCollector("plain.json")])
+    assert capsys.readouterr().err == "file.json: valid, with warnings: overlap 3\n"
+    with pytest.raises(ValueError, match="nobody can say"):
+        found.problems  # noqa: B018
 
 
 def test_verbs_of_a_queue(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,10 @@
 """``make mutate`` in small: a planted fault is noticed, a harmless one is not, and the places are always the same."""
 
+import os
 import runpy
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +12,18 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TOOL: dict[str, Any] = runpy.run_path(str(ROOT / "tools" / "mutate.py"))
 RATIO = Path("tests/records/test_ratio.py")
+SURVIVES, NOTICED, LATE = TOOL["Said"].SURVIVES, TOOL["Said"].NOTICED, TOOL["Said"].LATE
+FAILING = SimpleNamespace(nearest_first=lambda *_: [], said_by=lambda *_: (NOTICED, "no module named so"))
+HANGING = """
+import subprocess
+import time
+from pathlib import Path
+
+
+def test_hanging() -> None:
+    Path("began").write_text(str(subprocess.Popen(["sleep", "60"]).pid), encoding="utf-8")
+    time.sleep(60)
+"""
 TEST = """
 from sandscore.records.counts import Counts
 
@@ -29,13 +44,41 @@ def grounds(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_a_fault_is_noticed(grounds: Any) -> None:
     faults = [plant for plant in TOOL["places_in"]("records") if plant.file.endswith("/counts.py")]
     assert faults
-    assert any(grounds.notices(fault, [RATIO]) for fault in faults[:4])
+    assert NOTICED in {grounds.said(fault, [RATIO]) for fault in faults[:4]}
 
 
 @pytest.mark.slow
 def test_what_changes_nothing_survives(grounds: Any) -> None:
     plant = TOOL["Plant"]("scoring/sandscore/records/counts.py", 1, 0, 0, "", "# nothing\n")
-    assert not grounds.notices(plant, [RATIO])
+    assert grounds.said(plant, [RATIO]) is SURVIVES
+
+
+@pytest.mark.slow
+def test_what_hangs_is_ended_with_all_that_it_began(grounds: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where time is short that is no survivor, and else it is noticed."""
+    hanging = Path("tests/records/test_hanging.py")
+    (grounds.folder / hanging).write_text(HANGING, encoding="utf-8")
+    assert grounds.said_by([hanging], 5.0) == (LATE, "not at their end after 5 s")
+    began = int((grounds.folder / "began").read_text(encoding="utf-8"))
+    with pytest.raises(ProcessLookupError):
+        _wait_for(began)
+    monkeypatch.setitem(grounds.said_by.__globals__, "PATIENCE", 5.0)
+    assert grounds.said_by([hanging]) == (NOTICED, "not at their end after 5 s")
+
+
+def _wait_for(process: int) -> None:
+    """Until it is gone: who adopts it takes a moment."""
+    for _ in range(100):
+        os.kill(process, 0)
+        if Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "Z":
+            raise ProcessLookupError
+        time.sleep(0.05)
+
+
+def test_tests_that_fail_without_a_fault_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TOOL["survivors"].__globals__, "Grounds", lambda *_, **__: FAILING)
+    with pytest.raises(SystemExit, match="tests/records: does not pass as it is\nno module named so"):
+        next(TOOL["survivors"]("records", 1, 7))
 
 
 @pytest.mark.parametrize("room", ["records", "task_table"])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from struct_values import changeable
 
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.annotations.note_texts import GatheredTexts
@@ -133,3 +134,23 @@ def test_notes_are_looked_at_ten_characters_at_a_time(
 ) -> None:
     monkeypatch.setattr(text_grids, "_TOGETHER", 10)
     assert [*text_grids._groups(np.array(sizes, np.int64))] == groups
+
+
+def test_characters_of_written_text_are_numbers() -> None:
+    for text in ("", "ab", "aé漢😀"):
+        written = np.frombuffer(text.encode(), np.uint8)
+        assert text_grids._code_points(written).tolist() == [ord(one) for one in text]
+
+
+def test_extents_of_grapheme_clusters() -> None:
+    """An e with its accent and a b: two cells of three characters, also for who begins at the end of the text."""
+    gathered = GatheredTexts(9)
+    gathered.add(["ab", "e\u0301b"])
+    note, start, end = np.ones(4, np.int64), np.array([0, 1, 2, 3]), np.array([2, 2, 3, 3])
+    (told,) = text_grids.TextGrid("graphemes").laid(gathered.all(), 0, 2, [text_grids.Extents(note, start, end)])
+    assert [*zip(told.start.tolist(), told.end.tolist(), strict=True)] == [(0, 1), (0, 1), (1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize("room", ["leaks", "pooling"])
+def test_what_is_made_stays_as_it_is(room: str) -> None:
+    assert changeable(room) == set()

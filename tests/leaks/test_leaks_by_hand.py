@@ -75,6 +75,9 @@ def test_by_label_and_class() -> None:
     assert dates["bound"] == pytest.approx(1 - (0.05 / 3) ** 0.5)
     quasi = ratio_of(card, "patient_leak").by_class["quasi"]
     assert quasi.bound == pytest.approx(1 - 0.025**0.5)
+    classes = ratio_of(card, "patient_leak").by_class.values()
+    assert [row.bound_level for row in classes] == [pytest.approx(0.975) if row.of else None for row in classes]
+    assert {row.bound_level for row in by_class.values()} == {None}
 
 
 def test_means_over_notes_and_patients() -> None:

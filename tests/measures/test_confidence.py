@@ -48,3 +48,5 @@ def test_a_long_curve_is_thinned_and_its_numbers_stay(monkeypatch: pytest.Monkey
     assert set(short.curve) < set(whole.curve)
     assert (short.curve[0], short.curve[-1]) == (whole.curve[0], whole.curve[-1])
     assert short.model_copy(update={"curve": None}) == whole.model_copy(update={"curve": None})
+    monkeypatch.setattr(confidence, "HELD", 100)
+    assert curve(3) == short, "also where it comes from several files"

@@ -15,12 +15,14 @@ import numpy as np
 import pytest
 from struct_values import changeable
 
+from sandscore.annotations.columns import small_of
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.base.byte_sources import NamedBytes
 from sandscore.measures import challenge_counts, challenge_measures, error_kinds, relaxed_match
 from sandscore.measures.aligned import Sides
 from sandscore.measures.dataset_counts import Chunks, measured
 from sandscore.measures.document_counts import count_general
+from sandscore.measures.kernel_counts import kernel_counts
 from sandscore.measures.measure import DocumentMeasure
 from sandscore.measures.measure_registry import measures_for
 from sandscore.measures.measure_syntax import parse
@@ -42,20 +44,31 @@ Row = tuple[int, int, str]
 
 
 def loaded(
-    gold: dict[str, list[Row]], predicted: dict[str, list[Row]], *, notes: bool = True, text: str = TEXT
+    gold: dict[str, list[Row]],
+    predicted: dict[str, list[Row]],
+    *,
+    notes: bool = True,
+    text: str = TEXT,
+    sure: tuple[float, ...] = (),
 ) -> Loaded:
-    def side(given: dict[str, list[Row]]) -> NamedBytes:
+    """``sure``: the confidences of what is predicted in each note."""
+
+    def side(given: dict[str, list[Row]], sure: tuple[float, ...] = ()) -> NamedBytes:
         rows = [
             {
                 "annotationSource": {"resourceSource": {"name": name}},
-                PHI.array: [{"start": s, "length": n, "text": text[s : s + n], "type": kind} for s, n, kind in of],
+                PHI.array: [
+                    {"start": s, "length": n, "text": text[s : s + n], "type": kind}
+                    | ({"confidence": sure[at]} if sure else {})
+                    for at, (s, n, kind) in enumerate(of)
+                ],
             }
             for name, of in given.items()
         ]
         return NamedBytes("side", json.dumps(rows).encode())
 
     listed = NamedBytes("notes", json.dumps([{"identifier": name, "text": text} for name in "abc"]).encode())
-    found = load_files(PHI, Inputs(side(gold), side(predicted), listed if notes else None))
+    found = load_files(PHI, Inputs(side(gold), side(predicted, sure), listed if notes else None))
     assert not found.faulty("gold", "predictions")
     return found
 
@@ -218,6 +231,47 @@ def test_overlapping_pairs_one_to_one() -> None:
     assert error_kinds.overlapping_pairs([(0, 4), (3, 9)], [(2, 3), (8, 12), (8, 9)]) == 2
     assert error_kinds.overlapping_pairs([(0, 4)], [(4, 6)]) == 0
     assert error_kinds.overlapping_pairs([(0, 10)], [(1, 3), (4, 6)]) == 1
+
+
+def test_notes_in_which_something_stays_uncovered() -> None:
+    """In a 1 to 5 lies under 0 to 4 and 3 to 6 together; in b and c one character does not, the first or the last."""
+    gold: dict[str, list[Row]] = {"a": [(1, 4, "A"), (8, 2, "A")], "b": [(0, 3, "A")], "c": [(5, 4, "A")]}
+    predicted: dict[str, list[Row]] = {
+        "a": [(0, 4, "A"), (3, 3, "A"), (8, 3, "A")],
+        "b": [(1, 3, "A")],
+        "c": [(4, 4, "A"), (9, 1, "A")],
+    }
+    assert error_kinds.leaking_notes(sides(loaded(gold, predicted))) == 2
+    assert error_kinds.leaking_notes(sides(loaded({"a": gold["a"]}, {"a": predicted["a"][1:]}))) == 1
+    assert error_kinds.leaking_notes(sides(loaded({"c": gold["c"]}, {"c": [(4, 2, "A"), (6, 3, "A")]}))) == 0
+    assert error_kinds.leaking_notes(sides(loaded(gold, {}))) == 3
+
+
+@pytest.mark.parametrize(("gold", "predicted"), [(True, False), (False, True), (True, True), (False, False)])
+def test_the_kernel_is_told_whether_gold_has_entities(gold: bool, predicted: bool) -> None:
+    rows: dict[str, list[Row]] = {"a": [(0, 4, "A")]}
+    given, asked = loaded(rows, rows), list[tuple[int, int, bool]]()
+    for role, there in (("gold", gold), ("predictions", predicted)):
+        if there:
+            given.columns[role] = given.columns[role].replace(entity=small_of([0]))
+
+    def rooms(notes: int, golds: int, *, entities: bool) -> None:
+        asked.append((notes, golds, entities))
+
+    counts = kernel_counts(given, Chunks(given).files, [], 0, rooms)  # type: ignore[arg-type]
+    assert counts is not None
+    counts.count(0, 3)
+    assert asked == [(3, 1, gold)]
+
+
+@pytest.mark.parametrize("part", [1, 2])
+def test_a_curve_of_two_levels(part: float) -> None:
+    """Of two gold annotations one is found at 90, and nothing more at 45: precision 1 and then 1/2, recall 1/2."""
+    given = loaded({"a": [(0, 4, "A"), (10, 2, "A")]}, {"a": [(0, 4, "A"), (20, 3, "A")]}, sure=(90 / part, 45 / part))
+    found = measured(PHI, given, measures_for(PHI, ()), None).confidence
+    assert found.curve is not None
+    assert [tuple(row) for row in found.curve] == [(90 / part, 1.0, 0.5), (45 / part, 0.5, 0.5)]
+    assert (found.average_precision, found.best_threshold) == (0.5, 90 / part)
 
 
 # Measures of documents

@@ -1,10 +1,13 @@
 """A measure is one string everywhere: what is printed is parsed to the same value."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandscore.base.errors import UsageFault
+from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.measures.measure_registry import MEASURES
 from sandscore.measures.measure_syntax import Named, Parameter, ParameterisedRow, parse
 
@@ -74,3 +77,28 @@ def test_what_is_not_allowed_is_answered_with_what_is(written: str, said: str) -
     with pytest.raises(UsageFault) as caught:
         parse(written, find)
     assert said in str(caught.value)
+
+
+class Bare(ParameterisedRow):
+    """A row without parameters."""
+
+    name = "b"
+    description = "another example"
+
+
+@pytest.mark.parametrize(("row", "allowed"), [(Example, "count, share, mode, deep"), (Bare, "none")])
+def test_a_parameter_nobody_knows_is_told_which_there_are(row: type[ParameterisedRow], allowed: str) -> None:
+    with pytest.raises(UsageFault) as refused:
+        parse("x(zebra=1)", lambda _: row)
+    assert str(refused.value) == f"unknown parameter 'zebra' of the measure x; allowed: {allowed}"
+
+
+def test_a_map_of_protected_types(tmp_path: Path) -> None:
+    place = tmp_path / "map.json"
+    place.write_text('{"version": "7", "hipaa_phi": {" City": true, "age": false}}', encoding="utf-8")
+    found = load_hipaa_map(place)
+    assert (found.version, found.protected) == ("7", {"city": True, "age": False})
+    for wrong in ("[]", "7", "{}", '{"hipaa_phi": []}', '{"hipaa_phi": {"city": 1}}'):
+        place.write_text(wrong, encoding="utf-8")
+        with pytest.raises(OrganiserFault, match=r"map\.json: expected"):
+            load_hipaa_map(place)

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from struct_values import changeable
 from task_samples import write_challenge
 
 from sandscore.annotations.input_files import Inputs
@@ -55,3 +56,7 @@ def test_what_comes_through_a_pipe_is_read_twice_for_a_profile(tmp_path: Path, m
 def test_json_is_read_as_the_originals_read_it() -> None:
     assert decoded(b'{"a": 1}') == {"a": 1}
     assert str(decoded(b"NaN")) == "nan"
+
+
+def test_what_is_made_stays_as_it_is() -> None:
+    assert changeable("original_scores") == set()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sandscore.records.submission import Event, Status
+from sandscore.records.submission import Event, Status, Submission, SubmissionKind
 
 
 def test_events_are_the_numbers_that_organisers_add_up() -> None:
@@ -16,3 +16,10 @@ def test_events_are_the_numbers_that_organisers_add_up() -> None:
 def test_what_is_final_and_what_counts(status: Status) -> None:
     assert status.final == (status.value in {"SCORED", "INVALID", "REJECTED", "CLOSED"})
     assert status.counts == (status.value not in {"INVALID", "REJECTED"})
+
+
+def test_a_submission_that_was_just_taken_in() -> None:
+    one = Submission("s", "Team", "date", SubmissionKind.IMAGE, Status.RECEIVED, "2026-01-01T00:00:00Z")
+    assert (one.attempt, one.failures, one.version, one.spent) == (0, 0, 0, 0.0)
+    assert (one.needs_organiser, one.cancel_requested, one.rehearsed) == (False, False, False)
+    assert (one.not_before, one.scores, one.feedback) == (None, {}, None)

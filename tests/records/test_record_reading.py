@@ -3,6 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
+from sandscore.base import strict_json
 from sandscore.base.errors import InfrastructureFault, ParticipantFault
 from sandscore.records.challenge import RankingRules
 from sandscore.records.counts import Counts
@@ -40,6 +41,13 @@ def test_what_was_found_is_quoted_where_asked() -> None:
 def test_no_json_reader_may_wave_this_through(content: bytes) -> None:
     with pytest.raises(ParticipantFault, match="it is not JSON"):
         read_json(content, "a.json", "anything", ParticipantFault)
+
+
+def test_a_record_may_take_320_mebibytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    rooms: list[int] = []
+    monkeypatch.setattr(strict_json, "refuse_crowded", lambda content, room: rooms.append(room))
+    assert read_json(b"{}", "a.json", "anything", ParticipantFault) == {}
+    assert rooms == [335_544_320]
 
 
 def test_a_table_that_defines_no_task_may_say_nothing_of_one() -> None:

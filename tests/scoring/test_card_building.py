@@ -72,6 +72,23 @@ def test_a_long_mapping_is_written_in_pieces(monkeypatch: pytest.MonkeyPatch) ->
     assert b"".join(written({})) == b"{}"
 
 
+ODD_NAMES = ['a",', "\n\r\x1c\x85\u2028", "%b %s %", "é\\", "", '","']
+
+
+@pytest.mark.parametrize("together", [1, 4, 4096])
+@pytest.mark.parametrize("notes", [0, 1, 4, 5, 6])
+@pytest.mark.parametrize("names", [[], ["strict"], ['f("50%")', "relax(near=2)", "é"]], ids=len)
+def test_counts_are_written_in_columns_as_they_are_row_by_row(
+    names: list[str], notes: int, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names that hold whatever a line, a format or JSON could stumble over; numbers of one and of many digits."""
+    monkeypatch.setattr(card_building, "_TOGETHER", together)
+    rows = [(number, -1, 10**18 + number) for number in range(notes)]
+    whole = {note: dict.fromkeys(names, row) for note, row in zip(ODD_NAMES, rows, strict=False)}
+    by_row = json.dumps(whole, separators=(",", ":"), ensure_ascii=False)
+    assert b"".join(written(NoteCounts(ODD_NAMES[:notes], dict.fromkeys(names, table_of(rows))))) == by_row.encode()
+
+
 def test_means_are_over_the_notes_that_define_them() -> None:
     means = macro(table_of([(1, 1, 0), (0, 0, 4), (3, 0, 1)]))
     assert means.precision == (1 / 2 + 1) / 2
@@ -138,6 +155,7 @@ ODD: dict[str, dict[str, Any]] = {
             "c": {"tp": 1, "f1_ci": [0, 1], "own": {"kappa": 1}, "formula": None, "macro": None},
         }
     },
+    "rows of several kinds": {"later": [(1, 2), "a", {"b": (3,)}, [], None]},
     "a curve": {"confidence": {"curve": [[0.9, 1.0, None], [0.5, 0.5, 1.0]], "best_threshold": 0.5}},
     "two annotators": {"agreement": {"annotators": 2, "strict_f1": None, "token_kappa": None, "pairs": []}},
     "a task of their own": {

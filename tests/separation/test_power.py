@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from struct_values import changeable
 
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.cli.power import LEAKS as OFFERED
@@ -105,3 +106,7 @@ def test_patients_who_leak_are_planned_for_as_mcnemars_test_says() -> None:
 def test_leaks_that_cannot_be_planned_for(wrong: dict[str, object]) -> None:
     with pytest.raises(UsageFault):
         PowerPlan(0.1, **wrong)  # type: ignore[arg-type]
+
+
+def test_what_is_made_stays_as_it_is() -> None:
+    assert changeable("separation") == set()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from cli.running import sandscore
+from struct_values import changeable
 
 import sandscore as ss
 from sandscore.records.group_scores import SliceTable
@@ -229,3 +230,7 @@ def test_a_measure_that_a_slice_does_not_define_is_told_as_undefined(tmp_path: P
         for group, one in table["label"].slices.items()
     }
     assert told == {"MM/DD/YYYY": (10, 10, 1.0), "(no label)": (10, 0, None)}
+
+
+def test_what_is_made_stays_as_it_is() -> None:
+    assert changeable("slices") == set()

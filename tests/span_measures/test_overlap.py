@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from peers.vectors import family_directory
 from span_measures.small_documents import Written, document, scored, sides, warned
+from struct_values import changeable
 
 from sandscore.measures.measure import extents
 from sandscore.records.document import Annotation, Document
@@ -109,3 +110,7 @@ def _credit(units: frozenset[int], others: list[frozenset[int]], way: str) -> Fr
     shared = [units & other for other in others]
     covered = max(map(len, shared), default=0) if way == "max" else len(frozenset().union(*shared))
     return Fraction(covered, len(units))
+
+
+def test_what_is_made_stays_as_it_is() -> None:
+    assert changeable("span_measures") == set()

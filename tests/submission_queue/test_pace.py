@@ -1,10 +1,17 @@
-"""A queue that cannot be had is waited for: said once, longer each time, and said again when it is back."""
+"""How much a worker takes on, and when. A queue that cannot be had is waited for: said once, longer each time, and said
+again when it is back."""
+
+import datetime
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from sandscore.base import clock as clocks
 from sandscore.base.errors import InfrastructureFault
 from sandscore.queue.worker import worker_job
-from sandscore.queue.worker.worker_job import Backpressure, Reach
+from sandscore.queue.worker.ticks import Lookahead, at_tick
+from sandscore.queue.worker.worker_job import Backpressure, Reach, Slot, WorkerJob
 
 GONE = InfrastructureFault("nobody answers")
 
@@ -46,3 +53,48 @@ def test_only_quick_work_is_held_in_number() -> None:
         held.took(seconds)
         seen.append(held.most)
     assert seen == [2, 4, 8, 16, 16, 16, 8, 4, 2, 2]
+
+
+def test_a_job_takes_as_many_at_a_tick_as_it_was_done_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four at first, eight once these were done, none while five of them are left, and then six."""
+    now = datetime.datetime(2026, 3, 1, 12, 0, 0, tzinfo=datetime.UTC)
+    monkeypatch.setattr(clocks, "TICK_SECONDS", 600.0)
+    monkeypatch.setattr(clocks, "utc_now", lambda: now)
+    ahead = Lookahead()
+    rooms = []
+    for minutes, waiting, claimed in ((0, 0, 4), (3, 4, 0), (10, 0, 8), (20, 5, 0), (29, 5, 0), (30, 0, 0)):
+        now = datetime.datetime(2026, 3, 1, 12, minutes, 0, tzinfo=datetime.UTC)
+        rooms.append(ahead.look(waiting))
+        ahead.room -= claimed
+    assert rooms == [4, 0, 8, 0, 0, 6]
+
+
+@pytest.mark.parametrize(
+    ("apart", "since", "begun"), [(60.0, 9.9, True), (60.0, 10.0, False), (600.0, 19.9, True), (600.0, 20.0, False)]
+)
+def test_a_tick_has_just_been_for_a_sixth_or_twenty_seconds(
+    apart: float, since: float, begun: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = datetime.datetime(2026, 3, 1, 12, 0, 0, tzinfo=datetime.UTC) + datetime.timedelta(seconds=since)
+    monkeypatch.setattr(clocks, "TICK_SECONDS", apart)
+    monkeypatch.setattr(clocks, "utc_now", lambda: now)
+    assert at_tick() is begun
+
+
+def test_the_room_of_a_job_is_what_is_not_under_way() -> None:
+    attempts, anything = SimpleNamespace(waiting_to_run=0), SimpleNamespace()
+    job = WorkerJob(attempts, anything)  # type: ignore[arg-type]
+    ahead: Any = SimpleNamespace(look=lambda waiting: 40 + waiting)
+    job._ahead = ahead
+
+    def room() -> list[int]:
+        found = job._room()
+        return [found[slot] for slot in (Slot.REHEARSAL, Slot.HIDDEN, Slot.IMAGE, Slot.PREDICTIONS)]
+
+    assert room() == [1, 40, 1, 2]
+    for slot in Slot:
+        job._under_way[slot] += 1
+    assert room() == [0, 40, 0, 1]
+    job._under_way.clear()
+    attempts.waiting_to_run = 3
+    assert room() == [1, 43, -2, 2]

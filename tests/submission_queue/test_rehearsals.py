@@ -1,7 +1,6 @@
 """Images on hidden notes: a rehearsal first, what is told of it and of the run after it, and when anything moves."""
 
 import asyncio
-import datetime
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +23,6 @@ from sandscore.queue.homes.synapse.synapse_home import SynapseHome
 from sandscore.queue.worker import attempt
 from sandscore.queue.worker.executor import LocalHands
 from sandscore.queue.worker.queue_worker import Worker, WorkPlan
-from sandscore.queue.worker.ticks import Lookahead
 from sandscore.queue.workspace import Workspace, open_workspace
 from sandscore.records.run_record import Outcome, RunRecord
 from sandscore.records.submission import Claim, Committed, Submission, Verdict
@@ -322,20 +320,6 @@ def test_a_cancelled_run_ends_at_a_tick(tmp_path: Path) -> None:
     assert (only(workspace).status, only(workspace).reason) == ("REJECTED", "cancelled")
     assert home.changed[-1][0] == "commit"
     assert home.changed[-1][2] < TICK / 3
-
-
-def test_a_job_takes_as_many_at_a_tick_as_it_was_done_with(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four at first, eight once these were done, none while five of them are left, and then six."""
-    now = datetime.datetime(2026, 3, 1, 12, 0, 0, tzinfo=datetime.UTC)
-    monkeypatch.setattr(clock, "TICK_SECONDS", 600.0)
-    monkeypatch.setattr(clock, "utc_now", lambda: now)
-    ahead = Lookahead()
-    rooms = []
-    for minutes, waiting, claimed in ((0, 0, 4), (3, 4, 0), (10, 0, 8), (20, 5, 0), (29, 5, 0), (30, 0, 0)):
-        now = datetime.datetime(2026, 3, 1, 12, minutes, 0, tzinfo=datetime.UTC)
-        rooms.append(ahead.look(waiting))
-        ahead.room -= claimed
-    assert rooms == [4, 0, 8, 0, 0, 6]
 
 
 def test_on_synapse_too(tmp_path: Path) -> None:

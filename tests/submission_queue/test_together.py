@@ -45,7 +45,8 @@ def asked(names: list[str]) -> tuple[Scribe, list[Any]]:
     async def all_of_them() -> tuple[Scribe, list[Any]]:
         scribe = Scribe()
         together = Together(cast("ScoringChild", scribe), 1.0)
-        return scribe, await asyncio.gather(*(together.ask(named(name)) for name in names), return_exceptions=True)
+        all_asked = asyncio.gather(*(together.ask(named(name)) for name in names), return_exceptions=True)
+        return scribe, await asyncio.wait_for(all_asked, 10)
 
     return asyncio.run(all_of_them())
 
@@ -71,7 +72,7 @@ def test_who_leaves_stops_the_child_and_the_others_are_asked_for_again() -> None
         tasks = [asyncio.ensure_future(together.ask(named(name))) for name in ("a", "endless", "b")]
         await asyncio.sleep(0.05)
         tasks[1].cancel()
-        return scribe, await asyncio.gather(*tasks, return_exceptions=True)
+        return scribe, await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 10)
 
     scribe, answers = asyncio.run(leaving())
     assert scribe.given == [["a", "endless", "b"], ["a", "b"]]
@@ -88,7 +89,7 @@ def test_who_leaves_before_the_turn_costs_nobody_anything() -> None:
         tasks = [asyncio.ensure_future(together.ask(named(name))) for name in names]
         await asyncio.sleep(0)
         tasks[-1].cancel()
-        return scribe, await asyncio.gather(*tasks, return_exceptions=True)
+        return scribe, await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 10)
 
     scribe, answers = asyncio.run(leaving())
     assert scribe.given == [[str(number) for number in range(16)]]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from queue_samples import GOLD, HALF, annotations, hand_in, opened, queue
+from queue_samples import CHALLENGE, GOLD, HALF, HIDDEN, annotations, hand_in, opened, queue
 from released_samples import packed, released
 from struct_values import changeable
 
@@ -25,15 +25,19 @@ from sandscore.queue.children import child_answers, runner_process, scorer_proce
 from sandscore.queue.children.batching import Together, _Asked
 from sandscore.queue.children.child_messages import (
     BatchAnswer,
+    BatchRequest,
     Blame,
     FaultAnswer,
     GoldChange,
     GoldRequest,
+    RecountAnswer,
+    RecountRequest,
     RunAnswer,
     ScoreAnswer,
     SubmissionRunRequest,
     SweepAnswer,
     SweepRequest,
+    score_request,
 )
 from sandscore.queue.children.child_process import runner_environment, scorer_environment
 from sandscore.queue.dask.dask_executor import cut, joined
@@ -111,6 +115,9 @@ class Home:
 
     async def advance(self, one: Claim, status: Status) -> Signal:
         return self.answer("advance", Signal.GO_ON)  # type: ignore[no-any-return]
+
+    async def kept(self, one: Submission) -> None:
+        """Nothing of earlier attempts."""
 
     async def heartbeat(self, one: Claim) -> Signal:
         return Signal.GO_ON
@@ -446,6 +453,58 @@ def test_notices() -> None:
         assert (waits.status, waits.needs_organiser) == (Status.RECEIVED, helpless), "it waits again"
 
 
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [("note n1: seen on", "invalid_output: validate: schema"), ("too_costly: of time", "too_costly: validate: schema")],
+)
+def test_of_an_image_on_hidden_notes_no_sentence_of_its_file_is_told(
+    said: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = queue(tmp_path, HIDDEN)
+    fault = FaultAnswer(Blame.PARTICIPANT, said, {"schema": 1})
+    image = submission("s1", IMAGE, image=LOCAL, rehearsed=True)
+    left = iter([0.0, 600.0])
+    monkeypatch.setattr(attempts, "seconds_to_tick", lambda: next(left))
+    told = ended(workspace, Home(), Hands(RunAnswer(Outcome.FINISHED), fault), image)
+    assert told[:2] == ("INVALID", f"the submission is not valid: {what}")
+
+
+def test_of_a_file_on_hidden_notes_the_codes_are_told(tmp_path: Path) -> None:
+    fault = FaultAnswer(Blame.PARTICIPANT, "note n1: seen on", {"schema": 1})
+    told = ended(queue(tmp_path, HIDDEN), Home(), Hands(scored=fault))
+    assert told[:2] == ("INVALID", "the submission is not valid: schema 1")
+
+
+def test_only_images_rehearse_and_only_for_hidden_notes(tmp_path: Path) -> None:
+    died, image = RunAnswer(Outcome.CRASHED, "died"), submission("s1", IMAGE, image=LOCAL)
+    for number, (kind, told_first, rules, practice) in enumerate(
+        (
+            (image, Event.INVALID, HIDDEN, True),
+            (image, Event.STARTED, CHALLENGE, False),
+            (submission("s1"), Event.STARTED, HIDDEN, False),
+        )
+    ):
+        home, hands = Home(), Hands(died, FaultAnswer(Blame.PARTICIPANT, "bad"))
+        ended(queue(tmp_path / str(number), rules), home, hands, kind)
+        assert home.told[0].event is told_first
+        assert bool(getattr(hands.jobs[0], "practice", None)) is practice
+
+
+@pytest.mark.parametrize(
+    ("rules", "runs", "left"), [(HIDDEN, True, [RUN]), (HIDDEN, False, ["gone"]), (CHALLENGE, True, ["gone"])]
+)
+def test_a_stopped_worker_keeps_a_run_on_hidden_notes(rules: str, runs: bool, left: list[str], tmp_path: Path) -> None:
+    class Stopped(Hands):
+        async def run(self, job: Any) -> Any:
+            if runs:
+                (Path(job.folder) / RUN).write_bytes(b"")
+            return RunAnswer(Outcome.FINISHED)
+
+    image = submission("s1", IMAGE, image=LOCAL, rehearsed=True)
+    told = ended(queue(tmp_path, rules), Home(), Stopped(scored=Interrupted(None)), image)
+    assert told == ("RECEIVED", "the worker was stopped", left)
+
+
 # Children
 
 
@@ -478,10 +537,46 @@ def test_as_many_answers_as_jobs() -> None:
         first = await shared.ask(one)
         child.number = 2
         with pytest.raises(InfrastructureFault, match="another number of answers"):
-            await shared.ask(one)
+            await asyncio.wait_for(shared.ask(one), 5)
         return first
 
     assert asyncio.run(asked()).reason == "a"
+
+
+def test_the_next_version_is_asked_for() -> None:
+    one = replace(submission("s1", phase="final", version=3), name="Ours")
+    asked = score_request(one, Path("f"))
+    assert (asked.submission, asked.phase, asked.version, asked.folder, asked.name) == ("s1", "final", 4, "f", "Ours")
+
+
+def test_what_is_not_said_of_a_run() -> None:
+    job = SubmissionRunRequest("date", "i", "n", "f", "batch", 1, RunLimits())
+    assert (job.part, job.registries, job.registry_failed, job.own_task, job.practice) == (None, (), False, None, None)
+    assert job.masked
+    assert job.engine is None
+
+
+def test_rules_are_read_again_where_another_challenge_is_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str | None] = []
+
+    def under(root: Path, challenge: str | None) -> Any:
+        read.append(challenge)
+        return SimpleNamespace(challenge=challenge)
+
+    def recounted(workspace: Any, scorer: Any, job: Any) -> RecountAnswer:
+        seen.append((workspace.challenge, scorer))
+        return RecountAnswer({})
+
+    seen: list[Any] = []
+    monkeypatch.setattr(scorer_process, "asked_workspace", under)
+    monkeypatch.setattr(scorer_process, "Scorer", lambda workspace, cells: f"scorer of {workspace.challenge}")
+    monkeypatch.setattr(scorer_process, "recounted_answer", recounted)
+    desk = scorer_process.Desk(Path("q"), None)  # type: ignore[arg-type]
+    for challenge in (None, None, "new", "new", None):
+        job = RecountRequest("date", None, ())
+        assert desk.work(BatchRequest((job, job), challenge)) == BatchAnswer((RecountAnswer({}),) * 2)
+    assert read == [None, "new", None]
+    assert seen == [(one, f"scorer of {one}") for one in (None,) * 4 + ("new",) * 4 + (None,) * 2]
 
 
 def test_what_changed_in_gold(workspace: Workspace, tmp_path: Path) -> None:

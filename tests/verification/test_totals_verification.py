@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from ranking_cards import card_content, drawn_rows
+from struct_values import changeable
 
 from sandscore.base.errors import ParticipantFault
 from sandscore.disclosure.board_view import recomputed_view
@@ -213,3 +214,7 @@ def test_with_the_exact_cards_in_hand_everything_is_recomputed(
     if feedback != "blind":
         with pytest.raises(ParticipantFault, match="/rows/0/rank is 9; its cards make 1"):
             verify(touched(path, ("rows", 0, "rank"), 9), exact, as_shown=recomputed_view)
+
+
+def test_what_is_made_stays_as_it_is() -> None:
+    assert changeable("verification") == set()

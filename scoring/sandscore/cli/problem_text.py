@@ -136,7 +136,7 @@ def complain(found: "Iterable[ProblemCollector]") -> None:
     """Problems of files on the diagnostic stream; warnings alone are only summed up."""
     for findings in found:
         if findings.counts:
-            click.echo(as_text(findings, shown=SHOWN if findings.errors else 0), err=True)
+            click.echo(as_text(findings) if findings.errors else summary(findings), err=True)
 
 
 FORMATS = {"text": as_text, "json": as_json}
