@@ -25,7 +25,7 @@ NATIVE, DRIVER = Path(native.__path__[0]), Path(__file__).with_name("kernel_driv
 OPTIONS = ("-std=c11", "-g", "-O1", "-fno-sanitize-recover=all")
 BOUNDS, UNSET = "-fsanitize=address,undefined", "-fsanitize=memory"
 """What sanitizers look for: memory that is not the kernel's, and memory that nobody has written."""
-NUMBERS, LONGEST = 31, 600
+NUMBERS, LONGEST = 32, 600
 _WORDS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[^\s"{}\[\]:,]+|\s+|[{}\[\]:,]|"', re.DOTALL)
 _SPACES = (b" ", b"\t", b"\n", b"\r", b"\r\n", b"\f", b"\v", b"\xc2\xa0")
 RIGHT = 50

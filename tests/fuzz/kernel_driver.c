@@ -13,7 +13,7 @@ typedef struct {
     int64_t form, lines, want_tokens, seed, notes_size, block_size;
     int64_t note_room, row_room, token_room, record_room;
     int64_t texts, note_names, patients, has_patient, sizes, chars;
-    int64_t start, length, label, text, written, words, found, repeats, overlaps, confidence, begin, size, per_record, names, decoded;
+    int64_t note, start, length, label, text, written, words, found, repeats, overlaps, confidence, begin, size, per_record, names, decoded;
 } Case;
 
 typedef struct {
@@ -284,6 +284,18 @@ static void copy_out(const Rows *rows, const int32_t *numbers, const Notes *note
     mix(copied, used);
 }
 
+/* Each annotation is of its record's note, and nobody writes behind the last. */
+static void look_at_spread(Case *c, const Rows *rows, const int32_t *numbers)
+{
+    int32_t *note = room(c->note);
+    int64_t row = 0;
+    spread_notes(numbers, rows->per_record, rows->records, note);
+    for (int64_t record = 0; record < rows->records; record++)
+        for (int32_t one = 0; one < rows->per_record[record]; one++)
+            MUST(note[row++] == numbers[record]);
+    MUST(row == rows->rows);
+}
+
 static void look_up(Case *c, const uint8_t *block, const Rows *rows, const Notes *notes, int64_t count)
 {
     int32_t *numbers = room(4 * rows->records), *found = room(c->found);
@@ -291,6 +303,7 @@ static void look_up(Case *c, const uint8_t *block, const Rows *rows, const Notes
         uint32_t any = next_random(c);
         numbers[i] = any % 8 == 0 ? -1 : (int32_t)((any % 8 < 3 ? any / 8 : i) % count);
     }
+    look_at_spread(c, rows, numbers);
     int64_t many = find_misplaced(block, rows, numbers, notes, found);
     must_be_rows(found, many, rows);
     mix(found, 4 * many);

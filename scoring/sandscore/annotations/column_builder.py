@@ -1,13 +1,13 @@
 """Blocks of columns on their way to become a file's; beyond some millions of annotations they wait on disk."""
 
 from sandscore.annotations.columns import Columns, Tokens
-from sandscore.base.arrays import Kind, Values, as_bytes, room_for
+from sandscore.base.arrays import Kind, Values, as_bytes, room_for, rooms_for
 from sandscore.base.column_files import Spool
 
 SPILL = 1 << 21
 """Annotations that memory holds."""
 _ALL = 1 << 62
-_SPARE = 1.03
+_SPARE = 1.015
 """Blocks differ a little in how many annotations they have."""
 _TOKENS = ("words", "begin", "size")
 KINDS: dict[str, Kind] = {
@@ -32,8 +32,11 @@ class Gathered:
 
     def add(self, part: Columns, rest: float = 0) -> None:
         """Another block, to be copied; ``rest``: about so many times as much will follow."""
+        flat = _flat(part)
+        if rest and not self.size:
+            self._rooms |= rooms_for({n: (_wanted(len(c), rest), KINDS[n]) for n, c in flat.items() if c is not None})
         self.size += len(part)
-        for name, column in _flat(part).items():
+        for name, column in flat.items():
             if column is None:
                 self._rooms.pop(name, None)
             elif self._spilling and name in self._rooms:
@@ -63,7 +66,7 @@ class Gathered:
         room, used = self._rooms[name], self._used[name]
         self._used[name] = needed = used + len(column)
         if needed > len(room):
-            wanted = max(needed + min(int(len(column) * rest * _SPARE), SPILL), 2 * used)
+            wanted = max(used + _wanted(len(column), rest), 2 * used)
             self._rooms[name] = room_for(wanted, KINDS[name])
             self._rooms[name][:used] = room[:used]
         as_bytes(self._rooms[name][used:needed])[:] = as_bytes(column)
@@ -74,6 +77,11 @@ class Gathered:
             spool = self._spools.get(name) or self._spools.setdefault(name, Spool())
             spool.append(room[: self._used[name]])
             self._rooms[name] = room_for(0, KINDS[name])
+
+
+def _wanted(size: int, rest: float) -> int:
+    """For a column of a block, and for what follows it."""
+    return size + min(int(size * rest * _SPARE), SPILL)
 
 
 def _flat(part: Columns) -> dict[str, Values | None]:

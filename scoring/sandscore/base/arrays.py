@@ -6,6 +6,8 @@ for which the kernel needs addresses and nothing else.
 
 import mmap
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from itertools import accumulate
 from struct import calcsize, pack
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -38,6 +40,7 @@ Kind = Literal["B", "i", "q", "d", "I", "Q"]
 """Of values in plain memory, as ``struct`` names it."""
 _LARGE = 1 << 16
 """Bytes from which on the system is asked: for pages of the ordinary size, as large ones may have it move others."""
+_LARGE_PAGE, _BORDER = 1 << 21, 64
 
 
 def room_for(count: int, kind: Kind) -> memoryview:
@@ -48,13 +51,31 @@ def room_for(count: int, kind: Kind) -> memoryview:
     return seen_as(mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), kind)
 
 
+def rooms_for(wanted: Mapping[str, tuple[int, Kind]]) -> dict[str, memoryview]:
+    """Rooms that will be filled, end to end: on large pages where the system has some, which it gives in a fifth of the
+    time. Only on those that are filled, so that no more memory is taken."""
+    sizes = {name: -(-count * calcsize(kind) // _BORDER) * _BORDER for name, (count, kind) in wanted.items()}
+    large = sum(sizes.values()) // _LARGE_PAGE * _LARGE_PAGE
+    if not large:
+        return {name: room_for(count, kind) for name, (count, kind) in wanted.items()}
+    whole = mmap.mmap(-1, large + _LARGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # a system without them
+            whole.madvise(mmap.MADV_HUGEPAGE, 0, large)
+    begins = accumulate(sizes.values(), initial=0)
+    return {
+        name: seen_as(memoryview(whole)[begin : begin + count * calcsize(kind)], kind)
+        for begin, (name, (count, kind)) in zip(begins, wanted.items(), strict=False)
+    }
+
+
 def packed(values: Iterable[float], kind: Kind) -> memoryview:
     """Values in memory of their own."""
     listed = [*values]
     return seen_as(bytearray(pack(f"{len(listed)}{kind}", *listed)), kind)
 
 
-def seen_as(memory: bytearray | mmap.mmap, kind: Kind) -> memoryview:
+def seen_as(memory: bytearray | mmap.mmap | memoryview, kind: Kind) -> memoryview:
     """All of some memory as values."""
     view: Any = memoryview(memory).cast(kind)
     found: memoryview = view

@@ -22,7 +22,7 @@ from sandscore.annotations.kernel.kernel_library import (
 )
 from sandscore.annotations.label_codes import LabelCodes, vocabulary
 from sandscore.annotations.note_texts import GatheredTexts, NoteTexts
-from sandscore.base.arrays import Values, room_for
+from sandscore.base.arrays import Values
 from sandscore.task_table.task import Task
 
 _LARGEST = 1 << 26
@@ -55,12 +55,11 @@ class KernelBlock(msgspec.Struct, frozen=True):
 
     def columns(self, numbers: Values) -> Columns:
         """All annotations, their notes having these numbers; until the next block is read."""
-        note = room_for(self.room.rows.rows, "i")
-        self.library.spread_notes(address(numbers), self.room.rows.per_record, len(numbers), address(note))
         held, rows, tokens = self.room.held, self.room.rows.rows, self.room.rows.tokens
+        self.library.spread_notes(address(numbers), self.room.rows.per_record, len(numbers), address(held["note"]))
         words = Tokens(held["words"][:rows], held["begin"][:tokens], held["size"][:tokens]) if self.split else None
         return Columns(
-            note=note,
+            note=held["note"][:rows],
             start=held["start"][:rows],
             length=held["length"][:rows],
             label=held["label"][:rows],

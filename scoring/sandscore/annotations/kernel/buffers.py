@@ -8,7 +8,7 @@ Plan = dict[str, tuple[int, Kind]]
 _ROW, _TOKEN, _RECORD, _NOTE = 32, 2, 64, 26
 ROWS: Plan = {
     **dict.fromkeys(
-        ("start", "length", "label", "text", "written", "words", "found", "repeats", "overlaps"), (_ROW, "i")
+        ("note", "start", "length", "label", "text", "written", "words", "found", "repeats", "overlaps"), (_ROW, "i")
     ),
     "confidence": (_ROW, "d"),
     **dict.fromkeys(("begin", "size"), (_TOKEN, "i")),
@@ -43,6 +43,11 @@ class Room:
         for limit, least in (("row_room", _ROW), ("token_room", _TOKEN), ("record_room", self._record)):
             if hasattr(self.rows, limit):
                 setattr(self.rows, limit, size // least + 1)
+
+    def release(self) -> None:
+        """Give the memory back; whoever reads another block makes room again."""
+        self.held.clear()
+        self._size = -1
 
     def copied(self, name: str, size: int) -> memoryview:
         """The first values of some memory, to keep."""

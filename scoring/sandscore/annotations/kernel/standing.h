@@ -57,12 +57,19 @@ static const uint8_t *place_of(const Note *note, int64_t character)
             high = middle - 1;
     }
     const uint8_t *at = note->begin + low * MARK_EVERY;
-    int64_t passed = note->marks[low];
+    int64_t passed = note->marks[low], within = character - passed;
+    int64_t ascii = low < (note->end - note->begin) / MARK_EVERY && note->marks[low + 1] - passed == MARK_EVERY;
+    if (ascii && within >= 0 && within < MARK_EVERY)
+        return at + within;
 #if LANES == 32
     for (; note->end - at >= LANES; at += LANES) {
-        int64_t begun = LANES - __builtin_popcount(continuing_bits(at));
-        if (passed + begun > character)
+        uint32_t continuing = continuing_bits(at);
+        int64_t begun = LANES - __builtin_popcount(continuing);
+        if (passed + begun > character) {
+            if (!continuing && character >= passed)
+                return at + (character - passed);
             break;
+        }
         passed += begun;
     }
 #endif
