@@ -69,7 +69,7 @@ def rooms_of(registry: Registry[Any]) -> set[str]:
 
 
 ROWS = {registry.kind: sorted(rooms_of(registry)) for registry in (PROFILES, FORMATS, ENGINES, HOMES)}
-CORE_CALLS = {"memory_inputs", "ranking_calls", "results", "running_calls", "scoring_calls", "validation_calls"}
+CORE_CALLS = {"ranking_calls", "results", "running_calls", "scoring_calls", "validation_calls"}
 """Modules of the library that the tour and plain inputs need; every other is a row of the table of public names."""
 CALLS = {module.replace("sandscore.", "").replace(".", "/") for module in api.MODULES if ".api." in module}
 REMOVABLE = sorted(

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sandscore.api.memory_inputs import given
 from sandscore.api.results import Run
-from sandscore.api.span_reading import SpanReader
 from sandscore.base.errors import UsageFault
 from sandscore.containers.annotation_run import (
     LOG,
@@ -33,6 +31,8 @@ from sandscore.containers.run_context import Annotator, Kind, preset
 from sandscore.containers.run_shards import gather as gather_shards
 from sandscore.containers.run_shards import notes_of, shard_of
 from sandscore.containers.sent_notes import SentNote, read_notes
+from sandscore.memory_inputs.span_reading import SpanReader
+from sandscore.memory_inputs.written_inputs import given
 from sandscore.records.run_record import Hardening, Outcome, Protocol, RunLimits, RunRecord
 from sandscore.task_table.task import Task, find_task
 

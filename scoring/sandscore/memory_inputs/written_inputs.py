@@ -15,11 +15,11 @@ from typing import Any
 from msgspec import Struct, field
 
 from sandscore.annotations.input_files import Inputs, load_files
-from sandscore.api.span_reading import SpanReader, fault_of, kind_of
 from sandscore.base.byte_sources import InputFile, NamedBytes, opened
 from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import one_line
 from sandscore.formats.token_items import plain, whole_number
+from sandscore.memory_inputs.span_reading import SpanReader, fault_of, kind_of
 from sandscore.task_table.task import Task
 
 ROLES = ("notes", "gold", "predictions")
