@@ -3,9 +3,9 @@
 from typing import Any
 
 from sandscore.annotations.input_files import load_files
+from sandscore.api.given_inputs import given_inputs
 from sandscore.api.results import Problems, Result
 from sandscore.measures.hipaa_map import load_hipaa_map
-from sandscore.memory_inputs.written_inputs import given_inputs
 from sandscore.scoring.card_building import Identity, Question, score
 from sandscore.task_table.task import Task, find_task
 

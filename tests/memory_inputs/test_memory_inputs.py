@@ -21,10 +21,10 @@ from memory_inputs.memory_scoring import PresidioResult, SpacyDoc, SpacySpan, pr
 from profile_words import written
 
 import sandscore
+from sandscore.api.given_inputs import given as one_given
+from sandscore.api.given_inputs import given_inputs
 from sandscore.base.byte_sources import NamedBytes
 from sandscore.base.errors import OrganiserFault, ParticipantFault, SandscoreError, UsageFault
-from sandscore.memory_inputs.written_inputs import given as one_given
-from sandscore.memory_inputs.written_inputs import given_inputs
 from sandscore.profiles.profile_registry import CHALLENGE, PROFILES
 from sandscore.task_table.task import TASKS, find_task
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from sandscore.api.given_inputs import given
 from sandscore.api.results import Run
 from sandscore.base.errors import UsageFault
+from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.containers.annotation_run import (
     LOG,
     PREDICTIONS,
@@ -31,8 +33,6 @@ from sandscore.containers.run_context import Annotator, Kind, preset
 from sandscore.containers.run_shards import gather as gather_shards
 from sandscore.containers.run_shards import notes_of, shard_of
 from sandscore.containers.sent_notes import SentNote, read_notes
-from sandscore.memory_inputs.span_reading import SpanReader
-from sandscore.memory_inputs.written_inputs import given
 from sandscore.records.run_record import Hardening, Outcome, Protocol, RunLimits, RunRecord
 from sandscore.task_table.task import Task, find_task
 
@@ -165,6 +165,9 @@ def run(
 def _in_our_form(
     task: Task, annotate: Callable[[Mapping[str, str]], Any]
 ) -> Callable[[SentNote], list[dict[str, Any]]]:
+    with REMOVABLE:
+        from sandscore.memory_inputs.span_reading import SpanReader
+
     reader = SpanReader.of(task, "predictions")
 
     def annotations(note: SentNote) -> list[dict[str, Any]]:

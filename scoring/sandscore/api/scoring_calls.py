@@ -129,9 +129,9 @@ def score(  # noqa: PLR0913 (named, one for each option)
     >>> round(result.f1, 3)
     0.934
     """
+    from sandscore.api.given_inputs import given_inputs, several_golds
     from sandscore.api.results import Result
     from sandscore.api.validation_calls import problems_of
-    from sandscore.memory_inputs.written_inputs import given_inputs, several_golds
 
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
         raise UsageFault(f"jobs: found {one_line(repr(jobs))}; expected a number of processes, 1 or more")
