@@ -29,12 +29,21 @@ static int32_t take_text(Cursor *c, const uint8_t *data, int32_t want_tokens, Ro
     return 1;
 }
 
-static int32_t take_label(Cursor *c, const uint8_t *data, const Spellings *known, Rows *rows, int32_t *code)
+/* A label that was not known: learnt, where that is ours to do and it is written as it is called. */
+static int32_t learn_here(const Written *label, Spellings *known, int32_t *code)
+{
+    if (!known->growing || memchr(label->begin, '\\', (size_t)label->size))
+        return 0;
+    *code = known->count;
+    return learn_spelling(known, label->begin, label->size, known->count);
+}
+
+static int32_t take_label(Cursor *c, const uint8_t *data, Spellings *known, Rows *rows, int32_t *code)
 {
     Written label;
     if (!take_string(c, &label))
         return REFUSED;
-    if (find_spelling(known, label.begin, label.size, code))
+    if (find_spelling(known, label.begin, label.size, code) || learn_here(&label, known, code))
         return TAKEN;
     rows->label_at = label.begin - data;
     rows->label_size = label.size;
@@ -52,7 +61,7 @@ typedef struct {
 typedef struct {
     const uint8_t *data;
     const Form *form;
-    const Spellings *labels, *seconds;
+    Spellings *labels, *seconds;
     Rows *rows;
     int following[PROPERTIES + 1]; /* what came after each property last time; first of all at the end */
     Habit habit;
@@ -263,7 +272,7 @@ static int32_t take_record(Reader *r, Cursor *c)
 }
 
 static int32_t annotations_read(const uint8_t *data, int64_t size, int32_t lines, const Form *form,
-                                const Spellings *labels, const Spellings *seconds, Rows *rows)
+                                Spellings *labels, Spellings *seconds, Rows *rows)
 {
     Cursor c = {data, data + size, lines};
     Reader r = {data, form, labels, seconds, rows, {LENGTH, TEXT, LABEL, START, CONFIDENCE, START, START}, {.patience = PATIENCE}};

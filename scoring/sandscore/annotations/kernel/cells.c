@@ -5,7 +5,7 @@
 
 #include "kernel.h"
 
-enum { ALIGNED = 8, LOOKED_AT = 64, AGAIN = 8, SMALL = 1 << 17 };
+enum { ALIGNED = 8, LOOKED_AT = 64 };
 
 /* The spellings that were learnt, a zero behind each, from where ``at`` says on. */
 static uint8_t *spell(const Spellings *known, uint8_t *at)
@@ -27,23 +27,11 @@ static int is_lines(const uint8_t *data, int64_t size)
     return at < most && data[at] == '{';
 }
 
-/* Labels get their codes in the order of their first appearance. New ones all at the end would have all read for each:
-   that is left to others. */
+/* Labels get their codes in the order of their first appearance. */
 static int read_columns(const CellJob *job, const uint8_t *data, int lines)
 {
-    int64_t again = AGAIN * (job->size < SMALL ? SMALL : job->size);
-    while (again > 0) {
-        int32_t found = read_annotations(data, job->size, lines, job->form, job->labels, job->seconds, job->rows);
-        if (found != UNKNOWN_LABEL && found != UNKNOWN_SECOND)
-            return found == TAKEN;
-        Spellings *known = found == UNKNOWN_LABEL ? job->labels : job->seconds;
-        const uint8_t *label = data + job->rows->label_at;
-        int64_t size = job->rows->label_size;
-        if (memchr(label, '\\', (size_t)size) || !learn_spelling(known, label, size, known->count))
-            return 0;
-        again -= job->rows->label_at;
-    }
-    return 0;
+    job->labels->growing = job->seconds->growing = 1;
+    return read_annotations(data, job->size, lines, job->form, job->labels, job->seconds, job->rows) == TAKEN;
 }
 
 int32_t find_report(const CellJob *job, const uint8_t *data, ReportPart *parts)

@@ -17,6 +17,7 @@ enum { REFUSED = -1, TAKEN = 0, UNKNOWN_LABEL = 1, UNKNOWN_SECOND = 2 };
 enum { SPELLINGS = 256, SLOTS = 1024, POOL = 1 << 14 };
 typedef struct {
     int32_t count;
+    int32_t growing; /* a new one is learnt where it is met; its code is how many there were */
     int32_t codes[SPELLINGS];
     int32_t begins[SPELLINGS + 1];
     uint16_t slots[SLOTS];
@@ -300,7 +301,7 @@ typedef int32_t (*ReportFinder)(const CellJob *job, const uint8_t *data, ReportP
 EXPORTED int32_t choose_lanes(int32_t most);
 EXPORTED int32_t learn_spelling(Spellings *known, const uint8_t *label, int64_t size, int32_t code);
 EXPORTED int32_t read_annotations(const uint8_t *data, int64_t size, int32_t lines, const Form *form,
-                                  const Spellings *labels, const Spellings *seconds, Rows *rows);
+                                  Spellings *labels, Spellings *seconds, Rows *rows);
 /* 0: a name is there twice, or it would take long to find some. */
 EXPORTED int32_t learn_names(const NameTable *table);
 /* The numbers of a block's records, of notes none of which was ``seen`` before; 0, with nothing seen: of some it was, or

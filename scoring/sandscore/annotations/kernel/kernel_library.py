@@ -52,6 +52,7 @@ class Spellings(Structure):
 
     _fields_ = (
         ("count", c_int32),
+        ("growing", c_int32),
         ("codes", c_int32 * _SPELLINGS),
         ("begins", c_int32 * (_SPELLINGS + 1)),
         ("slots", c_uint16 * _SLOTS),

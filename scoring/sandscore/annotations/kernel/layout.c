@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #define SPELLINGS_FIELDS(X) \
-    X(Spellings, count) X(Spellings, codes) X(Spellings, begins) X(Spellings, slots) X(Spellings, pool)
+    X(Spellings, count) X(Spellings, growing) X(Spellings, codes) X(Spellings, begins) X(Spellings, slots) X(Spellings, pool)
 #define FORM_FIELDS(X) \
     X(Form, array) X(Form, names) X(Form, array_size) X(Form, sizes) X(Form, required) X(Form, want_tokens)
 #define ROWS_FIELDS(X) \

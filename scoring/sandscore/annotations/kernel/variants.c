@@ -53,8 +53,8 @@ static const Variant *in_use(void)
     return chosen;
 }
 
-int32_t read_annotations(const uint8_t *data, int64_t size, int32_t lines, const Form *form, const Spellings *labels,
-                         const Spellings *seconds, Rows *rows)
+int32_t read_annotations(const uint8_t *data, int64_t size, int32_t lines, const Form *form, Spellings *labels,
+                         Spellings *seconds, Rows *rows)
 {
     return in_use()->annotations(data, size, lines, form, labels, seconds, rows);
 }

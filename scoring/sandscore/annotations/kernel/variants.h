@@ -6,8 +6,8 @@
 #include "kernel.h"
 
 typedef struct {
-    int32_t (*annotations)(const uint8_t *data, int64_t size, int32_t lines, const Form *form, const Spellings *labels,
-                           const Spellings *seconds, Rows *rows);
+    int32_t (*annotations)(const uint8_t *data, int64_t size, int32_t lines, const Form *form, Spellings *labels,
+                           Spellings *seconds, Rows *rows);
     int64_t (*misplaced)(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
                          int32_t *found);
     int32_t (*notes)(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows);
