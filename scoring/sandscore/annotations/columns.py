@@ -29,8 +29,8 @@ __all__ = [
 ]
 _ROOM = 1 << 62
 _PIECE = 1 << 20
-_LABELS = 1 << 12
-"""More than these are found by numpy."""
+_LABELS = 1 << 6, 1 << 12
+"""Room for as many; more than these are found by numpy."""
 
 
 class Tokens(HeldArrays):
@@ -84,12 +84,20 @@ class Columns(HeldArrays):
 
     def labels(self) -> set[int]:
         """The labels that occur."""
-        library, seen = kernel(), room_for(_LABELS, "B")
-        columns = (laid_end_to_end(piece.held["label"], "i") for _, piece in self.pieces())
-        if library and all(library.see_labels(address(one), len(one), address(seen), len(seen)) for one in columns):
-            return set(compress(range(len(seen)), seen))
+        for room in _LABELS if kernel() else ():
+            seen = room_for(room, "B")
+            if self._see_labels(seen):
+                return set(compress(range(room), seen))
         found = (np.flatnonzero(np.bincount(piece.label + 1)[1:]) for _, piece in self.pieces())
         return {code for codes in found for code in codes.tolist()}
+
+    def _see_labels(self, seen: memoryview) -> bool:
+        """Mark those that occur; False where the room is too small for one."""
+        library, marks = kernel(), address(seen)
+        columns = (laid_end_to_end(piece.held["label"], "i") for _, piece in self.pieces())
+        return library is not None and all(
+            library.see_labels(address(one), len(one), marks, len(seen)) for one in columns
+        )
 
 
 def small_of(values: list[int]) -> Small:

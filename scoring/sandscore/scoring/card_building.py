@@ -444,23 +444,18 @@ def dumped(card: Scorecard) -> bytes:
     return b"".join(pieces(card))
 
 
-def plainly(value: Any) -> Any:
-    """What ``model_dump(exclude_unset=True)`` makes of it, without pydantic's serializers, whose making takes longer
-    than scoring a small file."""
+def _one_level(value: Any) -> Any:
+    """What the encoder, which goes on into it, cannot know: records, and curves."""
     if isinstance(value, BaseModel):
-        return {name: one if type(one) in _PLAIN else plainly(one) for name, one in said(value)}
-    if isinstance(value, dict):
-        return {name: one if type(one) in _PLAIN else plainly(one) for name, one in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        listed = [*value]
-        return listed if {*map(type, listed)} <= _PLAIN_ROWS else [plainly(one) for one in listed]
-    return value
+        return dict(said(value))
+    if isinstance(value, Sequence):
+        return [*value]
+    raise NotImplementedError(type(value).__name__)
 
 
-_PLAIN = frozenset({str, int, float, bool, type(None)})
-"""Kinds of which a card holds hundreds: looked up, which costs less than asking what they are."""
-_PLAIN_ROWS = _PLAIN | {tuple}
-"""A curve's rows are plain already."""
+encoded = msgspec.json.Encoder(enc_hook=_one_level).encode
+"""As JSON what ``model_dump(exclude_unset=True)`` makes of a record, without pydantic's serializers, whose making takes
+longer than scoring a small file."""
 
 
 def said(record: BaseModel) -> Iterator[tuple[str, Any]]:
@@ -480,7 +475,7 @@ def _left_out(kind: type[BaseModel]) -> dict[str, Callable[[Any], bool]]:
 
 def pieces(card: Scorecard) -> Iterator[bytes]:
     """The same in pieces that do not grow with the notes."""
-    plain = {name: plainly(value) for name, value in said(card) if name not in _BULK}
+    plain = {name: value for name, value in said(card) if name not in _BULK}
     whole = {name: bulk for name in _BULK if (bulk := getattr(card, name)) or name != "per_unit"} | plain
     names = [
         *(name for name in type(card).model_fields if name in whole),
@@ -488,5 +483,5 @@ def pieces(card: Scorecard) -> Iterator[bytes]:
     ]
     for name, before in zip(names, chain([b"{"], repeat(b",")), strict=False):
         yield before + msgspec.json.encode(name) + b":"
-        yield from written(whole[name]) if name in _BULK else [msgspec.json.encode(whole[name])]
+        yield from written(whole[name]) if name in _BULK else [encoded(whole[name])]
     yield b"}\n"

@@ -149,15 +149,22 @@ def believed(report: CellReport, arrays: Arrays, task: Task, dataset: DataSet, *
     found.restore(report.counts, report.errors, report.problems)
     found.diagnosis = report.diagnosis
     _refuse_odd_problems(report, complete)
-    tokens = Tokens(arrays["words"], arrays["begin"], arrays["size"]) if arrays else Tokens(*[_NONE] * 3)
-    rows: Arrays = {name: arrays[name] if arrays else np.zeros(0, KINDS[name]) for name in _COLUMNS}
-    columns = Columns(**rows, tokens=tokens)
-    if arrays and not _is_sound(columns, tokens, task, dataset, len(labels.names)):
-        _refuse_odd_rows(columns, tokens, task, dataset, len(labels.names))
+    columns = believed_columns(arrays, task, dataset, labels) if arrays else _no_columns()
     return ReadPredictions(columns, labels, found)
 
 
-_NONE = np.zeros(0, np.int32)
+def believed_columns(arrays: Arrays, task: Task, dataset: DataSet, labels: LabelCodes) -> Columns:
+    """The rows of a report, once all of them were looked at."""
+    tokens = Tokens(arrays["words"], arrays["begin"], arrays["size"])
+    columns = Columns(**{name: arrays[name] for name in _COLUMNS}, tokens=tokens)
+    if not _is_sound(columns, tokens, task, dataset, len(labels.names)):
+        _refuse_odd_rows(columns, tokens, task, dataset, len(labels.names))
+    return columns
+
+
+def _no_columns() -> Columns:
+    none = np.zeros(0, np.int32)
+    return Columns(**{name: np.zeros(0, KINDS[name]) for name in _COLUMNS}, tokens=Tokens(none, none, none))
 
 
 def _refuse_odd_labels(report: CellReport, labels: LabelCodes) -> None:

@@ -8,6 +8,7 @@ import marshal
 import os
 import socket
 import sys
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +23,10 @@ from sandscore.annotations.gold_reference import ReadPredictions
 from sandscore.annotations.kernel.block_readers import written_form
 from sandscore.annotations.label_codes import ABSENT, vocabulary
 from sandscore.annotations.note_checks import Positions, Reporter, clashes
-from sandscore.annotations.problem_collector import Noted
+from sandscore.annotations.problem_collector import Noted, ProblemCollector
 from sandscore.base.arrays import Values, as_bytes
 from sandscore.base.strict_json import pointer
-from sandscore.queue.cell.cell_report import Arrays, CellReport, DoubtfulReport, believed
+from sandscore.queue.cell.cell_report import Arrays, DoubtfulReport, believed_columns
 from sandscore.queue.cell.plain_reading import HEAD, LARGEST, READ
 from sandscore.task_table.task import Task
 
@@ -58,8 +59,7 @@ class PlainCells:
         image = None if self._known is dataset else _image(dataset)
         if image is None and self._known is not dataset:
             return None
-        form = written_form(task, want_tokens=True)
-        said = (form.array, tuple(form.names), form.required), size, None if image is None else image.told
+        said = _said_form(task), size, None if image is None else image.told
         try:
             taken = self._asked(marshal.dumps(said), given, image)
         finally:
@@ -114,6 +114,12 @@ class PlainCells:
         taken = bytearray(os.fstat(self._report).st_size)
         os.preadv(self._report, [taken], 0)
         return taken
+
+
+@lru_cache(maxsize=16)
+def _said_form(task: Task) -> tuple[bytes, tuple[bytes, ...], int]:
+    form = written_form(task, want_tokens=True)
+    return form.array, tuple(form.names), form.required
 
 
 class _NotesImage(Struct, frozen=True):
@@ -179,8 +185,8 @@ def _believed(taken: bytearray, task: Task, dataset: DataSet, *, complete: bool)
         raise DoubtfulReport("labels without a name")
     arrays["note"] = np.repeat(numbers, sizes)
     arrays["label"] = np.array([ABSENT, *codes], np.int32)[arrays["label"] + 1]
-    report = CellReport(rows=counts[0], tokens=counts[1], labels=tuple(labels.names))
-    read = believed(report, arrays, task, dataset, complete=complete)
+    columns = believed_columns(arrays, task, dataset, labels)
+    read = ReadPredictions(columns, labels, ProblemCollector("predictions", task.array))
     _say_clashes(read, dataset, sizes, (repeats, overlaps, others))
     say_missing(read.findings, dataset, np.flatnonzero(found).tolist(), "warning")
     return read
