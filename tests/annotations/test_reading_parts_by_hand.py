@@ -630,6 +630,6 @@ def test_strings_of_notes_are_counted_as_their_json_has_them() -> None:
 def test_the_labels_that_occur(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not compiled:
         monkeypatch.setattr(columns, "kernel", lambda: None)
-    for labels in ([], [-1, -1], [2, -1, 0, 2], [1]):
+    for labels in ([], [-1, -1], [2, -1, 0, 2], [1], [63, 3], [64, 3], [4095, -1, 64], [3, 4096, 70]):
         numbers, sure = small_of([0] * len(labels)), floats_of([0.0] * len(labels))
         assert Columns(numbers, numbers, numbers, small_of(labels), sure).labels() == {*labels} - {-1}

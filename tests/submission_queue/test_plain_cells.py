@@ -128,6 +128,32 @@ def test_what_is_odd_is_left_to_an_ordinary_cell(content: bytes, cells: PlainCel
     assert plainly(cells, reference(tmp_path), content) is None
 
 
+def test_labels_that_are_new_near_the_end_cost_no_second_reading(cells: PlainCells, tmp_path: Path) -> None:
+    """Each is learnt where it is met, in the order of the file, however much was read before."""
+    labels = ["M/D"] * 1300 + [f"M/D {number}" for number in range(200)]
+    known = reference(tmp_path, notes=[{"identifier": "n1", "text": "1 " * len(labels)}])
+    rows = [
+        {"start": 2 * at, "length": 1, "text": "1", "dateFormat": label, "confidence": 90}
+        for at, label in enumerate(labels)
+    ]
+    named = {"annotationSource": {"resourceSource": {"name": "n1"}}, DATE.array: rows}
+    read = plainly(cells, known, json.dumps([named]).encode())
+    assert read is not None
+    must_agree(read, known)
+    assert read.vocabulary.names == list(dict.fromkeys(labels))
+
+
+def test_more_labels_than_are_learnt_are_left_to_an_ordinary_cell(cells: PlainCells, tmp_path: Path) -> None:
+    known = reference(tmp_path, notes=[{"identifier": "n1", "text": "1 " * 300}])
+    rows = [
+        {"start": 2 * at, "length": 1, "text": "1", "dateFormat": f"M/D {at}", "confidence": 90} for at in range(300)
+    ]
+    named = {"annotationSource": {"resourceSource": {"name": "n1"}}, DATE.array: rows}
+    assert plainly(cells, known, json.dumps([named]).encode()) is None
+    named[DATE.array] = rows[:256]
+    assert plainly(cells, known, json.dumps([named]).encode()) is not None
+
+
 def test_a_plain_file_needs_no_ordinary_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And where the program is gone the ordinary one reads the same."""
     cells, known, given = ReadingCells(), reference(tmp_path), tmp_path / "given.json"

@@ -1,6 +1,7 @@
 """``sandscore queue work``: run, validate, score and publish, unattended."""
 
 import asyncio
+import gc
 import signal
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -108,6 +109,7 @@ async def _work(
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.add_signal_handler(number, worker.stop)
+            gc.freeze()  # what was imported stays: nobody need look through it while the queue is worked on
             await worker.run()
         shown.close(await home.submissions())
     finally:
