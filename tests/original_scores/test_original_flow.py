@@ -74,10 +74,7 @@ def test_a_benchmarks_own_files_are_scored_as_they_are_written() -> None:
     assert found is not None, "nobody has to decode them"
     card, result, _ = found
     recalls = [card.measures[name] for name in ("mention_recall", "token_recall")]
-    assert [(one.recall, one.n, one.of) for one in recalls if isinstance(one, MeasureScore)] == [
-        (0.5, 1, 2),
-        (0.5, 2, 4),
-    ]
+    assert [one.recall for one in recalls if isinstance(one, MeasureScore)] == [1 / 2, 2 / 4]
     assert result.documents == ("d",)
     again = score_files_as(profile_of("tab-2022"), Question(find_task("phi")), files)
     assert again.card == card
