@@ -8,7 +8,8 @@ from typing import Any
 from msgspec import Struct
 
 from sandscore.annotations.input_files import UNWATCHED, ReadingWatch
-from sandscore.api.results import HEADLINE, Comparison, LabelDifference, Result
+from sandscore.api.comparison_results import Comparison, LabelDifference
+from sandscore.api.results import HEADLINE, Result
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import one_line

@@ -1,4 +1,4 @@
-"""Ranking as a call: score cards to a board, the board recomputed, and how many patients a challenge needs."""
+"""Ranking as a call: score cards to a board, and the board recomputed."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -19,14 +19,11 @@ from sandscore.ranking.board_exports import EXPORTS, as_json, as_text
 from sandscore.ranking.card_reading import RankedCard, card_entry, cards_of_phase, read_card, refuse_incomparable
 from sandscore.ranking.challenge_reading import read_challenge, rules_for
 from sandscore.ranking.pair_tests import draws_of
-from sandscore.ranking.resampling import seed_of
 from sandscore.records.board import Board, BoardRules
 from sandscore.records.challenge import Challenge
 from sandscore.records.scorecard import Scorecard
-from sandscore.task_table.task import Task, find_task
 
 if TYPE_CHECKING:
-    from sandscore.separation.power_planning import Answer, PowerPlan
     from sandscore.verification.board_verification import Verified
 
 PairTests = Callable[[int, int], AbstractContextManager[Callable[[int], object]]]
@@ -34,7 +31,7 @@ PairTests = Callable[[int, int], AbstractContextManager[Callable[[int], object]]
 Steps = AbstractContextManager[Callable[[int], object]]
 
 
-def _unfollowed(*_numbers: int) -> Steps:
+def unfollowed(*_numbers: int) -> Steps:
     return nullcontext(lambda _: None)
 
 
@@ -72,7 +69,7 @@ def rank(
     return RankedBoard(_shown(_board(entries, configured, phase, measure), entries, configured))
 
 
-def rank_to_file(request: RankingPlan, output: Path | None = None, testing: PairTests = _unfollowed) -> Board:
+def rank_to_file(request: RankingPlan, output: Path | None = None, testing: PairTests = unfollowed) -> Board:
     """The board of these files of cards, named as seen from the output so that both can move together."""
     entries = cards_of_phase([read_card(path) for path in request.cards], request.phase)
     refuse_incomparable(entries)
@@ -101,7 +98,7 @@ def _board(
     challenge: Challenge | None,
     phase: str | None,
     measure: str | None,
-    testing: PairTests = _unfollowed,
+    testing: PairTests = unfollowed,
 ) -> Board:
     rules, phase = rules_for(challenge, entries[0].card.task, phase or _phase_of(entries, challenge))
     if measure:
@@ -167,7 +164,7 @@ def verify(
     board: "RankedBoard | str | Path",
     cards: Iterable[str | Path] | None = None,
     *,
-    testing: Callable[[], Steps] = _unfollowed,
+    testing: Callable[[], Steps] = unfollowed,
     require: str | None = None,
 ) -> "Verified":
     """Recomputes every number of a board from its score cards; the first value that differs is an error that names it.
@@ -196,30 +193,3 @@ def verify(
         left = ", ".join(map(one_line, verified.not_recomputed)) or "what its cards of totals do not say"
         raise ParticipantFault(f"{board}: level {verified.level}, not {require}; not recomputed: {left}")
     return verified
-
-
-class PowerAnswer(Struct, frozen=True):
-    """How many patients are needed, what was assumed, and how many units gold has."""
-
-    plan: "PowerPlan"
-    answer: "Answer"
-    units: int
-
-
-def patients_for(
-    task: str | Task,
-    plan: "PowerPlan",
-    gold: Path,
-    notes: Path | None = None,
-    simulating: Callable[[], Steps] = _unfollowed,
-) -> PowerAnswer:
-    """How many patients, drawn from gold, separate two systems."""
-    with REMOVABLE:
-        from sandscore.separation.power_planning import patients_needed, sizes_of_patients
-
-    known = find_task(task)
-    sizes = sizes_of_patients(known, gold, notes)
-    seed = seed_of("power", known.id, sizes.gold, "")
-    with simulating() as advance:
-        answer = patients_needed(sizes.annotations, plan, seed, advance, sizes.characters)
-    return PowerAnswer(plan, answer, len(sizes.annotations))
