@@ -60,6 +60,16 @@ def shares(board: Board, measure: str) -> dict[str, RatioMeasure]:
     return {name: one for name, one in found.items() if isinstance(one, RatioMeasure)}
 
 
+def test_a_share_is_what_leaks_of_all(tmp_path: Path) -> None:
+    """One of four patients leaks: a share of a quarter, as the board says it."""
+    board = ranked(tmp_path, "patient_leak", leaking(4, [1], "X"), leaking(4, [], "Y"))
+    told = shares(board, "patient_leak")
+    assert [(told[name].n, told[name].of, told[name].value, told[name].reason) for name in "XY"] == [
+        (1, 4, 0.25, None),
+        (0, 4, 0.0, None),
+    ]
+
+
 def test_one_leak_of_118_and_none_are_a_tie(tmp_path: Path) -> None:
     """Bounds .039570 and .025068; one discordant patient has an exact McNemar p of 1."""
     board = ranked(tmp_path, "patient_leak", leaking(118, [3], "X"), leaking(118, [], "Y"))

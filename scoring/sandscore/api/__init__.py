@@ -6,8 +6,10 @@ if TYPE_CHECKING:
     from sandscore.api.archive_calls import CheckedArchive as CheckedArchive
     from sandscore.api.archive_calls import check_archive as check_archive
     from sandscore.api.comparison_calls import ComparisonInputs as ComparisonInputs
+    from sandscore.api.comparison_calls import PowerAnswer as PowerAnswer
     from sandscore.api.comparison_calls import compare as compare
     from sandscore.api.comparison_calls import compare_files as compare_files
+    from sandscore.api.comparison_calls import patients_for as patients_for
     from sandscore.api.comparison_results import Comparison as Comparison
     from sandscore.api.conversion_calls import Converted as Converted
     from sandscore.api.conversion_calls import LossyConversion as LossyConversion
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from sandscore.api.mending_calls import mend_file as mend_file
     from sandscore.api.perturbation_calls import Perturbed as Perturbed
     from sandscore.api.perturbation_calls import perturb as perturb
-    from sandscore.api.power_calls import PowerAnswer as PowerAnswer
-    from sandscore.api.power_calls import patients_for as patients_for
     from sandscore.api.publication_calls import publish as publish
     from sandscore.api.ranking_calls import RankingPlan as RankingPlan
     from sandscore.api.ranking_calls import board_text as board_text
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 MODULES = {
     "sandscore.annotations.input_files": ("ReadingWatch",),
     "sandscore.api.archive_calls": ("CheckedArchive", "check_archive"),
-    "sandscore.api.comparison_calls": ("ComparisonInputs", "compare", "compare_files"),
+    "sandscore.api.comparison_calls": ("ComparisonInputs", "PowerAnswer", "compare", "compare_files", "patients_for"),
     "sandscore.api.comparison_results": ("Comparison",),
     "sandscore.api.conversion_calls": ("Converted", "LossyConversion", "convert"),
     "sandscore.api.index_calls": ("MadeIndex", "make_index"),
@@ -82,7 +82,6 @@ MODULES = {
     "sandscore.api.host_calls": ("attack", "built_image", "examine_host", "named_engine"),
     "sandscore.api.mending_calls": ("Mended", "mend_file"),
     "sandscore.api.perturbation_calls": ("Perturbed", "perturb"),
-    "sandscore.api.power_calls": ("PowerAnswer", "patients_for"),
     "sandscore.api.publication_calls": ("publish",),
     "sandscore.api.ranking_calls": (*("RankingPlan", "board_text", "rank", "rank_to_file", "verify"),),
     "sandscore.api.results": ("MeasureResult", "Problems", "RankedBoard", "Result", "Run"),

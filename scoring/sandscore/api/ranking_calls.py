@@ -31,7 +31,7 @@ PairTests = Callable[[int, int], AbstractContextManager[Callable[[int], object]]
 Steps = AbstractContextManager[Callable[[int], object]]
 
 
-def unfollowed(*_numbers: int) -> Steps:
+def _unfollowed(*_numbers: int) -> Steps:
     return nullcontext(lambda _: None)
 
 
@@ -69,7 +69,7 @@ def rank(
     return RankedBoard(_shown(_board(entries, configured, phase, measure), entries, configured))
 
 
-def rank_to_file(request: RankingPlan, output: Path | None = None, testing: PairTests = unfollowed) -> Board:
+def rank_to_file(request: RankingPlan, output: Path | None = None, testing: PairTests = _unfollowed) -> Board:
     """The board of these files of cards, named as seen from the output so that both can move together."""
     entries = cards_of_phase([read_card(path) for path in request.cards], request.phase)
     refuse_incomparable(entries)
@@ -98,7 +98,7 @@ def _board(
     challenge: Challenge | None,
     phase: str | None,
     measure: str | None,
-    testing: PairTests = unfollowed,
+    testing: PairTests = _unfollowed,
 ) -> Board:
     rules, phase = rules_for(challenge, entries[0].card.task, phase or _phase_of(entries, challenge))
     if measure:
@@ -164,7 +164,7 @@ def verify(
     board: "RankedBoard | str | Path",
     cards: Iterable[str | Path] | None = None,
     *,
-    testing: Callable[[], Steps] = unfollowed,
+    testing: Callable[[], Steps] = _unfollowed,
     require: str | None = None,
 ) -> "Verified":
     """Recomputes every number of a board from its score cards; the first value that differs is an error that names it.
