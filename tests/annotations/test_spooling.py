@@ -3,7 +3,6 @@
 import contextlib
 import gc
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -65,9 +64,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def _open_files() -> list[str]:
     """By name, those without one too; pipes and sockets are those of whoever runs the test."""
     opened: list[str] = []
-    for number in os.listdir("/proc/self/fd"):
+    for one in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):  # the folder itself, while it was listed
-            opened.append(os.readlink(f"/proc/self/fd/{number}"))
+            opened.append(str(one.readlink()))
     return sorted(name for name in opened if name.startswith("/"))
 
 
