@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from leak_corpora import MaskedNote, card_of, of_length
 
+from sandscore.board_tables.board_formats import as_csv, as_text
 from sandscore.disclosure.feedback_view import as_public
 from sandscore.measures.leak_bounds import clustered_upper, exact_upper
 from sandscore.measures.measure import DocumentMeasure
 from sandscore.measures.measure_registry import MEASURES
 from sandscore.ranking.board_building import rank
-from sandscore.ranking.board_exports import as_csv, as_text
 from sandscore.ranking.card_reading import card_entry
 from sandscore.ranking.resampling import f1_replicates
 from sandscore.ranking.score_table import tabulate

@@ -14,8 +14,9 @@ from sandscore.api.results import RankedBoard, Result
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.base.terminal_text import one_line
+from sandscore.board_tables.board_formats import EXPORTS, as_text
 from sandscore.ranking.board_building import rank as ranked
-from sandscore.ranking.board_exports import EXPORTS, as_json, as_text
+from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import RankedCard, card_entry, cards_of_phase, read_card, refuse_incomparable
 from sandscore.ranking.challenge_reading import read_challenge, rules_for
 from sandscore.ranking.pair_tests import draws_of

@@ -321,7 +321,7 @@ class RankedBoard(ShownValue):
 
     def to_pandas(self) -> "pd.DataFrame":
         """A row a submission."""
-        from sandscore.ranking.board_exports import records
+        from sandscore.board_tables.board_formats import records
 
         return _pandas().DataFrame(records(self.board))
 

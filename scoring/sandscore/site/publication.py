@@ -10,8 +10,9 @@ from msgspec import Struct
 from sandscore.attestation.board_statements import ENDING, signed_board
 from sandscore.attestation.signing_keys import SignerKey
 from sandscore.base.errors import UsageFault
+from sandscore.board_tables.board_formats import as_csv, as_markdown
 from sandscore.disclosure.policy_choice import policy_for
-from sandscore.ranking.board_exports import as_csv, as_json, as_markdown
+from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.records.challenge import CardRule, Challenge
 from sandscore.records.disclosure_policy import lowered
