@@ -14,7 +14,6 @@ from sandscore.api.results import RankedBoard, Result
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.base.terminal_text import one_line
-from sandscore.board_tables.board_formats import EXPORTS, as_text
 from sandscore.ranking.board_building import rank as ranked
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import RankedCard, card_entry, cards_of_phase, read_card, refuse_incomparable
@@ -158,6 +157,11 @@ def _entry(result: "Result | Scorecard | str | Path", number: int) -> RankedCard
 
 def board_text(board: Board, output_format: str, columns: int | None = None) -> str:
     """The board as text for a terminal of so many columns, as JSON, CSV or Markdown."""
+    if output_format == "json":
+        return as_json(board)
+    with REMOVABLE:
+        from sandscore.board_tables.board_formats import EXPORTS, as_text
+
     return as_text(board, columns) if output_format == "text" else EXPORTS[output_format](board)
 
 

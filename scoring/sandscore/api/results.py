@@ -19,6 +19,7 @@ from sandscore.api.value_views import (
     ratio_text,
 )
 from sandscore.base.errors import UsageFault
+from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.base.terminal_text import UNDEFINED
 from sandscore.records.problem import Problem
 
@@ -321,7 +322,8 @@ class RankedBoard(ShownValue):
 
     def to_pandas(self) -> "pd.DataFrame":
         """A row a submission."""
-        from sandscore.board_tables.board_formats import records
+        with REMOVABLE:
+            from sandscore.board_tables.board_formats import records
 
         return _pandas().DataFrame(records(self.board))
 
