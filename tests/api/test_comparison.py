@@ -86,6 +86,13 @@ def test_gains_and_losses_by_label(tmp_path: Path) -> None:
     assert found.notes[0].a == Counts(1, 0, 0)
 
 
+def test_what_is_said_of_a_difference_ends_with_its_p() -> None:
+    found = compare(card("a", [(1, 2, 3)] * 6), card("b", [(3, 1, 1)] * 6))
+    assert found.p is not None
+    assert found.sentences[0].startswith("b is better than a by ")
+    assert found.sentences[0].endswith(f", p {found.p:.2g})")
+
+
 def test_labels_counted_by_nothing() -> None:
     cards = card("a", [(1, 0, 0)]), card("b", [(1, 0, 0)], per_label={"Y": {"strict": {"tp": "nine"}}})
     assert label_differences(cards, "instance_strict") == []

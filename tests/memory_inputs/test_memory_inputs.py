@@ -266,7 +266,10 @@ USAGE_FAULTS: dict[str, tuple[Any, str]] = {
     "JSON as text": ('[{"a": 1}]', "taken as a path; give JSON as bytes"),
     "a text file": (io.StringIO("[]"), "open it for bytes"),
     "spans of nobody": ([DATE], "names no note"),
-    "no column": (pd.DataFrame({"id": ["n1"], "start": [1]}), r"no column note|no column start"),
+    "no column": (
+        pd.DataFrame({"id": ["n1"], "start": [1]}),
+        "no column note; .* given, dateFormat, confidence",
+    ),
     "a column twice": (pd.DataFrame([["n1", 1, 1]], columns=["note", "start", "start"]), "stands twice"),
     "one list too many": ([[], [], []], "found 3 lists of spans; expected one for each note"),
     "a mapping of texts": ({"n1": "3/14"}, "note 'n1' holds a value of type str"),

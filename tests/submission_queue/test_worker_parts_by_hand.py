@@ -40,6 +40,7 @@ from sandscore.queue.children.child_messages import (
     score_request,
 )
 from sandscore.queue.children.child_process import runner_environment, scorer_environment
+from sandscore.queue.dask import dask_executor
 from sandscore.queue.dask.dask_executor import Cluster, DaskHands, ShardAnswer, cut, joined
 from sandscore.queue.disk_space import full, want_room
 from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
@@ -871,6 +872,50 @@ def run_on_shards(folder: Path, *ends: Outcome) -> tuple[RunAnswer, list[tuple[i
     answer = asyncio.run(hands.run(job))
     assert isinstance(answer, RunAnswer)
     return answer, shards.asked
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["wanted", "given up"])
+def test_a_shard_works_as_long_as_the_attempt_is_wanted(
+    there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who gives up an attempt removes its folder; a run that is wanted is waited for."""
+
+    async def working(_root: str, job: SubmissionRunRequest) -> RunAnswer:
+        await asyncio.sleep(0.02 if there else 60)
+        return RunAnswer(Outcome.FINISHED, reason=Path(job.folder).name)
+
+    monkeypatch.setattr(dask_executor, "_run", working)
+    monkeypatch.setattr(dask_executor, "_LOOK_SECONDS", 0.01)
+    place = tmp_path if there else tmp_path / "gone"
+    job = SubmissionRunRequest("date", LOCAL, "notes.json", str(place), "service", 1, RunLimits())
+    answer = asyncio.run(dask_executor.run_task("root", job))
+    if there:
+        assert isinstance(answer.ended, RunAnswer)
+        assert answer.folder is not None
+        assert (Path(answer.folder).parent, Path(answer.folder).name) == (tmp_path, answer.ended.reason)
+    else:
+        assert answer == ShardAnswer(FaultAnswer(Blame.INFRASTRUCTURE, "the attempt was given up"))
+
+
+def test_a_cluster_is_asked_for_one_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A worker has one place for runs: who asked for two would wait for ever."""
+    asked: list[dict[str, Any]] = []
+
+    class Client:
+        status = "running"
+
+        async def submit(self, _task: object, root: str, job: str, **how: Any) -> str:
+            asked.append(how)
+            return f"{job} in {root}"
+
+    async def connect(address: str, **how: Any) -> Client:
+        assert (address, how["asynchronous"], how["set_as_default"]) == ("tcp://here", True, False)
+        return Client()
+
+    monkeypatch.setattr("distributed.Client", connect)
+    answer = asyncio.run(Cluster("tcp://here").ask(cast("Any", None), tmp_path, "job", "runner"))
+    assert answer == f"job in {tmp_path}"
+    assert [(how["resources"], how["pure"]) for how in asked] == [({"runner": 1}, False)]
 
 
 def test_shards_that_all_came_to_their_end_make_one_run(tmp_path: Path) -> None:
