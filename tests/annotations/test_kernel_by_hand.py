@@ -21,7 +21,7 @@ from sandscore.annotations.kernel.block_readers import AnnotationReader, KernelB
 from sandscore.annotations.kernel.kernel_library import address
 from sandscore.annotations.label_codes import ABSENT, LabelCodes, vocabulary
 from sandscore.annotations.note_texts import GatheredTexts
-from sandscore.base.arrays import packed, room_for, seen_as
+from sandscore.base.arrays import as_bytes, packed, room_for, seen_as
 from sandscore.task_table.task import TASKS, Task, find_task
 
 DATE, TWO = find_task("date"), next(task for task in TASKS.values() if task.second_label)
@@ -242,7 +242,7 @@ def test_levels_where_what_they_are_made_of_stands() -> None:
     sure = [number + 0.5 for number in range(most)]
     bits = [struct.unpack("<Q", struct.pack("<d", one))[0] << 1 | 1 for one in reversed(sure)]
     rooms = room_for(2 * most, "d"), room_for(2 * most, "q"), room_for(2 * most, "q")
-    rooms[1][most:] = packed(bits, "q")
+    as_bytes(rooms[1][most:])[:] = as_bytes(packed(bits, "Q"))
     told = kernel_library.Counting(odd=address(rooms[1][most:]), odds=most)
     told.levels[:] = [3, 2] * most
     levels = kernel_library.ConfidenceLevels(*map(address, rooms))
