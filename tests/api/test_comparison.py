@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from ranking_cards import as_entry, card_content, drawn_rows
 
 from sandscore.api.comparison_calls import compare, label_differences
-from sandscore.api.results import Comparison, Problems, Result
+from sandscore.api.comparison_results import Comparison
+from sandscore.api.results import Problems, Result
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.ranking.board_building import rank
 from sandscore.records.board import BoardRules

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
@@ -40,7 +40,7 @@ from sandscore.queue.children.child_messages import (
     score_request,
 )
 from sandscore.queue.children.child_process import runner_environment, scorer_environment
-from sandscore.queue.dask.dask_executor import cut, joined
+from sandscore.queue.dask.dask_executor import Cluster, DaskHands, ShardAnswer, cut, joined
 from sandscore.queue.disk_space import full, want_room
 from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
 from sandscore.queue.homes.sqlite.sqlite_claims import SqliteClaims
@@ -842,6 +842,54 @@ def test_shards_become_one_run(tmp_path: Path) -> None:
         path.write_text(record.model_dump_json(), encoding="utf-8")
     joined(RUN, parts, tmp_path / "run")
     assert RunRecord.model_validate_json((tmp_path / "run").read_bytes()) == both
+
+
+class _Shards:
+    """A cluster's place, for one run: each shard's answer is known before."""
+
+    def __init__(self, folder: Path, *ends: Outcome) -> None:
+        self.asked: list[tuple[int, int] | None] = []
+        self._answers = []
+        for number, end in enumerate(ends):
+            place = folder / f"run-{number}"
+            place.mkdir()
+            (place / "log.txt").write_text(f"{number}\n", encoding="utf-8")
+            self._answers.append(ShardAnswer(RunAnswer(end, reason=str(number)), str(place)))
+
+    async def ask(self, _task: object, _root: Path, job: SubmissionRunRequest, resource: str) -> ShardAnswer:
+        assert resource == "runner"
+        self.asked.append(job.part)
+        return self._answers[len(self.asked) - 1]
+
+
+def run_on_shards(folder: Path, *ends: Outcome) -> tuple[RunAnswer, list[tuple[int, int] | None]]:
+    texts = [{"identifier": f"n{n}", "text": "x" * 1_500_000} for n in range(len(ends))]
+    (folder / "notes.json").write_text(json.dumps(texts), encoding="utf-8")
+    job = SubmissionRunRequest("date", LOCAL, str(folder / "notes.json"), str(folder), "service", 1, RunLimits())
+    shards = _Shards(folder, *ends)
+    hands = DaskHands(cast("Cluster", shards), folder)
+    answer = asyncio.run(hands.run(job))
+    assert isinstance(answer, RunAnswer)
+    return answer, shards.asked
+
+
+def test_shards_that_all_came_to_their_end_make_one_run(tmp_path: Path) -> None:
+    """Two notes of 1.5 million characters each are two shards of at most 2 million."""
+    answer, asked = run_on_shards(tmp_path, Outcome.FINISHED, Outcome.FINISHED)
+    assert (answer.outcome, answer.reason, asked) == (Outcome.FINISHED, "0", [(0, 1), (1, 2)])
+    assert (tmp_path / "log.txt").read_text(encoding="utf-8") == "0\n1\n"
+
+
+def test_a_single_shard_is_the_run(tmp_path: Path) -> None:
+    answer, asked = run_on_shards(tmp_path, Outcome.FINISHED)
+    assert (answer.outcome, answer.reason, asked) == (Outcome.FINISHED, "0", [(0, 1)])
+
+
+def test_the_first_shard_that_failed_is_what_came_of_the_run(tmp_path: Path) -> None:
+    failed = next(one for one in Outcome if one is not Outcome.FINISHED)
+    answer, _ = run_on_shards(tmp_path, Outcome.FINISHED, failed, failed)
+    assert (answer.outcome, answer.reason) == (failed, "1")
+    assert (tmp_path / "log.txt").read_text(encoding="utf-8") == "1\n"
 
 
 def test_what_is_made_stays_as_it_is() -> None:

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from api.memory_scoring import PresidioResult, SpacyDoc, SpacySpan, problems, scored
 from corpora import corpora, write
 from example_numbers import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memory_inputs.memory_scoring import PresidioResult, SpacyDoc, SpacySpan, problems, scored
 from profile_words import written
 
 import sandscore
-from sandscore.api.memory_inputs import given as one_given
-from sandscore.api.memory_inputs import given_inputs
+from sandscore.api.given_inputs import given as one_given
+from sandscore.api.given_inputs import given_inputs
 from sandscore.base.byte_sources import NamedBytes
 from sandscore.base.errors import OrganiserFault, ParticipantFault, SandscoreError, UsageFault
 from sandscore.profiles.profile_registry import CHALLENGE, PROFILES

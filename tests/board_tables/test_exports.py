@@ -9,8 +9,9 @@ from jsonschema import Draft202012Validator
 from ranking_cards import drawn_rows, entry
 
 from sandscore.base.bundled_content import schema_path
+from sandscore.board_tables.board_formats import EXPORTS, as_csv, as_markdown, as_text, frame, records
 from sandscore.ranking.board_building import rank
-from sandscore.ranking.board_exports import EXPORTS, as_csv, as_json, as_markdown, as_text, frame, records
+from sandscore.ranking.board_exports import as_json
 from sandscore.records.board import Board, BoardRules
 
 HOSTILE = "=HYPERLINK|<b>`x`\n# [a](b)"
