@@ -23,7 +23,7 @@ from sandscore.annotations.kernel.kernel_library import address
 from sandscore.annotations.label_codes import ABSENT, LabelCodes, vocabulary
 from sandscore.annotations.note_checks import clashes
 from sandscore.annotations.note_texts import GatheredTexts
-from sandscore.base.arrays import packed, room_for, seen_as
+from sandscore.base.arrays import as_bytes, packed, room_for, seen_as
 from sandscore.task_table.task import TASKS, Task, find_task
 
 DATE, TWO = find_task("date"), next(task for task in TASKS.values() if task.second_label)
@@ -251,6 +251,23 @@ def test_runs_of_notes_that_come_in_order(note: list[int], room: int, runs: int)
         found = [one.tolist()[:3] for one in rooms.values()]
         assert found == [[-1, 2, 5], [0, 1, 3], [1, 2, 1], [0, 3, 6], [3, 3, 4]]
         assert (told.most_rows, told.most_tokens) == (2, 4)
+
+
+def test_levels_where_what_they_are_made_of_stands() -> None:
+    """All whole numbers, and one above each of them, in the rooms that what is counted was put into."""
+    library, most = kernel_library.kernel(), kernel_library.WHOLE_LEVELS
+    assert library is not None
+    sure = [number + 0.5 for number in range(most)]
+    bits = [struct.unpack("<Q", struct.pack("<d", one))[0] << 1 | 1 for one in reversed(sure)]
+    rooms = room_for(2 * most, "d"), room_for(2 * most, "q"), room_for(2 * most, "q")
+    as_bytes(rooms[1][most:])[:] = as_bytes(packed(bits, "Q"))
+    told = kernel_library.Counting(odd=address(rooms[1][most:]), odds=most)
+    told.levels[:] = [3, 2] * most
+    levels = kernel_library.ConfidenceLevels(*map(address, rooms))
+    library.list_levels(byref(told), address(rooms[2][most:]), byref(levels))
+    assert levels.levels == 2 * most
+    assert rooms[0].tolist() == sorted([*map(float, range(most)), *sure])
+    assert (rooms[1].tolist(), rooms[2].tolist()) == ([3, 1] * most, [2, 1] * most)
 
 
 def test_levels_in_order_and_the_curve_over_them() -> None:

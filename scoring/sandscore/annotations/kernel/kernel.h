@@ -328,7 +328,8 @@ EXPORTED double highest_number(const double *numbers, int64_t count);
 EXPORTED void sum_counts(const int64_t *counts, int64_t rows, int64_t *sums);
 /* How many runs there are; -1: more than the room, or a run's note does not come behind that of the one before. */
 EXPORTED int64_t find_runs(const int32_t *note, const int32_t *words, int64_t rows, RunRooms *found);
-/* Of what was counted, unless something was ``unsure``; ``spare`` has room for the odd ones, which change places. */
+/* Of what was counted, unless something was ``unsure``; ``spare`` has room for the odd ones, which change places. Both
+   may be the rooms of ``levels`` themselves, from the WHOLE_LEVELS-th number on. */
 EXPORTED void list_levels(const Counting *counting, uint64_t *spare, ConfidenceLevels *levels);
 /* 0: the area has smaller bits. */
 EXPORTED int32_t walk_levels(const ConfidenceLevels *levels, CurveRooms *curve);
