@@ -155,9 +155,11 @@ class _Pair(BaseModel):
 
 def test_records_in_lists_become_plain_values() -> None:
     """Words are no lists, though they can be gone through."""
-    assert plainly([_Pair(one=1), _Pair(one=2, other=3)]) == [{"one": 1}, {"one": 2, "other": 3}]
-    assert plainly({"said": "word", "each": (_Pair(one=4),)}) == {"said": "word", "each": [{"one": 4}]}
-    assert plainly("word") == "word"
+    assert encoded([_Pair(one=1), _Pair(one=2, other=3)]) == b'[{"one":1},{"one":2,"other":3}]'
+    assert encoded({"said": "word", "each": (_Pair(one=4),)}) == b'{"said":"word","each":[{"one":4}]}'
+    assert encoded(range(3)) == b"[0,1,2]"
+    with pytest.raises(NotImplementedError, match="object"):
+        encoded(object())
 
 
 def test_a_card_is_written_in_the_order_of_its_fields() -> None:
