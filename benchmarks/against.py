@@ -50,12 +50,14 @@ def programs(sizes: dict[int, Path], word: str) -> dict[str, list[str]]:
     return {name: words for name, words in (verbs | works).items() if word in name}
 
 
-def run(checkout: Path, words: list[str], bytecode: Path, around: list[str]) -> "subprocess.CompletedProcess[str]":
+def run(
+    checkout: Path, words: list[str], bytecode: Path, around: list[str], *, check: bool = True
+) -> "subprocess.CompletedProcess[str]":
     """One process in the checkout, whose bytecode is kept aside, so that nothing is written there."""
     variables = {"PYTHONPATH": str(checkout / "scoring"), "PYTHONPYCACHEPREFIX": str(bytecode / checkout.name)}
     quiet = {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": ""}
     return subprocess.run(
-        [*around, sys.executable, *words], capture_output=True, text=True, check=True, cwd=checkout,
+        [*around, sys.executable, *words], capture_output=True, text=True, check=check, cwd=checkout,
         env=os.environ | variables | quiet,
     )  # fmt: skip
 
