@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from sandscore.api.results import Problems, Result, Run
     from sandscore.leaks.identifier_classes import ClassMap
     from sandscore.records.carried_run import CarriedRun
-    from sandscore.records.challenge import CardRule
     from sandscore.records.disclosure_policy import DisclosurePolicy
+    from sandscore.records.ranking_rules import CardRule
     from sandscore.records.run_record import RunRecord
     from sandscore.records.scorecard import Scorecard
 

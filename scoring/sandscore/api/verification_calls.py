@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from sandscore import __version__
 from sandscore.api.output_files import write
+from sandscore.api.ranking_calls import as_everybody_sees
 from sandscore.api.ranking_calls import verify as verify_board
 from sandscore.attestation.board_statements import (
     ENDING,
@@ -20,7 +21,6 @@ from sandscore.attestation.log_reading import read_log, read_receipt
 from sandscore.attestation.log_verification import LogHeld, hold_against_log, refuse_fork
 from sandscore.attestation.signing_keys import VerifierKey, new_key, read_key, verifier_key, write_key
 from sandscore.base.errors import ParticipantFault, UsageFault
-from sandscore.disclosure.board_view import recomputed_view
 from sandscore.ranking.card_reading import card_entry, totals_card
 from sandscore.records.record_reading import file_content, read_json
 from sandscore.verification.board_verification import Verified, verify
@@ -116,7 +116,7 @@ def witness(
     path, signer = Path(board), read_key(Path(key))
     said, folder = _board(path), Path(cards)
     with testing() as advance:
-        verified = verify(path, _exact_cards(said, folder), advance, recomputed_view, folder)
+        verified = verify(path, _exact_cards(said, folder), advance, as_everybody_sees, folder)
     if verified.not_recomputed or verified.level != "recomputed":
         raise ParticipantFault(f"{path} is not recomputed as a whole: {', '.join(verified.not_recomputed)}")
     made = {"sandscore": __version__, "values": verified.values, "cards": [{"sha256": one} for one in verified.hashes]}

@@ -9,11 +9,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from sandscore.attestation.signing_keys import SignerKey, VerifierKey, base64_text, unbase64
 from sandscore.base.errors import ParticipantFault
 from sandscore.records.record_reading import read_json, read_record
+from sandscore.records.strict_record import StrictRecord
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
@@ -21,31 +22,27 @@ BOARD_PREDICATE, RECOMPUTATION_PREDICATE = "urn:sandscore:board:v1", "urn:sandsc
 _LARGEST_EXACT = 1 << 53
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _Signature(_Part):
+class _Signature(StrictRecord):
     keyid: str = ""
     sig: str
 
 
-class _Envelope(_Part):
+class _Envelope(StrictRecord):
     payload: str
     payload_type: Literal["application/vnd.in-toto+json"] = Field(alias="payloadType")
     signatures: tuple[_Signature, ...] = Field(min_length=1)
 
 
-class _Digest(_Part):
+class _Digest(StrictRecord):
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
 
 
-class _Subject(_Part):
+class _Subject(StrictRecord):
     name: str
     digest: _Digest
 
 
-class Statement(_Part):
+class Statement(StrictRecord):
     """What is said (``predicate``, of a kind) of one file."""
 
     type_: Literal["https://in-toto.io/Statement/v1"] = Field(alias="_type")

@@ -8,9 +8,9 @@ from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.feedback import refuse_sums, rounded_score, shown_score, summed, told_as
 from sandscore.ranking.ladder import LadderState, climb
 from sandscore.ranking.score_table import tabulate
-from sandscore.records.challenge import FeedbackMode, RankingRules
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.problem import CODES
+from sandscore.records.ranking_rules import FeedbackMode, RankingRules
 from sandscore.records.run_record import Outcome
 from sandscore.records.scorecard import Scorecard
 from sandscore.records.totals_card import totals_of

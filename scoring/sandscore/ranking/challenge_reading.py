@@ -10,9 +10,10 @@ from pydantic import ValidationError
 
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.records.board import BoardRules
-from sandscore.records.challenge import Challenge, Phase, RankingRules, RuleChanges, TaskFile
+from sandscore.records.challenge import Challenge, Phase, RuleChanges, TaskFile
 from sandscore.records.disclosure_policy import overreaching
 from sandscore.records.group_scores import fault_of_slicing, slicing_name
+from sandscore.records.ranking_rules import RankingRules
 from sandscore.records.record_reading import complaints, file_content
 from sandscore.records.task_definition import TaskDefinition
 from sandscore.task_table.own_tasks import own_task, why_not_own
@@ -214,10 +215,8 @@ def _not_own(defined: Mapping[str, TaskDefinition]) -> list[tuple[str, str]]:
     return found
 
 
-def rules_for(challenge: Challenge | None, task: str, phase: str | None) -> tuple[BoardRules, str | None]:
+def rules_for(challenge: Challenge, task: str, phase: str | None) -> tuple[BoardRules, str | None]:
     """The rules in force for a task and phase, and the phase's name; a phase's word beats a task's."""
-    if challenge is None:
-        return BoardRules(), phase
     chosen = chosen_phase(challenge, phase)
     common = {name: getattr(challenge, name) for name in BoardRules.model_fields if name in Challenge.model_fields}
     for changes in (challenge.tasks.get(task), chosen):

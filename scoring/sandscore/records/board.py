@@ -6,9 +6,17 @@ from pydantic import Field
 
 from sandscore.records.annotator_agreement import HumanCeiling
 from sandscore.records.carried_run import CarriedRun
-from sandscore.records.challenge import CardRule, FeedbackMode, GoldHeldBy, Name, NotesHeldBy, RankingRules, SeedRule
 from sandscore.records.formula import RATIO, Direction
 from sandscore.records.group_scores import PairedScore, WorstSlice
+from sandscore.records.ranking_rules import (
+    CardRule,
+    FeedbackMode,
+    GoldHeldBy,
+    Name,
+    NotesHeldBy,
+    RankingRules,
+    SeedRule,
+)
 from sandscore.records.strict_record import StrictRecord
 from sandscore.records.task_definition import TaskDefinition
 

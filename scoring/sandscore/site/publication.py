@@ -13,8 +13,9 @@ from sandscore.base.errors import UsageFault
 from sandscore.disclosure.policy_choice import policy_for
 from sandscore.ranking.board_exports import as_csv, as_json, as_markdown
 from sandscore.ranking.card_reading import RankedCard
-from sandscore.records.challenge import CardRule, Challenge
+from sandscore.records.challenge import Challenge
 from sandscore.records.disclosure_policy import lowered
+from sandscore.records.ranking_rules import CardRule
 from sandscore.records.withheld_fields import policy_on
 from sandscore.site.board_files import NO_CARDS, ReadBoard, ShownBoard, read_board, references, shown_board
 from sandscore.site.page_templates import page
