@@ -20,8 +20,6 @@ from sandscore.base.errors import ParticipantFault, SandscoreError
 from sandscore.base.terminal_text import one_line
 from sandscore.records.record_reading import file_content
 
-ENDING = ".intoto.json"
-
 
 class StatementHeld(Struct, frozen=True):
     """What was signed, by which key, and whether that is one of those whom the reader trusts.
@@ -47,11 +45,6 @@ def witnessed_board(
     """A witness's: ``made`` says how it was recomputed and of which cards."""
     said = {"board": content_hash(board), "level": "recomputed", **made}
     return envelope(name, content, RECOMPUTATION_PREDICATE, said, [key])
-
-
-def statements_beside(board: Path) -> list[Path]:
-    """Envelopes that lie beside a board and are called after it."""
-    return sorted(board.parent.glob(f"{board.stem}*{ENDING}"))
 
 
 def hold_against_statement(

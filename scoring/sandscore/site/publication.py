@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from sandscore.attestation.board_statements import ENDING, signed_board
+from sandscore.attestation.board_statements import signed_board
+from sandscore.attestation.evidence_files import STATEMENT_ENDING
 from sandscore.attestation.signing_keys import SignerKey
 from sandscore.base.errors import UsageFault
 from sandscore.disclosure.policy_choice import policy_for
@@ -121,4 +122,7 @@ def _downloads(shown: BoardPage, signer: SignerKey | None) -> Iterator[tuple[str
         content = export(shown.board).encode("utf-8", "replace")
         yield f"{shown.slug}/board.{ending}", content
         if signer is not None and ending == "json":
-            yield f"{shown.slug}/board{ENDING}", signed_board("board.json", content, json.loads(content), signer)
+            yield (
+                f"{shown.slug}/board{STATEMENT_ENDING}",
+                signed_board("board.json", content, json.loads(content), signer),
+            )
