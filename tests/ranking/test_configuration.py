@@ -66,7 +66,6 @@ def test_phase_beats_task_beats_challenge(task: str, phase: str, expected: dict[
 def test_the_only_phase_need_not_be_named() -> None:
     challenge = parse_challenge(b'challenge = "c"\n[[phases]]\nname = "only"\n', "c.toml")
     assert rules_for(challenge, "date", None)[1] == "only"
-    assert rules_for(None, "date", None)[1] is None
 
 
 @pytest.mark.parametrize("phase", [None, "third"])

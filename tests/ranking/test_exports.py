@@ -11,7 +11,8 @@ from ranking_cards import drawn_rows, entry
 from sandscore.base.bundled_content import schema_path
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import EXPORTS, as_csv, as_json, as_markdown, as_text, frame, records
-from sandscore.records.board import Board, BoardRules
+from sandscore.records.board import Board
+from sandscore.records.ranking_rules import BoardRules
 
 HOSTILE = "=HYPERLINK|<b>`x`\n# [a](b)"
 

@@ -19,7 +19,8 @@ from sandscore.ranking.board_exports import EXPORTS, as_json, as_text
 from sandscore.ranking.card_reading import RankedCard, card_entry, cards_of_phase, read_card, refuse_incomparable
 from sandscore.ranking.pair_tests import draws_of
 from sandscore.ranking.resampling import seed_of
-from sandscore.records.board import Board, BoardRules
+from sandscore.records.board import Board
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.scorecard import Scorecard
 from sandscore.task_table.task import Task, find_task
 

@@ -9,12 +9,11 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from sandscore.base.errors import OrganiserFault, UsageFault
-from sandscore.records.board import BoardRules
 from sandscore.records.challenge import Challenge, Phase, RuleChanges, TaskFile
 from sandscore.records.disclosure_policy import overreaching
-from sandscore.records.group_scores import fault_of_slicing, slicing_name
-from sandscore.records.ranking_rules import RankingRules
+from sandscore.records.ranking_rules import BoardRules, RankingRules
 from sandscore.records.record_reading import complaints, file_content
+from sandscore.records.slicing_names import fault_of_slicing, slicing_name
 from sandscore.records.task_definition import TaskDefinition
 from sandscore.task_table.own_tasks import own_task, why_not_own
 from sandscore.task_table.task import ALL_TASKS, TASKS, Task

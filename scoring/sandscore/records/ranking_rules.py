@@ -49,3 +49,17 @@ class RankingRules(StrictRecord):
         if self.aggregation != "headline" and not self.measures:
             raise ValueError(f"aggregation = '{self.aggregation}' needs the table 'measures' (name = weight)")
         return self
+
+
+class BoardRules(RankingRules):
+    """The rules this board was made with, as they were in force for its task and phase."""
+
+    challenge: Name | None = None
+    secondary: tuple[Name, ...] | None = None
+    ended: bool = False
+    slices: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
+    robustness: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
+    seed_rule: SeedRule = Field(
+        default="names",
+        description="What the seed follows from: the names of what is ranked, or those and the log's root.",
+    )

@@ -19,8 +19,9 @@ from sandscore.base.terminal_text import one_line
 from sandscore.ranking.board_building import UNEVEN, rank
 from sandscore.ranking.card_reading import RankedCard, card_entry, read_cards, totals_card
 from sandscore.ranking.pair_tests import Progress
-from sandscore.records.board import FIRST_RULES, SINCE, Board, BoardPolicy, BoardRules, CardReference, Root
+from sandscore.records.board import FIRST_RULES, SINCE, Board, BoardPolicy, CardReference, Root
 from sandscore.records.disclosure_policy import DisclosurePolicy
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.record_reading import file_content, read_json, refusing
 from sandscore.records.scorecard import Scorecard
 from sandscore.records.withheld_fields import CARD_FIELDS, covering, permitted_fields, policy_on
