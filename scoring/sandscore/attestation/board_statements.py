@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from sandscore.attestation.canonical_json import content_hash
 from sandscore.attestation.signed_statement import (
     BOARD_PREDICATE,
     RECOMPUTATION_PREDICATE,
     Statement,
     claimed_keys,
-    content_hash,
     envelope,
     read_envelope,
 )

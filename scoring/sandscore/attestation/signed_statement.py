@@ -19,7 +19,6 @@ from sandscore.records.strict_record import StrictRecord
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 BOARD_PREDICATE, RECOMPUTATION_PREDICATE = "urn:sandscore:board:v1", "urn:sandscore:recomputation:v1"
-_LARGEST_EXACT = 1 << 53
 
 
 class _Signature(StrictRecord):
@@ -49,17 +48,6 @@ class Statement(StrictRecord):
     subject: tuple[_Subject, ...] = Field(min_length=1, max_length=1)
     predicate_type: str = Field(alias="predicateType")
     predicate: dict[str, object]
-
-
-def canonical(value: object) -> bytes:
-    """A JSON value in the one form that its hash is taken of: keys in order, no blanks, 1.0 as 1."""
-    said = json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return said.encode("utf-8", "surrogatepass")
-
-
-def content_hash(value: object) -> str:
-    """The hash of what a JSON file says, however it is formatted."""
-    return hashlib.sha256(canonical(value)).hexdigest()
 
 
 def envelope(name: str, content: bytes, kind: str, predicate: Mapping[str, object], keys: Sequence[SignerKey]) -> bytes:
@@ -96,16 +84,6 @@ def _encoded(payload: bytes) -> bytes:
     """DSSE's pre-authentication encoding."""
     kind = PAYLOAD_TYPE.encode()
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) < _LARGEST_EXACT:
-        return int(value)
-    return value
 
 
 def _decoded(text: str) -> bytes | None:

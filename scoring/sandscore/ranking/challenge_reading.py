@@ -119,7 +119,7 @@ def _unsliceable(challenge: Challenge) -> list[tuple[tuple[Step, ...], str]]:
 
 def why_unranked(name: str) -> str | None:
     """What keeps a measure from ranking; None also for one that is not known here, which the cards may know."""
-    if name == RankingRules.model_fields["headline"].default:
+    if any(name in task.measures for task in TASKS.values()):
         return None
     from sandscore.measures.measure_registry import MEASURES
     from sandscore.measures.measure_syntax import parse
