@@ -188,7 +188,7 @@ def _characters(notes: Path, _size: int, _changed: int) -> int:
     dataset = DataSet(LabelCodes(None), whole_names=True)
     with opened(notes) as source:
         NotesLoader(dataset, ProblemCollector(str(notes))).load(memoryview(source.data))
-    return int(dataset.texts.sizes.sum()) if dataset.texts is not None else 0
+    return dataset.texts.characters if dataset.texts is not None else 0
 
 
 def open_workspace(root: Path) -> Workspace:
