@@ -15,7 +15,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from against import COUNTED, COUNTING, LIMIT, MAIN, ROOT, run
+from against import COUNTED, COUNTING, LIMIT, ROOT, run
+from starting import MAIN
 
 NOTES, GOLD = "gold/example/notes.json", "gold/example/date.json"
 GOOD, WEAK = (f"submissions/date-{name}/predictions.json" for name in ("good", "weak"))
