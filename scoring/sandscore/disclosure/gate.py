@@ -18,7 +18,7 @@ VIEWS = {
     (f"{_ROOM}.{module}", item): view
     for module, item, view in (
         ("run_views", "LogItem", "log_view"),
-        ("rehearsal_view", "RehearsalItem", "rehearsal_view"),
+        ("run_views", "RehearsalItem", "rehearsal_view"),
         ("notice_view", "NoticeItem", "notice_view"),
         ("outcome_views", "ReasonItem", "reason_view"),
         ("outcome_views", "ScoreItem", "score_view"),
