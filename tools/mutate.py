@@ -41,6 +41,7 @@ TESTS_OF = {
     "queue": ["submission_queue"],
     "site": ["board_site"],
     "original_scores": ["original_scores", "profiles"],
+    "verification": ["verification", "slices/test_robustness.py"],
     "pooling": ["pooling", "leaks/test_leaks_page.py", "leaks/test_leak_parts_by_hand.py"],
     "span_measures": ["span_measures", "measures/test_matching_by_hand.py"],
     "conformance": ["plugins", "submission_queue/test_home_conformance.py", "containers/test_engine_conformance.py"],

@@ -16,6 +16,7 @@ What is named here is imported when it is first asked for. The rooms of the hous
 - ``annotations``  files to columns, and everything that is wrong with a file
 - ``remedies``     causes of a file's problems, and the file mended
 - ``formats``      other people's file formats
+- ``memory_inputs``  what a notebook holds (DataFrames, spans, documents), written as files of annotations are
 - ``measures``     columns to counts and measures
 - ``leaks``        what of gold no mask covers, by note, patient and class of identifier
 - ``span_measures``  measures of overlap, beyond those of the challenge
@@ -25,6 +26,7 @@ What is named here is imported when it is first asked for. The rooms of the hous
 - ``pooling``      several annotators' gold, or all tasks, as one score card
 - ``containers``   container images to predictions
 - ``ranking``      score cards to boards, with uncertainty
+- ``board_tables`` boards as tables: text, CSV, Markdown, a DataFrame
 - ``separation``   two cards compared, and how many patients tell two systems apart
 - ``slices``       scores by slice, and on perturbed copies of the notes
 - ``verification`` boards again, from their cards

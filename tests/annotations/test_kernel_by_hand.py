@@ -5,6 +5,7 @@ The numbers are those of the JSON as it stands here; offsets are counted by hand
 
 import json
 import math
+import random
 import struct
 from ctypes import byref
 from fractions import Fraction
@@ -20,8 +21,9 @@ from sandscore.annotations.kernel import kernel_library
 from sandscore.annotations.kernel.block_readers import AnnotationReader, KernelBlock, NoteReader
 from sandscore.annotations.kernel.kernel_library import address
 from sandscore.annotations.label_codes import ABSENT, LabelCodes, vocabulary
+from sandscore.annotations.note_checks import clashes
 from sandscore.annotations.note_texts import GatheredTexts
-from sandscore.base.arrays import packed, room_for, seen_as
+from sandscore.base.arrays import as_bytes, packed, room_for, seen_as
 from sandscore.task_table.task import TASKS, Task, find_task
 
 DATE, TWO = find_task("date"), next(task for task in TASKS.values() if task.second_label)
@@ -148,16 +150,32 @@ def test_what_repeats_and_what_overlaps_is_found_where_there_are_few() -> None:
     """By hand: the third and the sixth repeat; the fifth begins within [3, 10), the fourth within it too."""
     places = [(12, "1998"), (3, "May 2nd"), (3, "May 2nd"), (4, "ay"), (5, "y"), (5, "y")]
     block, _ = taken(DATE, [row(*place) for place in places])
-    assert [found.tolist() for found in block.clashes(np.zeros(1, np.int32))] == [[2, 5], [3, 4], []]
-    assert [found.tolist() for found in block.clashes(np.full(1, -1, np.int32))] == [[], [], []]
+    assert [found.tolist() for found in block.clashes(np.zeros(1, np.int32))] == [[2, 5], [3, 4]]
+    assert [found.tolist() for found in block.clashes(np.full(1, -1, np.int32))] == [[], []]
 
 
-def test_more_annotations_of_a_note_than_64_are_left_unless_they_stand_apart_in_order() -> None:
-    many = [row(2 * place, "a") for place in range(65)]
-    block, _ = taken(DATE, many)
-    assert [found.tolist() for found in block.clashes(np.zeros(1, np.int32))] == [[], [], []]
-    block, _ = taken(DATE, many[::-1])
-    assert [found.tolist() for found in block.clashes(np.zeros(1, np.int32))] == [[], [], [*range(65)]]
+def test_what_repeats_and_what_overlaps_is_found_where_there_are_many() -> None:
+    """By hand: 300 starts from 598 down, each reaching into the next; then the first 100 of them again."""
+    many = [row(2 * place, "a") for place in range(300)]
+    for rows in (many, many[::-1]):
+        block, _ = taken(DATE, rows)
+        assert [found.tolist() for found in block.clashes(np.zeros(1, np.int32))] == [[], []]
+    reaching = [row(2 * place, "abc") for place in reversed(range(300))]
+    block, _ = taken(DATE, [*reaching, *reaching[:100]])
+    assert [found.tolist() for found in block.clashes(np.zeros(1, np.int32))] == [[*range(300, 400)], [*range(299)]]
+
+
+def test_clashes_of_a_thousand_are_what_columns_say() -> None:
+    """Beside the columns' own way, which sorts with numpy: random spans on few places."""
+    draw = random.Random(20261120)
+    for count in (20, 25, 66, 1000):
+        rows = [
+            row(draw.randrange(count), "a" * draw.randint(1, 5), **draw.choice(({}, {"dateFormat": "MM"})))
+            for _ in range(count)
+        ]
+        block, numbers = taken(DATE, rows)[0], np.zeros(1, np.int32)
+        wanted = clashes(block.columns(numbers))
+        assert [found.tolist() for found in block.clashes(numbers)] == [found.tolist() for found in wanted]
 
 
 def test_parts_of_notes_with_and_without_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,6 +251,23 @@ def test_runs_of_notes_that_come_in_order(note: list[int], room: int, runs: int)
         found = [one.tolist()[:3] for one in rooms.values()]
         assert found == [[-1, 2, 5], [0, 1, 3], [1, 2, 1], [0, 3, 6], [3, 3, 4]]
         assert (told.most_rows, told.most_tokens) == (2, 4)
+
+
+def test_levels_where_what_they_are_made_of_stands() -> None:
+    """All whole numbers, and one above each of them, in the rooms that what is counted was put into."""
+    library, most = kernel_library.kernel(), kernel_library.WHOLE_LEVELS
+    assert library is not None
+    sure = [number + 0.5 for number in range(most)]
+    bits = [struct.unpack("<Q", struct.pack("<d", one))[0] << 1 | 1 for one in reversed(sure)]
+    rooms = room_for(2 * most, "d"), room_for(2 * most, "q"), room_for(2 * most, "q")
+    as_bytes(rooms[1][most:])[:] = as_bytes(packed(bits, "Q"))
+    told = kernel_library.Counting(odd=address(rooms[1][most:]), odds=most)
+    told.levels[:] = [3, 2] * most
+    levels = kernel_library.ConfidenceLevels(*map(address, rooms))
+    library.list_levels(byref(told), address(rooms[2][most:]), byref(levels))
+    assert levels.levels == 2 * most
+    assert rooms[0].tolist() == sorted([*map(float, range(most)), *sure])
+    assert (rooms[1].tolist(), rooms[2].tolist()) == ([3, 1] * most, [2, 1] * most)
 
 
 def test_levels_in_order_and_the_curve_over_them() -> None:

@@ -25,7 +25,7 @@ def test_what_a_file_holds_is_read_again() -> None:
     np.testing.assert_array_equal(column, np.arange(5000))
 
 
-@pytest.mark.parametrize("count", [0, 1, 1000, 1 << 18, (1 << 20) + 3])
+@pytest.mark.parametrize("count", [0, 1, 1000, 1 << 18, (1 << 20) + 3, (1 << 21) + 3])
 def test_rooms_end_to_end_are_apart(count: int) -> None:
     """None writes into another, however large they are together."""
     wanted: dict[str, tuple[int, Kind]] = {"first": (count, "i"), "second": (count, "d"), "third": (3, "B")}

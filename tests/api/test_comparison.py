@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from ranking_cards import as_entry, card_content, drawn_rows
 
 from sandscore.api.comparison_calls import compare, label_differences
-from sandscore.api.results import Comparison, Problems, Result
+from sandscore.api.comparison_results import Comparison
+from sandscore.api.results import Problems, Result
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.ranking.board_building import rank
 from sandscore.records.counts import Counts
@@ -83,6 +84,13 @@ def test_gains_and_losses_by_label(tmp_path: Path) -> None:
     found.save(tmp_path / "comparison.json")
     assert json.loads((tmp_path / "comparison.json").read_text()) == json.loads(json.dumps(found.to_dict()))
     assert found.notes[0].a == Counts(1, 0, 0)
+
+
+def test_what_is_said_of_a_difference_ends_with_its_p() -> None:
+    found = compare(card("a", [(1, 2, 3)] * 6), card("b", [(3, 1, 1)] * 6))
+    assert found.p is not None
+    assert found.sentences[0].startswith("b is better than a by ")
+    assert found.sentences[0].endswith(f", p {found.p:.2g})")
 
 
 def test_labels_counted_by_nothing() -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api.memory_scoring import scored
 from cli.running import sandscore
 from example_numbers import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memory_inputs.memory_scoring import scored
 from ranking_cards import as_entry, card_content, drawn_rows
 
 from sandscore.api.comparison_calls import compare
@@ -108,7 +108,7 @@ def test_problems_are_saved_as_the_command_line_prints_them(tmp_path: Path) -> N
     wrong.write_text(
         '[{"annotationSource": {"resourceSource": {"name": "101-01"}}, "textDateAnnotations": [{}], "x": 1}]'
     )
-    from api.memory_scoring import problems
+    from memory_inputs.memory_scoring import problems
 
     told = sandscore("validate", "date", wrong, "--notes", NOTES, "--format", "json")
     problems("date", predictions=wrong, notes=NOTES).save(tmp_path / "problems.json")

@@ -14,11 +14,14 @@ import numpy as np
 import pytest
 
 from sandscore.base import clock, process_identity
+from sandscore.base.aligned_texts import aligned
 from sandscore.base.bundled_content import example_gold, hipaa_map, root, schema_path, submissions
 from sandscore.base.byte_sources import BadStream, NamedBytes, opened
 from sandscore.base.column_files import Spool
-from sandscore.base.errors import MissingFile
-from sandscore.base.strict_json import MAX_DEPTH, JsonFault, fault_at, loads, pointer
+from sandscore.base.errors import MissingFile, UsageFault
+from sandscore.base.foreign_bytes import no_text
+from sandscore.base.registry import Registry, TableRow
+from sandscore.base.strict_json import MAX_DEPTH, JsonFault, fault_at, loads, locate, pointer
 from sandscore.base.whole_files import part_of, write_file
 
 
@@ -171,3 +174,43 @@ def test_everybody_may_read_and_write_what_the_mask_lets_them(tmp_path: Path) ->
     finally:
         os.umask(before)
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o666
+
+
+@pytest.mark.parametrize("said", ['{"a": "a"}', '{"a": ["a", {"a": 1}], "b": "a"}'])
+def test_a_value_that_reads_like_a_key_is_none(said: str) -> None:
+    locate(said)
+
+
+def test_a_key_that_stands_twice_is_one() -> None:
+    with pytest.raises(JsonFault, match="duplicate key"):
+        locate('{"a": {"b": 1}, "a": 2}')
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "lines"),
+    [
+        ("abd", "acd", ("abd", "acd", " ^")),
+        ("ab", "axb", ("a b", "axb", " ^")),
+        ("axb", "ab", ("axb", "a b", " ^")),
+    ],
+    ids=["changed", "more below", "more above"],
+)
+def test_texts_stand_under_one_another(first: str, second: str, lines: tuple[str, str, str]) -> None:
+    assert aligned(first, second) == lines
+
+
+def test_control_characters_all_over_are_no_text() -> None:
+    """One of fifty is more than a text has; one of a hundred is a slip."""
+    said = "this is binary, not text, and of no kind that is known here"
+    assert no_text(memoryview(b"\x01" * 3 + b"a" * 97)) == said
+    assert no_text(memoryview(b"\x01" + b"a" * 99)) is None
+    assert no_text(memoryview(b"plain words")) is None
+
+
+@pytest.mark.parametrize("target", ["os:getcwd", "pathlib:Path"], ids=["no class", "another class"])
+def test_a_row_must_be_a_class_of_its_kind(target: str) -> None:
+    rows: Registry[TableRow] = Registry(
+        "colour", "sandscore.colours", "sandscore.base.registry:TableRow", {"red": target}
+    )
+    with pytest.raises(UsageFault, match="'red' is not a class that extends"):
+        rows.find("red")

@@ -138,12 +138,13 @@ print("after")
 
 
 def test_files_of_one_moment_move_in_together(tmp_path: Path) -> None:
-    write_files(tmp_path, {"a": b"old", "deep/b": b"old"})
+    write_files(tmp_path, {"a": b"old", "deep/b": b"old", "far/away/still": b"new"})
+    assert (tmp_path / "far/away/still").read_bytes() == b"new"
     (tmp_path / "c").mkdir()
     with pytest.raises(IsADirectoryError):
         write_files(tmp_path, {"c": b"", "a": b"new"})
     assert [(tmp_path / name).read_bytes() for name in ("a", "deep/b")] == [b"old", b"old"]
-    assert {path.name for path in tmp_path.rglob("*")} == {"a", "deep", "b", "c"}
+    assert {path.name for path in tmp_path.rglob("*")} == {"a", "deep", "b", "c", "far", "away", "still"}
 
 
 def test_a_folder_is_swapped_or_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

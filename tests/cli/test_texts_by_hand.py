@@ -33,11 +33,12 @@ from sandscore.cli import (
     publish,
     rank,
     running_options,
+    status,
     tasks,
     verify,
 )
 from sandscore.cli.options import FormatName, NearChoice
-from sandscore.cli.queue import cancel, queue_place, requeue, submission_text, work, worker_display
+from sandscore.cli.queue import cancel, export, queue_place, requeue, submission_text, work, worker_display
 from sandscore.cli.queue import init as queue_init
 from sandscore.cli.queue.order_results import tell
 from sandscore.cli.queue.rescoring_text import as_text as rescored
@@ -205,6 +206,47 @@ def test_verbs_of_a_queue(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert json.loads(said("queue", "export", folder, "-o", backup, "--backup", "--format", "json")) == {
         "written": 1, "to": backup,
     }  # fmt: skip
+
+
+def test_a_crate_is_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
+    monkeypatch.setattr("sandscore.queue.queue_archive.archive_queue", lambda *_: 1_234)
+    place = str(queue(tmp_path).root)
+    assert main.run(["queue", "archive", place, "-o", "c.zip"]) == 0
+    assert capsys.readouterr().out == "c.zip: 1,234 files\n"
+    assert main.run(["queue", "archive", place, "-o", "c.zip", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"files": 1234, "to": "c.zip"}
+
+
+def test_whom_nobody_knows_cannot_be_erased(tmp_path: Path, capsys: Any) -> None:
+    """A single name after the folder is the team's."""
+    assert main.run(["queue", "team", "remove", str(queue(tmp_path).root), "nobody", "--erase"]) != 0
+    assert "nobody" in capsys.readouterr().err
+
+
+def test_cards_of_earlier_versions_have_folders_of_their_own(tmp_path: Path) -> None:
+    class Home:
+        async def submissions(self) -> list[Submission]:
+            row = Submission("s1", "t", "date", SubmissionKind.PREDICTIONS, Status.SCORED, "2026-01-01T00:00:00Z")
+            return [replace(row, version=2), replace(row, id="s2")]
+
+        async def kept(self, _one: Submission) -> Path:
+            return tmp_path
+
+    _, cards = asyncio.run(export._kept(Home()))  # type: ignore[arg-type]
+    assert {name: place.name for name, place in cards.items()} == {
+        "date/v1/s1.json": "card.v1.json",
+        "date/s1.json": "card.v2.json",
+    }
+
+
+def test_changes_are_said_once(capsys: Any) -> None:
+    one = {"id": "s1", "created": "today", "task": "date", "phase": None, "status": "RECEIVED", "reason": None}
+    seen = status._say_changes({}, [one])
+    assert capsys.readouterr().out == "s1  today  date  RECEIVED\n"
+    assert status._say_changes(seen, [one]) == {"s1": "RECEIVED"}
+    assert capsys.readouterr().out == ""
+    status._say_changes(seen, [one | {"status": "SCORED"}])
+    assert capsys.readouterr().out == "s1  today  date  SCORED\n"
 
 
 def test_one_submission() -> None:
@@ -789,7 +831,12 @@ def test_what_is_suggested_where() -> None:
     assert suggested(click.Option(["--data"], metavar="[PHASE=]FOLDER"), "d") == [("d", "dir")]
     assert suggested(click.Option(["--notes"]), "d") == [("d", "file")]
     assert suggested(click.Option(["--any"], type=Path), "d") == [("d", "file")]
-    for known in (["--kind"], {"type": click.Choice(["a"])}), (["--flag"], {"is_flag": True}), (["--team"], {}):
+    for known in (
+        (["--kind"], {"type": click.Choice(["a"])}),
+        (["--task"], {"type": click.Choice(["a"])}),
+        (["--notes"], {"is_flag": True}),
+        (["--team"], {}),
+    ):
         assert suggested(click.Option(known[0], **known[1])) is None
 
 

@@ -171,6 +171,7 @@ def compare(seed: int) -> int:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dataset_counts, "KERNEL_PART", 1 << (seed % 12))
+        patch.setattr(dataset_counts, "SPILL", 0)
         patch.setattr(kernel_counts.KernelCounts, "count", spy)
         quick = measured(task, files, asked, hipaa, leaks=leaks)
         for module in (challenge_measures, columns, confidence, kernel_counts, note_runs, relaxed_match):

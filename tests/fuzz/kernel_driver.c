@@ -215,32 +215,28 @@ static int reaches(const Rows *rows, int64_t one, int64_t other)
     return before && start + length > next;
 }
 
-/* Each two annotations of a record looked at, up to 64 of them; of more those are left that may clash. */
+/* Each two annotations of a record looked at. */
 static void look_at_clashes(Case *c, const Rows *rows)
 {
-    int32_t *repeats = room(c->repeats), *overlaps = room(c->overlaps), *left = room(c->found);
+    int32_t *repeats = room(c->repeats), *overlaps = room(c->overlaps), *spare = room(c->found);
     int32_t *numbers = room(4 * rows->records);
-    int64_t counts[3], at[3] = {0, 0, 0}, first = 0;
+    int64_t counts[2], at[2] = {0, 0}, first = 0;
     for (int64_t record = 0; record < rows->records; record++)
         numbers[record] = record % 5 == 4 ? -1 : 0;
-    find_clashes(rows, numbers, repeats, overlaps, left, counts);
+    find_clashes(rows, numbers, repeats, overlaps, spare, counts);
     for (int64_t record = 0, last; record < rows->records; record++, first = last) {
         last = first + rows->per_record[record];
-        int all = at[2] < counts[2] && left[at[2]] < last;
-        MUST(!all || last - first > 64);
         for (int64_t row = first; row < last; row++) {
             int repeated = is_repeated(rows, first, row), overlapping = 0;
             for (int64_t one = first; one < last && !repeated; one++)
                 overlapping |= reaches(rows, one, row) && !is_repeated(rows, first, one);
-            if (all) {
-                MUST(left[at[2]++] == row);
-            } else if (numbers[record] >= 0) {
+            if (numbers[record] >= 0) {
                 MUST(!repeated || (at[0] < counts[0] && repeats[at[0]++] == row));
                 MUST(!overlapping || (at[1] < counts[1] && overlaps[at[1]++] == row));
             }
         }
     }
-    MUST(at[0] == counts[0] && at[1] == counts[1] && at[2] == counts[2]);
+    MUST(at[0] == counts[0] && at[1] == counts[1]);
 }
 
 static void must_be_rows(const int32_t *found, int64_t count, const Rows *rows)
@@ -475,10 +471,10 @@ static void look_at_report(Case *c, const uint8_t *block, const Notes *notes, co
     for (int32_t i = 0; i < count; i++)
         mix(parts[i].begin, parts[i].size);
     MUST(job.head[0] == rows.rows && job.head[1] == rows.tokens && job.head[2] == rows.records);
-    MUST(zeros(job.spelt, job.head[6]) == job.labels->count);
-    MUST(zeros(job.spelt + job.head[6], job.head[7]) == job.seconds->count);
-    const int32_t *clashing[] = {job.repeats, job.overlaps, job.found};
-    for (int i = 0; i < 3; i++)
+    MUST(zeros(job.spelt, job.head[5]) == job.labels->count);
+    MUST(zeros(job.spelt + job.head[5], job.head[6]) == job.seconds->count);
+    const int32_t *clashing[] = {job.repeats, job.overlaps};
+    for (int i = 0; i < 2; i++)
         must_be_rows(clashing[i], job.head[3 + i], &rows);
     look_at(c, block, &rows);
     ReportedRows reported = reported_by(&job);

@@ -17,6 +17,7 @@ LOOSE = {
     "containers/": "answers of annotators and of engines",
     "formats/": "foreign files",
     "measures/": "rows of a card, which every measure makes its own",
+    "memory_inputs/": "what callers hold in memory",
     "leaks/": "parameters of measures, and files that organisers write",
     "span_measures/": "the same",
     "perturbation/paired_copy.py": "entries of files that go over property by property",

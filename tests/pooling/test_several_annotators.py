@@ -232,6 +232,11 @@ def test_what_is_refused(
     assert said in found[1]
 
 
+def test_standard_input_is_one_annotators_at_most(files: dict[str, str]) -> None:
+    code, said = run(files | {"stdin": "-"}, golds="stdin stdin")
+    assert (code, "standard input (-) can be read only once" in said) == (2, True)
+
+
 def test_the_board_says_it_and_a_forged_one_is_refused() -> None:
     card = scored([records(A), records(B)]).model_copy(update={"submission": "s1", "dataset": "d"})
     board = rank([card_entry(dumped(card), "s1.json")], BoardRules(headline="instance_strict", resamples=100))

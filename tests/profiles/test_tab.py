@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from sandscore.annotations.kernel.kernel_library import LONGER_WORD, NOT_PASSING, PASSING, QUOTE, WORD_SIGN
 from sandscore.base.bundled_content import hipaa_map
+from sandscore.base.errors import ParticipantFault
 from sandscore.profiles.tab import stretch_cover
 from sandscore.profiles.tab.corpus_grid import CorpusGrid, words_in
-from sandscore.profiles.tab.masked_corpus import MaskedDocument
+from sandscore.profiles.tab.masked_corpus import MaskedDocument, read_masks
 from sandscore.profiles.tab.stretch_cover import Covered, head_rule, rule_2022, sign_class
 from sandscore.task_table.task import TASKS
 
@@ -176,6 +177,23 @@ def test_tokens_have_to_be_given_and_stand_on_the_card_by_their_hash(tmp_path: P
     assert re.fullmatch(r"tab\(tokens=[0-9a-f]{12}\)", card["profile"])
     tokens.write_text('{"n1": [[0, 99, "PROPN"]]}', encoding="utf-8")
     assert "tokens.json" in score(tmp_path, gold, masks, f"tab(tokens={tokens})", code=78)["said"]
+
+
+def test_the_original_returns_three_digits_or_dies(tmp_path: Path) -> None:
+    """Of Mr, Berg and Oslo the mask holds Berg: 1 of 3 words, and all that it holds is right: F1 is 2/3 : 4/3."""
+    tokens = tmp_path / "tokens.json"
+    tokens.write_text('{"n1": [[0, 3, "PROPN"], [4, 8, "PROPN"], [12, 16, "PROPN"]]}', encoding="utf-8")
+    gold = [document((0, 8, "DIRECT"), (12, 16, "QUASI"))]
+    told = score(tmp_path, gold, {"n1": [[4, 8]]}, f"tab(tokens={tokens})")["details"]["evaluate"]
+    assert (told["token_recall"], told["token_precision"], told["token_f1"]) == (0.333, 1.0, 0.5)
+    dead = score(tmp_path, gold, {"n1": []}, f"tab(tokens={tokens})")["details"]["evaluate"]
+    assert list(dead) == ["error"]
+
+
+@pytest.mark.parametrize("masks", [[[1, 2, 3]], [[1, 2], [1]], [[1, "2"]], [{"1": 2}]], ids=str)
+def test_a_mask_is_two_numbers(masks: list[Any]) -> None:
+    with pytest.raises(ParticipantFault):
+        read_masks({"n1": masks})
 
 
 @pytest.mark.parametrize(

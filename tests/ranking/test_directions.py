@@ -12,11 +12,12 @@ import pytest
 from ranking_cards import as_entry, card_content, drawn_rows
 
 from sandscore.base.errors import ParticipantFault
+from sandscore.board_tables.board_formats import as_csv, as_markdown, as_text
 from sandscore.cli.main import run
 from sandscore.disclosure.feedback_view import as_public
 from sandscore.disclosure.outcome_views import SCORES, ScoreItem
 from sandscore.ranking.board_building import rank
-from sandscore.ranking.board_exports import as_csv, as_json, as_markdown, as_text
+from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.score_table import tabulate
 from sandscore.records.board import Board

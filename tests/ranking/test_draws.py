@@ -121,6 +121,14 @@ def test_coins_are_the_bits_of_the_stream() -> None:
     assert thrown.tolist() == [bits[row * 128 : row * 128 + 100] for row in range(3)]
 
 
+@pytest.mark.parametrize(("units", "words"), [(1, 1), (64, 1), (65, 2), (128, 2), (130, 3)])
+def test_a_draw_begins_with_a_word_of_its_own(units: int, words: int) -> None:
+    """Every unit has its coin: of 64-bit words as many as hold all of them, the lowest bit first."""
+    raw = np.random.PCG64([9, 1]).random_raw(3 * words)
+    told = [[int(word) >> bit & 1 for word in row for bit in range(64)][:units] for row in raw.reshape(3, words)]
+    assert np.concatenate(list(coins(9, units, 3, 2))).tolist() == told
+
+
 def test_coins_are_fair_and_do_not_depend_on_chunks() -> None:
     whole = np.concatenate(list(coins(9, 100, 4_000, 4_000)))
     parts = np.concatenate(list(coins(9, 100, 4_000, 333)))

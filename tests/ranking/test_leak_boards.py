@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from leak_corpora import MaskedNote, card_of, of_length
 
+from sandscore.board_tables.board_formats import as_csv, as_text
 from sandscore.disclosure.feedback_view import as_public
 from sandscore.measures.leak_bounds import clustered_upper, exact_upper
 from sandscore.measures.measure import DocumentMeasure
 from sandscore.measures.measure_registry import MEASURES
 from sandscore.ranking.board_building import rank
-from sandscore.ranking.board_exports import as_csv, as_text
 from sandscore.ranking.card_reading import card_entry
 from sandscore.ranking.resampling import f1_replicates
 from sandscore.ranking.score_table import tabulate
@@ -59,6 +59,16 @@ def ranked(folder: Path, headline: str, *cards: Scorecard) -> Board:
 def shares(board: Board, measure: str) -> dict[str, RatioMeasure]:
     found = {row.submission: row.measures[measure] for row in board.rows}
     return {name: one for name, one in found.items() if isinstance(one, RatioMeasure)}
+
+
+def test_a_share_is_what_leaks_of_all(tmp_path: Path) -> None:
+    """One of four patients leaks: a share of a quarter, as the board says it."""
+    board = ranked(tmp_path, "patient_leak", leaking(4, [1], "X"), leaking(4, [], "Y"))
+    told = shares(board, "patient_leak")
+    assert [(told[name].n, told[name].of, told[name].value, told[name].reason) for name in "XY"] == [
+        (1, 4, 0.25, None),
+        (0, 4, 0.0, None),
+    ]
 
 
 def test_one_leak_of_118_and_none_are_a_tie(tmp_path: Path) -> None:

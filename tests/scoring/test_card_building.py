@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import BaseModel
 from struct_values import changeable
 
 from sandscore.measures.hipaa_map import load_hipaa_map
@@ -48,6 +49,16 @@ def test_counts_of_one_note() -> None:
     assert (len(NOTES), list(NOTES)) == (3, ["a", "b", "c"])
     with pytest.raises(KeyError):
         NOTES["d"]
+
+
+def test_counts_of_some_measures_as_one_table() -> None:
+    """By note and measure; a measure that is not there has noughts."""
+    found = NOTES.table(["strict", "other"])
+    assert found.tolist() == [
+        [[1, 0, 2], [0, 0, 0]],
+        [[3, 1, 0], [0, 0, 0]],
+        [[0, 0, 0], [0, 0, 0]],
+    ]
 
 
 def test_counts_of_all_notes_come_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,6 +137,26 @@ def test_a_published_card_names_notes_by_keyed_hashes() -> None:
     assert list(hidden.units) == list(hidden.per_note)
     assert len(set(hidden.units.values())) == 1
     assert hidden.per_note.keys() != published(card(), b"other").per_note.keys()
+
+
+def test_a_published_card_names_patients_by_the_same_hashes() -> None:
+    hidden = published(card(per_unit={"p": {"patient_leak": (1, 1)}}), b"salt")
+    [patient] = {*hidden.units.values()}
+    assert dict(hidden.per_unit) == {patient: {"patient_leak": (1, 1)}}
+    assert json.loads(dumped(hidden))["per_unit"] == {patient: {"patient_leak": [1, 1]}}
+    assert "per_unit" not in json.loads(dumped(published(card(), b"salt")))
+
+
+class _Pair(BaseModel):
+    one: int
+    other: int | None = None
+
+
+def test_records_in_lists_become_plain_values() -> None:
+    """Words are no lists, though they can be gone through."""
+    assert plainly([_Pair(one=1), _Pair(one=2, other=3)]) == [{"one": 1}, {"one": 2, "other": 3}]
+    assert plainly({"said": "word", "each": (_Pair(one=4),)}) == {"said": "word", "each": [{"one": 4}]}
+    assert plainly("word") == "word"
 
 
 def test_a_card_is_written_in_the_order_of_its_fields() -> None:

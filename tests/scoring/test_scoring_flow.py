@@ -1,5 +1,6 @@
 """The scoring flow on a challenge of eight small notes: what is scored, what is refused, and whose fault it is."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base.byte_sources import NamedBytes
 from sandscore.base.errors import OrganiserFault
 from sandscore.measures.hipaa_map import load_hipaa_map
-from sandscore.records.scorecard import MeasureScore
-from sandscore.scoring.card_building import Identity, Question
+from sandscore.records.scorecard import MeasureScore, RatioScore
+from sandscore.scoring.card_building import Identity, Question, dumped
 from sandscore.scoring.scoring_flow import InvalidPredictions, Scored, score_files, score_loaded
 from sandscore.task_table.task import find_task
 
@@ -41,6 +42,26 @@ def test_the_counts_are_those_written_down(tmp_path: Path) -> None:
     assert (card.team, card.submission, card.dataset, card.profile) == ("blue", "s1", "d", "challenge")
     assert card.text_checked
     assert card.units["10-00"] == "10"
+
+
+def test_what_nobody_asked_for_is_not_on_the_card(tmp_path: Path) -> None:
+    """Fields that hold groups are empty, others are None; neither is written."""
+    card = scored(tmp_path).card
+    assert (card.slices, card.robustness, card.per_unit) == ({}, {}, {})
+    assert (card.phase, card.definition, card.agreement, card.details) == (None, None, None, {})
+    assert card.warnings == []
+    assert not {"phase", "slices", "per_unit", "details"} & json.loads(dumped(card)).keys()
+
+
+def test_leaks_of_one_task_say_that_others_leak_too(tmp_path: Path) -> None:
+    """The second of two annotations is found in every other one of eight notes: 4 of 16 are open."""
+    card = score_files(Question(find_task("date"), ("patient_leak", "mention_leak")), given(tmp_path, "date")).card
+    leak, mentions = card.measures["patient_leak"], card.measures["mention_leak"]
+    assert isinstance(leak, RatioScore)
+    assert isinstance(mentions, RatioScore)
+    assert (mentions.n, mentions.of) == (4, 16)
+    assert leak.of == len({*card.units.values()})
+    assert card.warnings == ["patient_leak: of the task date alone; what is open of other tasks leaks too (score all)"]
 
 
 def test_labels_that_agree_among_matched_pairs(tmp_path: Path) -> None:

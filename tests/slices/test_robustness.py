@@ -10,9 +10,9 @@ import pytest
 from cli.running import sandscore
 
 import sandscore as ss
+from sandscore.board_tables.board_formats import as_markdown, as_text, records
 from sandscore.disclosure.board_view import recomputed_view
 from sandscore.ranking.board_building import rank
-from sandscore.ranking.board_exports import as_markdown, as_text, records
 from sandscore.ranking.card_reading import card_entry, read_card
 from sandscore.ranking.challenge_reading import parse_challenge, rules_for
 from sandscore.records.disclosure_policy import DisclosurePolicy

@@ -287,9 +287,9 @@ def report_of(folder: Path, cells: PlainCells) -> tuple[bytearray, Reference]:
 
 
 def test_a_right_report_is_believed(tmp_path: Path, cells: PlainCells) -> None:
-    """Rows, tokens, records, repeats, overlaps and none left, by hand; no labels."""
+    """Rows, tokens, records, repeats and overlaps, by hand; no labels."""
     taken, known = report_of(tmp_path, cells)
-    assert HEAD.unpack_from(taken) == (5, 5, 3, 1, 1, 0, 0, 0)
+    assert HEAD.unpack_from(taken) == (5, 5, 3, 1, 1, 0, 0)
     assert plain_cells._believed(taken, DATE, known.loaded.dataset, complete=True) is not None
 
 
@@ -348,7 +348,7 @@ def test_nothing_of_an_annotation_between_rows_and_tokens_is_believed(tmp_path: 
     twice = {"n1": [(0, "Seen on"), (0, "Seen on")], "n2": [], "n3": []}
     assert plainly(cells, known, annotations(twice)) is not None
     taken = cells._told()
-    assert HEAD.unpack_from(taken)[:6] == (2, 4, 3, 1, 0, 0)
+    assert HEAD.unpack_from(taken)[:5] == (2, 4, 3, 1, 0)
     assert struct.unpack_from("i", taken, len(taken) - INTS) == (1,), "the second repeats the first"
     struct.pack_into("i", taken, len(taken) - INTS, 2)
     with pytest.raises(DoubtfulReport, match="annotations that there are not"):

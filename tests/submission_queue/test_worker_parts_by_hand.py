@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
@@ -40,7 +40,8 @@ from sandscore.queue.children.child_messages import (
     score_request,
 )
 from sandscore.queue.children.child_process import runner_environment, scorer_environment
-from sandscore.queue.dask.dask_executor import cut, joined
+from sandscore.queue.dask import dask_executor
+from sandscore.queue.dask.dask_executor import Cluster, DaskHands, ShardAnswer, cut, joined
 from sandscore.queue.disk_space import full, want_room
 from sandscore.queue.homes.sqlite.sqlite_admin import SqliteAdmin
 from sandscore.queue.homes.sqlite.sqlite_claims import SqliteClaims
@@ -842,6 +843,98 @@ def test_shards_become_one_run(tmp_path: Path) -> None:
         path.write_text(record.model_dump_json(), encoding="utf-8")
     joined(RUN, parts, tmp_path / "run")
     assert RunRecord.model_validate_json((tmp_path / "run").read_bytes()) == both
+
+
+class _Shards:
+    """A cluster's place, for one run: each shard's answer is known before."""
+
+    def __init__(self, folder: Path, *ends: Outcome) -> None:
+        self.asked: list[tuple[int, int] | None] = []
+        self._answers = []
+        for number, end in enumerate(ends):
+            place = folder / f"run-{number}"
+            place.mkdir()
+            (place / "log.txt").write_text(f"{number}\n", encoding="utf-8")
+            self._answers.append(ShardAnswer(RunAnswer(end, reason=str(number)), str(place)))
+
+    async def ask(self, _task: object, _root: Path, job: SubmissionRunRequest, resource: str) -> ShardAnswer:
+        assert resource == "runner"
+        self.asked.append(job.part)
+        return self._answers[len(self.asked) - 1]
+
+
+def run_on_shards(folder: Path, *ends: Outcome) -> tuple[RunAnswer, list[tuple[int, int] | None]]:
+    texts = [{"identifier": f"n{n}", "text": "x" * 1_500_000} for n in range(len(ends))]
+    (folder / "notes.json").write_text(json.dumps(texts), encoding="utf-8")
+    job = SubmissionRunRequest("date", LOCAL, str(folder / "notes.json"), str(folder), "service", 1, RunLimits())
+    shards = _Shards(folder, *ends)
+    hands = DaskHands(cast("Cluster", shards), folder)
+    answer = asyncio.run(hands.run(job))
+    assert isinstance(answer, RunAnswer)
+    return answer, shards.asked
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["wanted", "given up"])
+def test_a_shard_works_as_long_as_the_attempt_is_wanted(
+    there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who gives up an attempt removes its folder; a run that is wanted is waited for."""
+
+    async def working(_root: str, job: SubmissionRunRequest) -> RunAnswer:
+        await asyncio.sleep(0.02 if there else 60)
+        return RunAnswer(Outcome.FINISHED, reason=Path(job.folder).name)
+
+    monkeypatch.setattr(dask_executor, "_run", working)
+    monkeypatch.setattr(dask_executor, "_LOOK_SECONDS", 0.01)
+    place = tmp_path if there else tmp_path / "gone"
+    job = SubmissionRunRequest("date", LOCAL, "notes.json", str(place), "service", 1, RunLimits())
+    answer = asyncio.run(dask_executor.run_task("root", job))
+    if there:
+        assert isinstance(answer.ended, RunAnswer)
+        assert answer.folder is not None
+        assert (Path(answer.folder).parent, Path(answer.folder).name) == (tmp_path, answer.ended.reason)
+    else:
+        assert answer == ShardAnswer(FaultAnswer(Blame.INFRASTRUCTURE, "the attempt was given up"))
+
+
+def test_a_cluster_is_asked_for_one_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A worker has one place for runs: who asked for two would wait for ever."""
+    asked: list[dict[str, Any]] = []
+
+    class Client:
+        status = "running"
+
+        async def submit(self, _task: object, root: str, job: str, **how: Any) -> str:
+            asked.append(how)
+            return f"{job} in {root}"
+
+    async def connect(address: str, **how: Any) -> Client:
+        assert (address, how["asynchronous"], how["set_as_default"]) == ("tcp://here", True, False)
+        return Client()
+
+    monkeypatch.setattr("distributed.Client", connect)
+    answer = asyncio.run(Cluster("tcp://here").ask(cast("Any", None), tmp_path, "job", "runner"))
+    assert answer == f"job in {tmp_path}"
+    assert [(how["resources"], how["pure"]) for how in asked] == [({"runner": 1}, False)]
+
+
+def test_shards_that_all_came_to_their_end_make_one_run(tmp_path: Path) -> None:
+    """Two notes of 1.5 million characters each are two shards of at most 2 million."""
+    answer, asked = run_on_shards(tmp_path, Outcome.FINISHED, Outcome.FINISHED)
+    assert (answer.outcome, answer.reason, asked) == (Outcome.FINISHED, "0", [(0, 1), (1, 2)])
+    assert (tmp_path / "log.txt").read_text(encoding="utf-8") == "0\n1\n"
+
+
+def test_a_single_shard_is_the_run(tmp_path: Path) -> None:
+    answer, asked = run_on_shards(tmp_path, Outcome.FINISHED)
+    assert (answer.outcome, answer.reason, asked) == (Outcome.FINISHED, "0", [(0, 1)])
+
+
+def test_the_first_shard_that_failed_is_what_came_of_the_run(tmp_path: Path) -> None:
+    failed = next(one for one in Outcome if one is not Outcome.FINISHED)
+    answer, _ = run_on_shards(tmp_path, Outcome.FINISHED, failed, failed)
+    assert (answer.outcome, answer.reason) == (failed, "1")
+    assert (tmp_path / "log.txt").read_text(encoding="utf-8") == "1\n"
 
 
 def test_what_is_made_stays_as_it_is() -> None:

@@ -20,8 +20,6 @@ from sandscore.records.ranking_rules import BoardRules, CardRule, FeedbackMode
 from sandscore.site.publication import publish
 from sandscore.verification.board_verification import Verified, verify
 
-pytestmark = pytest.mark.slow
-
 QUICK = BoardRules(resamples=200, randomisations=399)
 SKILLS = (0.6, 0.72, 0.9, 0.9)
 
@@ -73,6 +71,7 @@ def touched(path: Path, where: tuple[Any, ...], new: Any) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rules",
     [
@@ -95,6 +94,7 @@ def test_an_honest_board_passes_at_the_level_of_totals(tmp_path: Path, cards: Ca
     assert ("/rows/*/card" in verified.withheld) == (cards == "none")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("feedback", ["full", "rounded", "ladder", "blind"])
 def test_a_running_board_passes_by_what_it_shows(tmp_path: Path, feedback: FeedbackMode) -> None:
     path = published(tmp_path, feedback=feedback, ended=False)
@@ -135,6 +135,7 @@ COPIED = {
 """The numbers that need counts note by note: ``verify`` names them."""
 
 
+@pytest.mark.slow
 def test_every_number_counts_but_those_that_are_named(tmp_path: Path) -> None:
     path = published(tmp_path)
     honest = path.read_text()
@@ -154,6 +155,7 @@ def test_every_number_counts_but_those_that_are_named(tmp_path: Path) -> None:
             verify(touched(path, where, value + (1e-4 if isinstance(value, float) else 1)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "new", "named"),
     [
@@ -183,6 +185,37 @@ def test_what_is_touched_is_named(tmp_path: Path, where: tuple[Any, ...], new: A
     path = published(tmp_path)
     with pytest.raises(ParticipantFault, match=named):
         verify(touched(path, where, new))
+
+
+def test_a_submission_without_a_mistake_is_ranked_as_its_totals_are(tmp_path: Path) -> None:
+    """All is found and nothing invented: one mistake, of either kind, is all that the others are behind."""
+    names = []
+    for at, row in enumerate([(5, 0, 0), (5, 1, 0), (5, 0, 1)]):
+        path = tmp_path / f"{at}.json"
+        path.write_text(json.dumps(card_content(f"s{at}", [row] + [(5, 0, 0)] * 5)), encoding="utf-8")
+        names.append(path)
+    rules = QUICK.model_copy(update={"feedback": "full", "ended": True})
+    board = rank([read_card(path) for path in names], rules)
+    policy = BoardPolicy(notes="hidden", gold="hidden", cards="totals", feedback="rounded", ended=True)
+    exact = tmp_path / "board.json"
+    exact.write_text(as_json(board.model_copy(update={"policy": policy})), encoding="utf-8")
+    publish([exact], tmp_path / "site")
+    shown = tmp_path / "site" / "date" / "board.json"
+    rows = json.loads(shown.read_text())["rows"]
+    assert [row["rank"] for row in rows] == [1, 2, 2]
+    assert [row["measures"]["instance_strict"]["f1"] for row in rows] == [1, 60 / 61, 60 / 61]
+    verified = verify(shown)
+    assert (verified.level, verified.cards) == ("totals", 3)
+
+
+@pytest.mark.parametrize("sites", [("example",), ("north", "south")], ids=["one data set", "two sites"])
+def test_a_row_that_names_no_card_is_named(tmp_path: Path, sites: tuple[str, ...]) -> None:
+    path = published(tmp_path, sites=sites)
+    assert verify(path).cards == 4 * len(sites)
+    where = ("rows", 1) if len(sites) == 1 else ("rows", 1, "sites", "south")
+    named = "/" + "/".join(map(str, (*where, "card")))
+    with pytest.raises(ParticipantFault, match=f"{named} leads to no card of totals, and is not withheld"):
+        verify(touched(path, (*where, "card"), None))
 
 
 def test_another_card_of_totals_is_not_the_boards(tmp_path: Path) -> None:

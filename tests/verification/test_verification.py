@@ -66,6 +66,12 @@ def test_honest_as_printed(published: Path) -> None:
     assert (verified.cards, verified.values > 100) == (3, True)
 
 
+def test_as_many_values_are_compared_as_the_board_holds(quick: Path) -> None:
+    """Of a board that withholds nothing: every leaf once."""
+    leaves = [where for where, _ in places(json.loads(quick.read_bytes()))]
+    assert verify(quick).values == len(leaves)
+
+
 @pytest.mark.parametrize(
     "style",
     [{"indent": None, "separators": (",", ":")}, {"indent": 7, "sort_keys": True}, {"ensure_ascii": True}],

@@ -392,16 +392,15 @@ class AnnotationLoader:
         self,
         part: Columns,
         wrong: dict[int, str],
-        clashing: tuple[Values, Values, Values] | None = None,
+        clashing: tuple[Values, Values] | None = None,
         rest: float = 0,
     ) -> None:
         """Columns of annotations, the texts of those whose text and span do not agree, and what is known to clash."""
         for i, text in wrong.items():
             note, start, length = (int(part.held[name][i]) for name in ("note", "start", "length"))
             explain_text(self._report, self._gathered.size + i, note, start, length, text)
-        repeats, overlaps = clashes(part, self._gathered.size, clashing)
-        self._repeats.add(repeats)
-        self._overlaps.add(overlaps)
+        for noted, found in zip((self._repeats, self._overlaps), clashing or clashes(part), strict=True):
+            noted.add(found, self._gathered.size)
         self._gathered.add(part, rest)
 
     def _pointer(self, record: int, *path: str | int) -> str:

@@ -2,7 +2,7 @@
 
 from sandscore.annotations.columns import Columns, Tokens
 from sandscore.base.arrays import Kind, Values, as_bytes, room_for, rooms_for
-from sandscore.base.column_files import Spool
+from sandscore.base.column_files import Spool, about_to_write
 
 SPILL = 1 << 21
 """Annotations that memory holds."""
@@ -33,6 +33,7 @@ class Gathered:
     def add(self, part: Columns, rest: float = 0) -> None:
         """Another block, to be copied; ``rest``: about so many times as much will follow."""
         flat = _flat(part)
+        rest = min(rest, SPILL / max(1, len(part)))
         if rest and not self.size:
             self._rooms |= rooms_for({n: (_wanted(len(c), rest), KINDS[n]) for n, c in flat.items() if c is not None})
         self.size += len(part)
@@ -69,7 +70,9 @@ class Gathered:
             wanted = max(used + _wanted(len(column), rest), 2 * used)
             self._rooms[name] = room_for(wanted, KINDS[name])
             self._rooms[name][:used] = room[:used]
-        as_bytes(self._rooms[name][used:needed])[:] = as_bytes(column)
+        room = self._rooms[name]
+        about_to_write(room, used * room.itemsize, needed * room.itemsize)
+        as_bytes(room[used:needed])[:] = as_bytes(column)
 
     def _spill(self) -> None:
         self._spilling = True
@@ -81,7 +84,7 @@ class Gathered:
 
 def _wanted(size: int, rest: float) -> int:
     """For a column of a block, and for what follows it."""
-    return size + min(int(size * rest * _SPARE), SPILL)
+    return size + int(size * rest * _SPARE)
 
 
 def _flat(part: Columns) -> dict[str, Values | None]:

@@ -17,7 +17,7 @@ from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.note_runs import runs_of
 from sandscore.annotations.problem_collector import Described, Noted, ProblemCollector
 from sandscore.annotations.slow_validation import shortened
-from sandscore.base.arrays import Ints, Values, np, packed
+from sandscore.base.arrays import Ints, Values, np
 
 
 class Positions:
@@ -144,23 +144,9 @@ def explain_text(reporter: Reporter, annotation: int, note: int, start: int, len
         reporter.findings.quote(where, text, whole[start : start + length])
 
 
-def clashes(
-    columns: Columns, first: int = 0, found: tuple[Values, Values, Values] | None = None
-) -> tuple[Values, Values]:
-    """Annotations that repeat an earlier one of their note, and those that overlap one; counted from ``first``.
-
-    ``found``: of some notes that is known already; the last are the annotations of the others that may do so at all.
-    """
-    if found is None:
-        return _clashes(columns, np.flatnonzero(columns.note >= 0), first)
-    repeats, overlaps = (packed([row + first for row in rows.tolist()], "q") for rows in found[:2])
-    if not len(found[2]):
-        return repeats, overlaps
-    others = _clashes(columns, np.asarray(found[2]).astype(np.int64), first)
-    return np.sort(np.concatenate((repeats, others[0]))), np.sort(np.concatenate((overlaps, others[1])))
-
-
-def _clashes(columns: Columns, known: Ints, first: int) -> tuple[Ints, Ints]:
+def clashes(columns: Columns) -> tuple[Ints, Ints]:
+    """Annotations that repeat an earlier one of their note, and those that overlap one."""
+    known = np.flatnonzero(columns.note >= 0)
     if not len(known):
         return known, known
     note, start = (column[known].astype(np.int64) for column in (columns.note, columns.start))
@@ -172,7 +158,7 @@ def _clashes(columns: Columns, known: Ints, first: int) -> tuple[Ints, Ints]:
     same = np.concatenate(([False], keys[1:] == keys[:-1]))
     kept = _by_place(order[~same], keys[~same] // (1 + int(label.max())))
     overlapping = kept[_overlapping(note[kept], start[kept], end[kept])]
-    repeats, overlaps = (known[np.sort(which)] + first for which in (order[same], overlapping))
+    repeats, overlaps = (known[np.sort(which)] for which in (order[same], overlapping))
     return repeats, overlaps
 
 
@@ -183,7 +169,7 @@ def clashes_of_file(columns: Columns) -> tuple[Noted, Noted]:
     for first, last in runs.parts(_TOGETHER):
         rows = runs.rows(first, last)
         for noted, found in zip((repeats, overlaps), clashes(runs.take(first, last)), strict=True):
-            noted.add(np.add(found, rows.start) if isinstance(rows, slice) else rows[np.asarray(found)])
+            noted.add(np.add(found, rows.start) if isinstance(rows, slice) else np.sort(rows[found]))
         columns.forget()
     return repeats, overlaps
 

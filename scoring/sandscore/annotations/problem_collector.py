@@ -39,11 +39,12 @@ class Noted:
         self.count = self._kept = 0
         self._blocks: list[list[int]] = []
 
-    def add(self, annotations: Values) -> None:
-        """Further annotations."""
+    def add(self, annotations: Values, first: int = 0) -> None:
+        """Further annotations, in the order of the file, counted from ``first``."""
+        kept = annotations[:LISTED].tolist()
         self.count += len(annotations)
-        self._kept += len(annotations)
-        self._blocks.append(annotations.tolist())
+        self._kept += len(kept)
+        self._blocks.append([row + first for row in kept])
         if self._kept > _NOTED:
             self._blocks = [self.listed()]
             self._kept = LISTED

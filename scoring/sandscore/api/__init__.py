@@ -6,8 +6,11 @@ if TYPE_CHECKING:
     from sandscore.api.archive_calls import CheckedArchive as CheckedArchive
     from sandscore.api.archive_calls import check_archive as check_archive
     from sandscore.api.comparison_calls import ComparisonInputs as ComparisonInputs
+    from sandscore.api.comparison_calls import PowerAnswer as PowerAnswer
     from sandscore.api.comparison_calls import compare as compare
     from sandscore.api.comparison_calls import compare_files as compare_files
+    from sandscore.api.comparison_calls import patients_for as patients_for
+    from sandscore.api.comparison_results import Comparison as Comparison
     from sandscore.api.conversion_calls import Converted as Converted
     from sandscore.api.conversion_calls import LossyConversion as LossyConversion
     from sandscore.api.conversion_calls import convert as convert
@@ -24,14 +27,11 @@ if TYPE_CHECKING:
     from sandscore.api.perturbation_calls import Perturbed as Perturbed
     from sandscore.api.perturbation_calls import perturb as perturb
     from sandscore.api.publication_calls import publish as publish
-    from sandscore.api.ranking_calls import PowerAnswer as PowerAnswer
     from sandscore.api.ranking_calls import RankingPlan as RankingPlan
     from sandscore.api.ranking_calls import board_text as board_text
-    from sandscore.api.ranking_calls import patients_for as patients_for
     from sandscore.api.ranking_calls import rank as rank
     from sandscore.api.ranking_calls import rank_to_file as rank_to_file
     from sandscore.api.ranking_calls import verify as verify
-    from sandscore.api.results import Comparison as Comparison
     from sandscore.api.results import MeasureResult as MeasureResult
     from sandscore.api.results import Problems as Problems
     from sandscore.api.results import RankedBoard as RankedBoard
@@ -74,7 +74,8 @@ if TYPE_CHECKING:
 MODULES = {
     "sandscore.annotations.input_files": ("ReadingWatch",),
     "sandscore.api.archive_calls": ("CheckedArchive", "check_archive"),
-    "sandscore.api.comparison_calls": ("ComparisonInputs", "compare", "compare_files"),
+    "sandscore.api.comparison_calls": ("ComparisonInputs", "PowerAnswer", "compare", "compare_files", "patients_for"),
+    "sandscore.api.comparison_results": ("Comparison",),
     "sandscore.api.conversion_calls": ("Converted", "LossyConversion", "convert"),
     "sandscore.api.index_calls": ("MadeIndex", "make_index"),
     "sandscore.api.evaluation_calls": ("evaluate_to_files", "notes_copies"),
@@ -82,10 +83,8 @@ MODULES = {
     "sandscore.api.mending_calls": ("Mended", "mend_file"),
     "sandscore.api.perturbation_calls": ("Perturbed", "perturb"),
     "sandscore.api.publication_calls": ("publish",),
-    "sandscore.api.ranking_calls": (
-        *("PowerAnswer", "RankingPlan", "board_text", "patients_for", "rank", "rank_to_file", "verify"),
-    ),
-    "sandscore.api.results": ("Comparison", "MeasureResult", "Problems", "RankedBoard", "Result", "Run"),
+    "sandscore.api.ranking_calls": (*("RankingPlan", "board_text", "rank", "rank_to_file", "verify"),),
+    "sandscore.api.results": ("MeasureResult", "Problems", "RankedBoard", "Result", "Run"),
     "sandscore.api.running_calls": ("RunFiles", "RunPlan", "gather", "run", "run_to_folder"),
     "sandscore.api.scoring_calls": ("ScoreFiles", "ScoringPlan", "score", "score_to_files", "shown_intervals"),
     "sandscore.api.validation_calls": ("validate", "validate_file"),

@@ -1,26 +1,31 @@
-"""Comparing as a call: two cards on the same notes, to their difference and where it comes from."""
+"""Telling two systems apart as a call: two cards on the same notes, and how many patients a challenge needs for it."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from sandscore.annotations.input_files import UNWATCHED, ReadingWatch
-from sandscore.api.results import HEADLINE, Comparison, LabelDifference, Result
+from sandscore.api.comparison_results import Comparison, LabelDifference
+from sandscore.api.results import HEADLINE, Result
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import one_line
 from sandscore.formats.foreign_input import Labels, task_in
 from sandscore.ranking.card_reading import read_card
+from sandscore.ranking.resampling import seed_of
 from sandscore.records.counts import Counts
 from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.scoring_flow import Scored
 from sandscore.separation.card_comparison import card_difference, note_differences
+from sandscore.separation.power_planning import Answer, PowerPlan, patients_needed, sizes_of_patients
 from sandscore.task_table.task import Task, find_task
 
 Comparable = Result | Scorecard | str | Path
+Steps = AbstractContextManager[Callable[[int], object]]
 _CARD_KEYS = (b'"signature"', b'"sandscore"')
 
 
@@ -177,3 +182,31 @@ def _card_of(given: object, name: str) -> tuple[Scorecard, str]:
     raise UsageFault(
         f"found a value of type {type(given).__name__} as {name}; expected a Result, a Scorecard or the path of a card"
     )
+
+
+def _unfollowed() -> Steps:
+    return nullcontext(lambda _: None)
+
+
+class PowerAnswer(Struct, frozen=True):
+    """How many patients are needed, what was assumed, and how many units gold has."""
+
+    plan: PowerPlan
+    answer: Answer
+    units: int
+
+
+def patients_for(
+    task: str | Task,
+    plan: PowerPlan,
+    gold: Path,
+    notes: Path | None = None,
+    simulating: Callable[[], Steps] = _unfollowed,
+) -> PowerAnswer:
+    """How many patients, drawn from gold, separate two systems."""
+    known = find_task(task)
+    sizes = sizes_of_patients(known, gold, notes)
+    seed = seed_of("power", known.id, sizes.gold, "")
+    with simulating() as advance:
+        answer = patients_needed(sizes.annotations, plan, seed, advance, sizes.characters)
+    return PowerAnswer(plan, answer, len(sizes.annotations))

@@ -1,4 +1,4 @@
-"""Ranking as a call: score cards to a board, the board recomputed, and how many patients a challenge needs."""
+"""Ranking as a call: score cards to a board, and the board recomputed."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -15,19 +15,16 @@ from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.base.terminal_text import one_line
 from sandscore.ranking.board_building import rank as ranked
-from sandscore.ranking.board_exports import EXPORTS, as_json, as_text
+from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import RankedCard, card_entry, cards_of_phase, read_card, refuse_incomparable
 from sandscore.ranking.pair_tests import draws_of
-from sandscore.ranking.resampling import seed_of
 from sandscore.records.board import Board
 from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.scorecard import Scorecard
-from sandscore.task_table.task import Task, find_task
 
 if TYPE_CHECKING:
     from sandscore.records.challenge import Challenge
     from sandscore.records.disclosure_policy import DisclosurePolicy
-    from sandscore.separation.power_planning import Answer, PowerPlan
     from sandscore.verification.board_verification import Verified
 
 PairTests = Callable[[int, int], AbstractContextManager[Callable[[int], object]]]
@@ -175,6 +172,11 @@ def _entry(result: "Result | Scorecard | str | Path", number: int) -> RankedCard
 
 def board_text(board: Board, output_format: str, columns: int | None = None) -> str:
     """The board as text for a terminal of so many columns, as JSON, CSV or Markdown."""
+    if output_format == "json":
+        return as_json(board)
+    with REMOVABLE:
+        from sandscore.board_tables.board_formats import EXPORTS, as_text
+
     return as_text(board, columns) if output_format == "text" else EXPORTS[output_format](board)
 
 
@@ -216,30 +218,3 @@ def as_everybody_sees(board: Board, entries: Sequence[RankedCard], policy: "Disc
     from sandscore.disclosure.board_view import recomputed_view
 
     return recomputed_view(board, entries, policy)
-
-
-class PowerAnswer(Struct, frozen=True):
-    """How many patients are needed, what was assumed, and how many units gold has."""
-
-    plan: "PowerPlan"
-    answer: "Answer"
-    units: int
-
-
-def patients_for(
-    task: str | Task,
-    plan: "PowerPlan",
-    gold: Path,
-    notes: Path | None = None,
-    simulating: Callable[[], Steps] = _unfollowed,
-) -> PowerAnswer:
-    """How many patients, drawn from gold, separate two systems."""
-    with REMOVABLE:
-        from sandscore.separation.power_planning import patients_needed, sizes_of_patients
-
-    known = find_task(task)
-    sizes = sizes_of_patients(known, gold, notes)
-    seed = seed_of("power", known.id, sizes.gold, "")
-    with simulating() as advance:
-        answer = patients_needed(sizes.annotations, plan, seed, advance, sizes.characters)
-    return PowerAnswer(plan, answer, len(sizes.annotations))

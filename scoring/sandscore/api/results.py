@@ -3,17 +3,23 @@
 Each has a plain ``repr`` for a terminal, a small table for a notebook, and ``to_dict()``.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from msgspec import Struct
-
-from sandscore.api.output_files import write
-from sandscore.api.value_views import IntervalBar, ValueView, as_html, as_text, count_text, interval_text, ratio_text
+from sandscore.api.output_files import save_json, write
+from sandscore.api.value_views import (
+    SHOWN_ROWS,
+    IntervalBar,
+    ShownValue,
+    ValueView,
+    count_text,
+    interval_text,
+    ratio_text,
+)
 from sandscore.base.errors import UsageFault
+from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.base.terminal_text import UNDEFINED
 from sandscore.records.problem import Problem
 
@@ -21,36 +27,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sandscore.records.board import Board, Row
-    from sandscore.records.counts import Counts
     from sandscore.records.diagnosis import Diagnosis
     from sandscore.records.run_record import RunRecord
     from sandscore.records.scorecard import AnyScore, Scorecard
-    from sandscore.separation.card_comparison import CardDifference, NoteDifference
 
 HEADLINE = "instance_strict"
 Interval = tuple[float, float] | None
-_SHOWN_ROWS = 20
-_SURE = 0.05
-"""The largest p of a difference that is no chance."""
 QUICK_UNITS = 5_000
 """Patients up to which looking at a result computes its intervals."""
 
 
-class _Value(ABC):
-    """Something that can be looked at."""
-
-    @abstractmethod
-    def _view(self) -> ValueView:
-        """What a reader sees first."""
-
-    def __repr__(self) -> str:
-        return as_text(self._view())
-
-    def _repr_html_(self) -> str:
-        return as_html(self._view())
-
-
-class Problems(_Value, Sequence[Problem]):
+class Problems(ShownValue, Sequence[Problem]):
     """Everything that is wrong with an input, in its order.
 
     At most 10,000 problems of each code are listed; ``counts`` counts them all. ``remarks`` say what was understood
@@ -129,10 +116,10 @@ class Problems(_Value, Sequence[Problem]):
 
     def save(self, path: str | Path) -> None:
         """Write the problems as JSON."""
-        _save_json(path, self.to_dict())
+        save_json(path, self.to_dict())
 
     def _view(self) -> ValueView:
-        ordered = sorted(self._found, key=lambda problem: problem.severity)[:_SHOWN_ROWS]
+        ordered = sorted(self._found, key=lambda problem: problem.severity)[:SHOWN_ROWS]
         rows = [(p.severity, p.code, p.pointer, p.message) for p in ordered]
         left = sum(self.counts.values()) - len(rows)
         said = ", ".join(f"{code} {count:,}" for code, count in self.counts.items())
@@ -143,7 +130,7 @@ class Problems(_Value, Sequence[Problem]):
         return ValueView(title, ("severity", "code", "place", "problem"), rows, remarks=more, texts=4)
 
 
-class MeasureResult(_Value):
+class MeasureResult(ShownValue):
     """One measure of a result: counts, ratios and, when asked for, the interval of F1.
 
     >>> result = ss.score("date", gold=gold, predictions=predictions, notes=notes)
@@ -192,7 +179,7 @@ class MeasureResult(_Value):
         return self._result._view_of([self.name])
 
 
-class Result(_Value):
+class Result(ShownValue):
     """A score card, with intervals that are computed when they are asked for.
 
     ``result[measure]`` is one of its measures; ``f1`` and ``interval`` are those of ``instance_strict``.
@@ -315,150 +302,7 @@ class Result(_Value):
         return ValueView(title, heads, rows, bars, said)
 
 
-class LabelDifference(Struct, frozen=True):
-    """A label on which two cards differ, and what each counts there.
-
-    >>> comparison = ss.compare("leaderboard/cards/date-weak.json", "leaderboard/cards/date-good.json")
-    >>> most = comparison.gains[0]
-    >>> most.label, most.fewer_errors > 0
-    ('MM/DD/YYYY', True)
-    """
-
-    label: str
-    a: "Counts"
-    b: "Counts"
-
-    @property
-    def fewer_errors(self) -> int:
-        """How many errors b, the new one, has less than a."""
-        return self.a.fp + self.a.fn - self.b.fp - self.b.fn
-
-
-class Comparison(_Value):
-    """How far b, the new one of two cards, is from a, the old one, on the same notes.
-
-    ``difference`` is the score of b less that of a, with its 95 % interval over patients and the p of a paired
-    randomisation test: the numbers of a board of these two. Above naught b has more, which is better unless less is
-    better by the measure (``lower``). ``notes`` are those that differ; ``gains`` are the labels on which b makes fewer
-    errors than a, ``losses`` those on which it makes more.
-
-    >>> comparison = ss.compare("leaderboard/cards/date-weak.json", "leaderboard/cards/date-good.json")
-    >>> comparison.difference > 0, comparison.p < 0.05
-    (True, True)
-    """
-
-    def __init__(
-        self,
-        measure: str,
-        cards: "tuple[Scorecard, Scorecard]",
-        differs: "CardDifference",
-        notes: "Sequence[NoteDifference]",
-        labels: Sequence[LabelDifference],
-    ) -> None:
-        self.measure, self.cards = measure, cards
-        self.difference, self.interval, self.p, self.patients = (
-            differs.difference,
-            differs.interval,
-            differs.p,
-            differs.units,
-        )
-        self.notes, self.labels = tuple(notes), tuple(labels)
-
-    @property
-    def f1(self) -> tuple[float | None, float | None]:
-        """F1 of a and of b."""
-        a, b = (card.measures[self.measure].ranked for card in self.cards)
-        return a, b
-
-    @property
-    def lower(self) -> bool:
-        """Whether less is better by this measure."""
-        return getattr(self.cards[0].measures[self.measure], "direction", None) == "lower"
-
-    def b_is_worse(self, *, for_sure: bool = True) -> bool:
-        """Whether b's value is worse than a's, and ``for_sure``: p is .05 at most."""
-        if self.difference is None or self.difference == 0 or (self.difference > 0) != self.lower:
-            return False
-        return not for_sure or (self.p is not None and self.p <= _SURE)
-
-    @property
-    def better(self) -> int:
-        """On how many notes b is better than a."""
-        return sum(note.better == "b" for note in self.notes)
-
-    @property
-    def worse(self) -> int:
-        """On how many notes b is worse than a."""
-        return sum(note.better == "a" for note in self.notes)
-
-    @property
-    def sentences(self) -> list[str]:
-        """What there is to say of b, and on how many notes."""
-        return [_verdict(self), f"b is better on {self.better:,} notes, worse on {self.worse:,}"]
-
-    @property
-    def gains(self) -> list[LabelDifference]:
-        """Labels on which b makes fewer errors, the most first."""
-        return sorted((c for c in self.labels if c.fewer_errors > 0), key=lambda change: -change.fewer_errors)
-
-    @property
-    def losses(self) -> list[LabelDifference]:
-        """Labels on which b makes more errors, the most first."""
-        return sorted((c for c in self.labels if c.fewer_errors < 0), key=lambda change: change.fewer_errors)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain values."""
-        import msgspec
-
-        plain: dict[str, Any] = {
-            "measure": self.measure,
-            "f1": list(self.f1),
-            "difference": self.difference,
-            "interval": None if self.interval is None else list(self.interval),
-            "p": self.p,
-            "patients": self.patients,
-            "b_is": "worse" if self.b_is_worse(for_sure=False) else "better" if self.difference else "equal",
-            "b_better": self.better,
-            "b_worse": self.worse,
-            "notes": msgspec.to_builtins(self.notes),
-            "labels": msgspec.to_builtins(self.labels),
-        }
-        return plain
-
-    def save(self, path: str | Path) -> None:
-        """Write the comparison as JSON."""
-        _save_json(path, self.to_dict())
-
-    def _view(self) -> ValueView:
-        ahead = UNDEFINED if self.difference is None else f"{self.difference:+.3f}"
-        p = UNDEFINED if self.p is None else f"{self.p:.2g}"
-        row = (self.measure, *map(ratio_text, self.f1), ahead, interval_text(self.interval, "+"), p)
-        said = [f"{len(self.notes):,} of {self.cards[0].notes:,} notes differ; {self.patients:,} patients"]
-        said += self.sentences
-        for word, changes in (("gains", self.gains), ("losses", self.losses)):
-            named = "; ".join(f"{c.label} {-c.fewer_errors:+,} errors" for c in changes[:_SHOWN_ROWS])
-            said += [f"{word} by label: {named}"] if named else []
-        names = [card.submission or card.team or word for card, word in zip(self.cards, "ab", strict=True)]
-        what = "F1" if getattr(self.cards[0].measures[self.measure], "formula", None) is None else "score"
-        heads = ("measure", f"{what} of a", f"{what} of b", "b - a", "95 % interval", "p")
-        bars = [IntervalBar(self.difference, self.interval, least=-1)]
-        return ValueView(f"a: {names[0]}, b: {names[1]}", heads, [row], bars, said)
-
-
-def _verdict(found: Comparison) -> str:
-    if found.difference is None:
-        return f"one of the two has no {found.measure}: there is nothing to divide by"
-    if not found.difference:
-        return f"b is as good as a by {found.measure}"
-    word = "worse" if found.b_is_worse(for_sure=False) else "better"
-    sign = 1 if found.difference > 0 else -1
-    ends = sorted(sign * end + 0.0 for end in found.interval or ())  # never -0.0
-    spread = f", 95 % {ends[0]:.3f} to {ends[1]:.3f}" if ends else ""
-    p = "" if found.p is None else f", p {found.p:.2g}"
-    return f"b is {word} than a by {abs(found.difference):.3f} ({found.measure}{spread}{p})"
-
-
-class RankedBoard(_Value):
+class RankedBoard(ShownValue):
     """A board: submissions in order, best first, with everything a stranger needs to recompute them.
 
     >>> ranked = ss.rank(["leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json"])
@@ -478,7 +322,8 @@ class RankedBoard(_Value):
 
     def to_pandas(self) -> "pd.DataFrame":
         """A row a submission."""
-        from sandscore.ranking.board_exports import records
+        with REMOVABLE:
+            from sandscore.board_tables.board_formats import records
 
         return _pandas().DataFrame(records(self.board))
 
@@ -489,7 +334,7 @@ class RankedBoard(_Value):
         write(path, [as_json(self.board).encode()])
 
     def _view(self) -> ValueView:
-        shown = self.board.rows[:_SHOWN_ROWS]
+        shown = self.board.rows[:SHOWN_ROWS]
         scores = [row.measures.get(self.board.headline) for row in shown]
         intervals = [
             row.chosen_ci or (score.ranked_ci if score else None) for row, score in zip(shown, scores, strict=True)
@@ -515,7 +360,7 @@ class RankedBoard(_Value):
         return ValueView(title, heads, rows, bars, said, texts=3)
 
 
-class Run(_Value):
+class Run(ShownValue):
     """A run that is over: what the annotator answered (None where it did not get that far), and its record.
 
     >>> done = ss.run("date", annotate=lambda note: [], notes=notes)
@@ -558,9 +403,3 @@ def _pandas() -> Any:
     except ImportError:
         raise UsageFault("to_pandas() needs pandas: pip install 'sandscore[reports]'") from None
     return pd
-
-
-def _save_json(path: str | Path, value: Mapping[str, Any]) -> None:
-    import json
-
-    write(path, [(json.dumps(value, indent=2) + "\n").encode()])

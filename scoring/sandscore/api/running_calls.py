@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sandscore.api.memory_inputs import given
+from sandscore.api.given_inputs import given
 from sandscore.api.results import Run
-from sandscore.api.span_reading import SpanReader
 from sandscore.base.errors import UsageFault
+from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.containers.annotation_run import (
     LOG,
     PREDICTIONS,
@@ -165,6 +165,9 @@ def run(
 def _in_our_form(
     task: Task, annotate: Callable[[Mapping[str, str]], Any]
 ) -> Callable[[SentNote], list[dict[str, Any]]]:
+    with REMOVABLE:
+        from sandscore.memory_inputs.span_reading import SpanReader
+
     reader = SpanReader.of(task, "predictions")
 
     def annotations(note: SentNote) -> list[dict[str, Any]]:

@@ -129,7 +129,7 @@ def score(  # noqa: PLR0913 (named, one for each option)
     >>> round(result.f1, 3)
     0.934
     """
-    from sandscore.api.memory_inputs import given_inputs, several_golds
+    from sandscore.api.given_inputs import given_inputs, several_golds
     from sandscore.api.results import Result
     from sandscore.api.validation_calls import problems_of
 

@@ -42,7 +42,7 @@ def validate(
     >>> problems.ok
     True
     """
-    from sandscore.api.memory_inputs import given_inputs
+    from sandscore.api.given_inputs import given_inputs
 
     if predictions is None:
         raise UsageFault("predictions: found nothing; expected a path, bytes, decoded JSON, a DataFrame or spans")

@@ -40,7 +40,7 @@ Kind = Literal["B", "i", "q", "d", "I", "Q"]
 """Of values in plain memory, as ``struct`` names it."""
 _LARGE = 1 << 16
 """Bytes from which on the system is asked: for pages of the ordinary size, as large ones may have it move others."""
-_LARGE_PAGE, _BORDER = 1 << 21, 64
+_LARGE_PAGE, _FEW_PAGES, _BORDER = 1 << 21, 8, 64
 
 
 def room_for(count: int, kind: Kind) -> memoryview:
@@ -53,10 +53,11 @@ def room_for(count: int, kind: Kind) -> memoryview:
 
 def rooms_for(wanted: Mapping[str, tuple[int, Kind]]) -> dict[str, memoryview]:
     """Rooms that will be filled, end to end: on large pages where the system has some, which it gives in a fifth of the
-    time. Only on those that are filled, so that no more memory is taken."""
+    time. Only on those that are filled, so that no more memory is taken, and only on a few: a virtual machine that has
+    given its memory back takes four times as long for many of them as for small pages."""
     sizes = {name: -(-count * calcsize(kind) // _BORDER) * _BORDER for name, (count, kind) in wanted.items()}
     large = sum(sizes.values()) // _LARGE_PAGE * _LARGE_PAGE
-    if not large:
+    if not 0 < large <= _FEW_PAGES * _LARGE_PAGE:
         return {name: room_for(count, kind) for name, (count, kind) in wanted.items()}
     whole = mmap.mmap(-1, large + _LARGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     if hasattr(mmap, "MADV_HUGEPAGE"):

@@ -30,10 +30,11 @@ def keep_freed_memory() -> None:
 
 
 def about_to_write(room: memoryview, first: int, last: int) -> None:
-    """Bytes of such room: the system gives their pages in one go where it can, in two thirds of the time."""
+    """Bytes of such room that is no part of another: the system gives their pages in one go where it can, in two thirds
+    of the time."""
     base = room.obj
     first, last = first // mmap.PAGESIZE * mmap.PAGESIZE, min(last, room.nbytes)
-    if isinstance(base, mmap.mmap) and first < last:
+    if isinstance(base, mmap.mmap) and len(base) == room.nbytes and first < last:
         with suppress(OSError):  # an older system: it gives them one by one
             base.madvise(_POPULATE_WRITE, first, last - first)
 

@@ -11,7 +11,9 @@ from typing import Any
 from sandscore.base.errors import UsageFault
 
 ROOMS = {
+    "board_tables": "boards as tables: text, CSV, Markdown, a DataFrame",
     "leaks": "measures of leaks",
+    "memory_inputs": "inputs from memory: decoded JSON, DataFrames, spans, documents",
     "pooling": "scores over several annotators' gold, and over all tasks",
     "original_scores": "scores by other people's scorers",
     "remedies": "causes of a file's problems, and files mended",

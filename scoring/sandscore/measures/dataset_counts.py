@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from sandscore.annotations.column_builder import SPILL
 from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.note_runs import borders, runs_of
 from sandscore.base.arrays import np
@@ -33,7 +34,7 @@ from sandscore.task_table.task import Task
 
 PART = 1 << 16
 KERNEL_PART = 1 << 19
-"""The kernel needs no room for columns of a part's own, only for its results."""
+"""Of columns that wait in files; the kernel needs no room for a part's own, only for its results."""
 
 
 class Chunks:
@@ -121,7 +122,8 @@ def measured(
     names = loaded.dataset.vocabulary.names
     gold = loaded.columns["gold"]
     reason = None if gold.labels() else f"gold carries no {task.label}"
-    parts = Chunks(loaded, KERNEL_PART)
+    rows = [len(loaded.columns[role]) for role in ("gold", "predictions")]
+    parts = Chunks(loaded, KERNEL_PART if max(rows) > SPILL else sum(rows))
     quick = _kernel_counting(task, loaded, parts, measures, hipaa, leaks)
     if not quick or jobs > 1 or (leaks and leaks.on_columns):
         parts.cut(PART)

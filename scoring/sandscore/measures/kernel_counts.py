@@ -28,6 +28,7 @@ from sandscore.annotations.kernel.kernel_library import (
 )
 from sandscore.annotations.note_runs import Runs
 from sandscore.base.arrays import Values, np, packed, room_for
+from sandscore.base.column_files import about_to_write
 from sandscore.measures.challenge_counts import Tallies
 from sandscore.measures.confidence import Levels
 
@@ -94,8 +95,9 @@ class KernelCounts:
             setattr(told, name, address(column))
         taken = [runs.within(first, last) for runs in self._runs]
         golds, predictions = (int(sum(runs.held["size"])) for runs in taken)
-        odd = room_for(predictions, "Q")
-        told.first, told.last, told.odd, told.odd_room = first, last, address(odd), len(odd)
+        rooms_of_levels = [room_for(predictions + WHOLE_LEVELS, kind) for kind in ("d", "q", "q")]
+        told.first, told.last, told.odd_room = first, last, predictions
+        told.odd = address(rooms_of_levels[1][WHOLE_LEVELS:])
         told.odds = told.unsure = told.boundary = told.leaking = told.with_gold = told.labelled_pairs = 0
         memset(told.levels, 0, sizeof(told.levels))
         entities = taken[0].columns.held["entity"] is not None
@@ -104,7 +106,7 @@ class KernelCounts:
         sides = [_side(runs, words=any(rule.kind == BY_TOKEN for rule in self._rules)) for runs in taken]
         if self._library.count_notes(byref(sides[0][0]), byref(sides[1][0]), byref(told)) != TAKEN:
             return None
-        levels = _levels(self._library, told, predictions)
+        levels = _levels(self._library, told, rooms_of_levels)
         tallies = [self._tallies(*counted, sums) for counted in zip(self._rules, per_note, right, strict=True)]
         is_open = None if rooms is None else rooms.read(first)
         return KernelPart(tallies, told.boundary, told.leaking, told.with_gold, levels, is_open)
@@ -160,12 +162,14 @@ def _side(runs: Runs, *, words: bool) -> tuple[NoteRuns, list[Values]]:
     return NoteRuns(**{name: address(one) for name, one in held.items()}, **sizes), [*held.values()]
 
 
-def _levels(library: CDLL, told: Counting, predictions: int) -> Levels:
-    """Ascending; whole numbers were counted, the others are sorted as bits, whose order is that of the numbers."""
+def _levels(library: CDLL, told: Counting, rooms: list[memoryview]) -> Levels:
+    """Ascending; whole numbers were counted, the others are sorted as bits, whose order is that of the numbers.
+
+    Those stand so far behind in the rooms for what is told of levels that none is written over before it was looked at.
+    """
     if told.unsure:
-        return Levels(packed([math.nan], "d"), packed([predictions], "q"), packed([0], "q"))
-    most = told.odds + WHOLE_LEVELS
-    rooms, spare = (room_for(most, "d"), room_for(most, "q"), room_for(most, "q")), room_for(told.odds, "Q")
-    levels = ConfidenceLevels(*map(address, rooms))
+        return Levels(packed([math.nan], "d"), packed([len(rooms[0]) - WHOLE_LEVELS], "q"), packed([0], "q"))
+    levels, spare = ConfidenceLevels(*map(address, rooms)), rooms[2][WHOLE_LEVELS:]
+    about_to_write(rooms[2], 0, (told.odds + WHOLE_LEVELS) * spare.itemsize if told.odds else 0)
     library.list_levels(byref(told), address(spare), byref(levels))
     return Levels(*(room[: levels.levels] for room in rooms))

@@ -11,8 +11,9 @@ from sandscore.attestation.board_statements import signed_board
 from sandscore.attestation.evidence_files import STATEMENT_ENDING
 from sandscore.attestation.signing_keys import SignerKey
 from sandscore.base.errors import UsageFault
+from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.disclosure.policy_choice import policy_for
-from sandscore.ranking.board_exports import as_csv, as_json, as_markdown
+from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.records.challenge import Challenge
 from sandscore.records.disclosure_policy import lowered
@@ -118,6 +119,9 @@ def _downloads(shown: BoardPage, signer: SignerKey | None) -> Iterator[tuple[str
     for row in shown.board.rows:
         for dataset, reference in references(row).items():
             yield f"{shown.slug}/{reference.path}", shown.cards[row.submission][dataset].content
+    with REMOVABLE:
+        from sandscore.board_tables.board_formats import as_csv, as_markdown
+
     for ending, export in (("json", as_json), ("csv", as_csv), ("md", as_markdown)):
         content = export(shown.board).encode("utf-8", "replace")
         yield f"{shown.slug}/board.{ending}", content

@@ -76,12 +76,11 @@ class KernelBlock(msgspec.Struct, frozen=True):
         )
         return {row: self._text(row) for row in found[:count].tolist()}
 
-    def clashes(self, numbers: Values) -> tuple[memoryview, memoryview, memoryview]:
-        """Annotations that repeat an earlier one of their note, that overlap one, and that nobody looked at."""
-        found, counts = [self.room.held[name] for name in ("repeats", "overlaps", "found")], (c_int64 * 3)()
-        self.library.find_clashes(byref(self.room.rows), address(numbers), *map(address, found), counts)
-        repeats, overlaps, left = (rows[:count] for rows, count in zip(found, counts, strict=True))
-        return repeats, overlaps, left
+    def clashes(self, numbers: Values) -> tuple[memoryview, memoryview]:
+        """Annotations that repeat an earlier one of their note, and those that overlap one."""
+        rooms, counts = [self.room.held[name] for name in ("repeats", "overlaps", "found")], (c_int64 * 2)()
+        self.library.find_clashes(byref(self.room.rows), address(numbers), *map(address, rooms), counts)
+        return rooms[0][: counts[0]], rooms[1][: counts[1]]
 
     def _text(self, row: int) -> str:
         begin, written = (int(self.room.held[name][row]) for name in ("text", "written"))

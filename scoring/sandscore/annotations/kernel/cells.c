@@ -60,7 +60,7 @@ int32_t find_report(const CellJob *job, const uint8_t *data, ReportPart *parts)
     find_clashes(rows, job->numbers, job->repeats, job->overlaps, job->found, counts);
     uint8_t *seconds = spell(job->labels, job->spelt), *end = spell(job->seconds, seconds);
     head[0] = rows->rows, head[1] = rows->tokens, head[2] = rows->records;
-    head[6] = seconds - job->spelt, head[7] = end - seconds;
+    head[5] = seconds - job->spelt, head[6] = end - seconds;
     while ((end - job->spelt) % ALIGNED)
         *end++ = 0;
     const int64_t whole = (int64_t)sizeof(int32_t);
@@ -70,7 +70,7 @@ int32_t find_report(const CellJob *job, const uint8_t *data, ReportPart *parts)
         {job->numbers, rows->records * whole}, {rows->per_record, rows->records * whole},
         {rows->start, rows->rows * whole}, {rows->length, rows->rows * whole}, {rows->label, rows->rows * whole},
         {rows->words, rows->rows * whole}, {rows->begin, rows->tokens * whole}, {rows->size, rows->tokens * whole},
-        {job->repeats, counts[0] * whole}, {job->overlaps, counts[1] * whole}, {job->found, counts[2] * whole},
+        {job->repeats, counts[0] * whole}, {job->overlaps, counts[1] * whole},
     };
     memcpy(parts, found, sizeof found);
     return REPORT_PARTS;

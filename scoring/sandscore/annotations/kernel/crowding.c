@@ -1,7 +1,9 @@
 /* Annotations that repeat an earlier one of their record, and those that overlap one that repeats none. */
+#include <string.h>
+
 #include "kernel.h"
 
-enum { FEW = 64 };
+enum { FEW = 24, BYTE = 8, BYTES = 1 << BYTE, REPEATS = 1, OVERLAPS = 2 };
 
 static int64_t span_of(const Rows *rows, int64_t row) { return (int64_t)rows->start[row] << 32 | rows->length[row]; }
 
@@ -14,72 +16,112 @@ static int are_apart(const Rows *rows, int64_t row, int64_t last)
     return row == last;
 }
 
-/* The rows from ``first`` on in the order of their spans; of equal ones the first in the file comes first. */
-static void sort_spans(const Rows *rows, int64_t first, int64_t count, int64_t *spans, int32_t *which)
+static int comes_before(const Rows *rows, int32_t row, int32_t other)
 {
-    for (int64_t i = 0; i < count; i++) {
-        int64_t span = span_of(rows, first + i), at = i;
-        for (; at > 0 && spans[at - 1] > span; at--) {
-            spans[at] = spans[at - 1];
+    int64_t span = span_of(rows, row), others = span_of(rows, other);
+    return span != others ? span < others : (uint32_t)rows->label[row] < (uint32_t)rows->label[other];
+}
+
+static void insert_each(const Rows *rows, int32_t *which, int64_t count)
+{
+    for (int64_t i = 1; i < count; i++) {
+        int32_t row = which[i];
+        int64_t at = i;
+        for (; at > 0 && comes_before(rows, row, which[at - 1]); at--)
             which[at] = which[at - 1];
-        }
-        spans[at] = span;
-        which[at] = (int32_t)(first + i);
+        which[at] = row;
     }
 }
 
-static int repeats_one(const Rows *rows, const int64_t *spans, const int32_t *which, int64_t at)
+static void sort_by_byte(const int32_t *column, int shift, const int32_t *which, int64_t count, int32_t *into)
 {
-    for (int64_t before = at; before-- > 0 && spans[before] == spans[at];)
-        if (rows->label[which[before]] == rows->label[which[at]])
-            return 1;
-    return 0;
+    int64_t next[BYTES] = {0}, before = 0;
+    for (int64_t i = 0; i < count; i++)
+        next[(uint32_t)column[which[i]] >> shift & (BYTES - 1)]++;
+    for (int value = 0; value < BYTES; value++) {
+        int64_t many = next[value];
+        next[value] = before;
+        before += many;
+    }
+    for (int64_t i = 0; i < count; i++)
+        into[next[(uint32_t)column[which[i]] >> shift & (BYTES - 1)]++] = which[i];
 }
 
-/* A bit for each of a few rows. */
-static void mark_clashes(const Rows *rows, int64_t first, int64_t count, uint64_t *repeats, uint64_t *overlaps)
+/* By start, length and label, of equal ones the first in the file first; as many steps for each, however many they are. */
+static void sort_rows(const Rows *rows, int32_t *which, int64_t count, int32_t *spare)
 {
-    int64_t spans[FEW], reach = 0;
-    int32_t which[FEW];
-    *repeats = *overlaps = 0;
-    sort_spans(rows, first, count, spans, which);
-    for (int64_t i = 0; i < count; i++) {
-        uint64_t bit = UINT64_C(1) << (which[i] - first);
-        int64_t start = spans[i] >> 32, end = start + (spans[i] & INT32_MAX);
-        if (repeats_one(rows, spans, which, i)) {
-            *repeats |= bit;
-            continue;
+    if (count <= FEW) {
+        insert_each(rows, which, count);
+        return;
+    }
+    const int32_t *columns[] = {rows->label, rows->length, rows->start};
+    int32_t *from = which, *into = spare;
+    for (int i = 0; i < 3; i++) {
+        uint32_t differing = 0;
+        for (int64_t at = 0; at < count; at++)
+            differing |= (uint32_t)(columns[i][which[at]] ^ columns[i][which[0]]);
+        for (int shift = 0; shift < 32; shift += BYTE) {
+            if (!(differing >> shift & (BYTES - 1)))
+                continue;
+            sort_by_byte(columns[i], shift, from, count, into);
+            int32_t *other = from;
+            from = into;
+            into = other;
         }
-        if (start < reach)
-            *overlaps |= bit;
+    }
+    if (from != which)
+        memcpy(which, from, (size_t)count * sizeof *which);
+}
+
+/* What sorted rows do, by their places from ``first`` on. Of one span the first in the file comes first. */
+static void mark_clashes(const Rows *rows, const int32_t *which, int64_t count, int64_t first, int32_t *marks)
+{
+    int64_t reach = 0;
+    memset(marks, 0, (size_t)count * sizeof *marks);
+    for (int64_t i = 0, next; i < count; i = next) {
+        int64_t span = span_of(rows, which[i]), end = (span >> 32) + (span & INT32_MAX);
+        int32_t foremost = which[i];
+        for (next = i + 1; next < count && span_of(rows, which[next]) == span; next++) {
+            if (rows->label[which[next]] == rows->label[which[next - 1]])
+                marks[which[next] - first] = REPEATS;
+            foremost = which[next] < foremost ? which[next] : foremost;
+        }
+        for (int64_t at = i; at < next; at++) {
+            int64_t reached = which[at] != foremost && end > reach ? end : reach;
+            if (!marks[which[at] - first] && span >> 32 < reached)
+                marks[which[at] - first] = OVERLAPS;
+        }
         reach = end > reach ? end : reach;
     }
 }
 
-static void put_marked(uint64_t marks, int64_t first, int32_t *found, int64_t *count)
+/* Of a record with a clash: what is not written yet of each of the three rooms serves as memory. */
+static void look_at(const Rows *rows, int64_t first, int64_t count, int32_t *repeats, int32_t *overlaps, int32_t *which,
+                    int64_t *counts)
 {
-    for (; marks; marks &= marks - 1)
-        found[(*count)++] = (int32_t)(first + __builtin_ctzll(marks));
+    int32_t *marks = repeats + first;
+    for (int64_t i = 0; i < count; i++)
+        which[i] = (int32_t)(first + i);
+    sort_rows(rows, which, count, overlaps + first);
+    mark_clashes(rows, which, count, first, marks);
+    for (int64_t i = 0; i < count; i++) {
+        int32_t mark = marks[i];
+        if (mark == REPEATS)
+            repeats[counts[0]++] = (int32_t)(first + i);
+        else if (mark == OVERLAPS)
+            overlaps[counts[1]++] = (int32_t)(first + i);
+    }
 }
 
-void find_clashes(const Rows *rows, const int32_t *numbers, int32_t *repeats, int32_t *overlaps, int32_t *left,
+void find_clashes(const Rows *rows, const int32_t *numbers, int32_t *repeats, int32_t *overlaps, int32_t *spare,
                   int64_t *counts)
 {
     int64_t row = 0;
-    counts[0] = counts[1] = counts[2] = 0;
+    counts[0] = counts[1] = 0;
     for (int64_t record = 0; record < rows->records; record++) {
         int64_t first = row, count = rows->per_record[record];
-        uint64_t repeating, overlapping;
         row += count;
-        if (numbers[record] < 0 || are_apart(rows, first, row))
-            continue;
-        if (count > FEW) {
-            for (int64_t one = first; one < row; one++)
-                left[counts[2]++] = (int32_t)one;
-            continue;
-        }
-        mark_clashes(rows, first, count, &repeating, &overlapping);
-        put_marked(repeating, first, repeats, counts);
-        put_marked(overlapping, first, overlaps, counts + 1);
+        if (numbers[record] >= 0 && !are_apart(rows, first, row))
+            look_at(rows, first, count, repeats, overlaps, spare, counts);
     }
 }

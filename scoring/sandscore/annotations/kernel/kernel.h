@@ -260,7 +260,7 @@ typedef struct {
 /* A file of so many bytes that is read in a process of its own, and what that one has. ``form``, ``notes`` and ``names`` are
    known; rooms are for a file of that size, all zeros. ``which`` are limits and ``most`` what they are set to; ``filter``
    is of the system calls, eight bytes an instruction. The file and its report are descriptors. */
-enum { CELL_LIMITS = 4, REPORT_HEAD = 8, REPORT_PARTS = 14 };
+enum { CELL_LIMITS = 4, REPORT_HEAD = 7, REPORT_PARTS = 13 };
 typedef struct {
     const Form *form;
     const Notes *notes;
@@ -308,9 +308,9 @@ EXPORTED int32_t learn_names(const NameTable *table);
 EXPORTED int32_t join_names(const NameTable *table, const Rows *rows, uint8_t *seen, int32_t *numbers);
 EXPORTED int64_t find_misplaced(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
                                 int32_t *found);
-/* Of records whose notes are known, in the order of the file: annotations that repeat an earlier one, those that overlap
-   one, and all those of records with too many to be looked at here. */
-EXPORTED void find_clashes(const Rows *rows, const int32_t *numbers, int32_t *repeats, int32_t *overlaps, int32_t *left,
+/* Of records whose notes are known, in the order of the file: annotations that repeat an earlier one, and those that
+   overlap one. All three have room for every row; ``spare`` holds nothing then. */
+EXPORTED void find_clashes(const Rows *rows, const int32_t *numbers, int32_t *repeats, int32_t *overlaps, int32_t *spare,
                            int64_t *counts);
 EXPORTED void pair_near(const int64_t *gold, int64_t golds, const int64_t *least, const int64_t *most, int64_t count,
                         uint8_t *paired);
@@ -328,7 +328,8 @@ EXPORTED double highest_number(const double *numbers, int64_t count);
 EXPORTED void sum_counts(const int64_t *counts, int64_t rows, int64_t *sums);
 /* How many runs there are; -1: more than the room, or a run's note does not come behind that of the one before. */
 EXPORTED int64_t find_runs(const int32_t *note, const int32_t *words, int64_t rows, RunRooms *found);
-/* Of what was counted, unless something was ``unsure``; ``spare`` has room for the odd ones, which change places. */
+/* Of what was counted, unless something was ``unsure``; ``spare`` has room for the odd ones, which change places. Both
+   may be the rooms of ``levels`` themselves, from the WHOLE_LEVELS-th number on. */
 EXPORTED void list_levels(const Counting *counting, uint64_t *spare, ConfidenceLevels *levels);
 /* 0: the area has smaller bits. */
 EXPORTED int32_t walk_levels(const ConfidenceLevels *levels, CurveRooms *curve);
@@ -354,8 +355,8 @@ EXPORTED int32_t read_tab_masks(const uint8_t *data, int64_t size, TabCorpus *co
 /* Notes in ``met``, of all characters there are, which ones beyond ASCII the texts have. */
 EXPORTED void meet_characters(const TabCorpus *corpus, uint8_t *met);
 EXPORTED void count_tab(TabCorpus *corpus, TabCounting *counting);
-/* Of a file about which there is nothing to be said: rows, tokens and records, annotations that repeat others, overlap some
-   and have not been compared, bytes of labels and of second labels; these; and the columns. */
+/* Of a file about which there is nothing to be said: rows, tokens and records, annotations that repeat others and that
+   overlap some, bytes of labels and of second labels; these; and the columns. */
 EXPORTED int32_t find_report(const CellJob *job, const uint8_t *data, ReportPart *parts);
 /* Whether all of it can be: notes that there are, each in one place, annotations and tokens within them, labels that there
    are, and confidences, which all have where that must be (``sure``). ``seen`` has room for each note. */

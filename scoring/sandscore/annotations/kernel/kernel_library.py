@@ -37,7 +37,7 @@ SUMMED_COLUMNS = 32
 AREA_BITS = 43
 TAB_KINDS, KIND_SLOTS, ENTITY_SLOTS = 128, 512, 1 << 13
 NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN = range(5)
-CELL_LIMITS, REPORT_HEAD, REPORT_PARTS = 4, 8, 14
+CELL_LIMITS, REPORT_HEAD, REPORT_PARTS = 4, 7, 13
 _ROW_COLUMNS = (
     *("start", "length", "label", "confidence", "text", "written", "words", "begin", "size", "per_record"),
     *("names", "decoded"),

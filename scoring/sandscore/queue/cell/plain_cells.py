@@ -21,7 +21,7 @@ from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.gold_reference import ReadPredictions
 from sandscore.annotations.kernel.block_readers import written_form
 from sandscore.annotations.label_codes import ABSENT, vocabulary
-from sandscore.annotations.note_checks import Positions, Reporter, clashes
+from sandscore.annotations.note_checks import Positions, Reporter
 from sandscore.annotations.problem_collector import Noted
 from sandscore.base.arrays import Values, as_bytes
 from sandscore.base.strict_json import pointer
@@ -37,7 +37,7 @@ _ALIGNED = 8
 _SEALABLE, _SEAL, _SEALED = 2, 1033, 1 | 2 | 4 | 8
 """Memory with a descriptor may be given seals; all of them: it stays as it is for good."""
 _PASSED_ON = ("SANDSCORE_LANES",)
-_CLASHING = ("repeats", "overlaps", "others")
+_CLASHING = ("repeats", "overlaps")
 _ROWS = ("start", "length", "label", "words")
 
 
@@ -171,7 +171,7 @@ def _believed(taken: bytearray, task: Task, dataset: DataSet, *, complete: bool)
     except (KeyError, UnicodeDecodeError):
         return None
     numbers, sizes = arrays.pop("numbers"), arrays.pop("per_record")
-    repeats, overlaps, others = (_places(arrays.pop(name), counts[0]) for name in _CLASHING)
+    known = tuple(_places(arrays.pop(name), counts[0]) for name in _CLASHING)
     found = _notes(numbers, sizes, counts[0], len(dataset.ids))
     if (complete and not found.all()) or 0 < float(np.fmax.reduce(arrays["confidence"])) <= 1:
         return None  # that is an error, and they may be shares where percents are meant
@@ -181,7 +181,7 @@ def _believed(taken: bytearray, task: Task, dataset: DataSet, *, complete: bool)
     arrays["label"] = np.array([ABSENT, *codes], np.int32)[arrays["label"] + 1]
     report = CellReport(rows=counts[0], tokens=counts[1], labels=tuple(labels.names))
     read = believed(report, arrays, task, dataset, complete=complete)
-    _say_clashes(read, dataset, sizes, (repeats, overlaps, others))
+    _say_clashes(read, dataset, sizes, known)
     say_missing(read.findings, dataset, np.flatnonzero(found).tolist(), "warning")
     return read
 
@@ -208,13 +208,12 @@ def _notes(numbers: NDArray[np.int32], sizes: NDArray[np.int32], rows: int, note
 def _say_clashes(
     read: ReadPredictions, dataset: DataSet, sizes: NDArray[np.int32], known: tuple[NDArray[np.int32], ...]
 ) -> None:
-    repeats, overlaps, others = known
-    if not len(repeats) + len(overlaps) + len(others):
+    if not any(map(len, known)):
         return
     places = Positions()
     places.add_run(0, 0, sizes)
     noted = Noted(), Noted()
-    for one, found in zip(noted, clashes(read.columns, 0, (repeats, overlaps, others)), strict=True):
+    for one, found in zip(noted, known, strict=True):
         one.add(found)
     reporter = Reporter(dataset, read.findings, places, lambda *path: pointer(path))
     say_clashes(read.findings, *noted, lambda row: reporter.describe(row, int(read.columns.note[row])))

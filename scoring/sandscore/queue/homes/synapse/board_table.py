@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from sandscore.base.errors import InfrastructureFault
+from sandscore.board_tables.board_formats import records
 from sandscore.queue.homes.synapse.status_record import key
 from sandscore.queue.homes.synapse.synapse_session import Session
-from sandscore.ranking.board_exports import records
 from sandscore.records.board import Board
 from sandscore.records.record_reading import read_record
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from sandscore.base.errors import InfrastructureFault
+from sandscore.board_tables.board_formats import as_markdown
 from sandscore.queue.homes.synapse.board_table import BoardTable, read_board, table_rows
 from sandscore.queue.homes.synapse.synapse_errors import Refused
 from sandscore.queue.homes.synapse.synapse_session import Session
-from sandscore.ranking.board_exports import as_markdown
 from sandscore.records.board import Board
 from sandscore.site.site_folder import file_name
 

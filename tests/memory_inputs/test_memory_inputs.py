@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from api.memory_scoring import PresidioResult, SpacyDoc, SpacySpan, problems, scored
 from corpora import corpora, write
 from example_numbers import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memory_inputs.memory_scoring import PresidioResult, SpacyDoc, SpacySpan, problems, scored
 from profile_words import written
 
 import sandscore
-from sandscore.api.memory_inputs import given as one_given
-from sandscore.api.memory_inputs import given_inputs
+from sandscore.api.given_inputs import given as one_given
+from sandscore.api.given_inputs import given_inputs
 from sandscore.base.byte_sources import NamedBytes
 from sandscore.base.errors import OrganiserFault, ParticipantFault, SandscoreError, UsageFault
 from sandscore.profiles.profile_registry import CHALLENGE, PROFILES
@@ -266,7 +266,10 @@ USAGE_FAULTS: dict[str, tuple[Any, str]] = {
     "JSON as text": ('[{"a": 1}]', "taken as a path; give JSON as bytes"),
     "a text file": (io.StringIO("[]"), "open it for bytes"),
     "spans of nobody": ([DATE], "names no note"),
-    "no column": (pd.DataFrame({"id": ["n1"], "start": [1]}), r"no column note|no column start"),
+    "no column": (
+        pd.DataFrame({"id": ["n1"], "start": [1]}),
+        "no column note; .* given, dateFormat, confidence",
+    ),
     "a column twice": (pd.DataFrame([["n1", 1, 1]], columns=["note", "start", "start"]), "stands twice"),
     "one list too many": ([[], [], []], "found 3 lists of spans; expected one for each note"),
     "a mapping of texts": ({"n1": "3/14"}, "note 'n1' holds a value of type str"),
@@ -370,3 +373,11 @@ def test_whatever_is_given_is_taken_or_refused_with_a_sentence(value: Any, role:
     with suppress(SandscoreError):
         inputs = given_inputs(find_task("date"), **({"notes": TWO_NOTES} | {role: value})).inputs
         assert set(inputs.given) <= {"notes", "gold", "predictions"}
+
+
+@pytest.mark.parametrize(("named", "found"), [("n1", []), ("d/n1", []), ("elsewhere", ["unknown-note"])])
+def test_a_row_is_of_the_note_that_it_names(named: str, found: list[str]) -> None:
+    """With or without the data set's name before it; what is of no note here is a problem of that row."""
+    rows = pd.DataFrame([{"note": named, "start": 5, "length": 4, "text": "3/14", "dateFormat": "M/D"}])
+    told = problems("date", notes=TWO_NOTES, predictions=rows)
+    assert [problem.code for problem in told.errors] == found

@@ -9,9 +9,11 @@ from jsonschema import Draft202012Validator
 from ranking_cards import drawn_rows, entry
 
 from sandscore.base.bundled_content import schema_path
+from sandscore.board_tables.board_formats import EXPORTS, as_csv, as_markdown, as_text, frame, records
 from sandscore.ranking.board_building import rank
-from sandscore.ranking.board_exports import EXPORTS, as_csv, as_json, as_markdown, as_text, frame, records
+from sandscore.ranking.board_exports import as_json
 from sandscore.records.board import Board
+from sandscore.records.group_scores import WorstSlice
 from sandscore.records.ranking_rules import BoardRules
 
 HOSTILE = "=HYPERLINK|<b>`x`\n# [a](b)"
@@ -101,3 +103,47 @@ def test_frame() -> None:
     table = frame(made)
     assert list(table["submission"]) == [row.submission for row in made.rows]
     assert list(table.columns) == list(records(made)[0])
+
+
+def cells_of(text: str, submission: str) -> list[str]:
+    """The cells of a submission's line of a table for a terminal."""
+    line = next(line for line in text.splitlines() if f" {submission} " in line and not line.startswith(submission))
+    return line.split()
+
+
+def test_a_narrow_terminal_has_no_room_for_precision_and_recall() -> None:
+    """a leads, and b shares its place: 1–2 each; two equal ends are one number, and none is a dash."""
+    made = rank([entry("a", [(3, 1, 0)] * 20), entry("b", [(3, 2, 0)] * 20)])
+    first, second = (row.model_copy(update={"chosen_ci": None}) for row in made.rows)
+    shown = made.model_copy(
+        update={
+            "rows": (
+                first.model_copy(update={"rank_set": (1, 2)}),
+                second.model_copy(
+                    update={"rank_set": None, "chosen_ci": None, "score": 0.25, "score_ci": (0.125, 0.5)}
+                ),
+            )
+        }
+    )
+    wide, narrow = as_text(shown), as_text(shown, 80)
+    assert wide.splitlines()[0].split()[-3:] == ["precision", "recall", "K"]
+    assert [word for word in narrow.splitlines()[0].split() if word in ("expected", "precision", "recall")] == [
+        "expected"
+    ]
+    assert cells_of(wide, "a")[:2] == ["1", "1–2"]
+    assert cells_of(wide, "b")[:2] == ["2", "–"]
+    assert "0.2500 [0.1250, 0.5000]" in wide
+    assert "0.8571" in wide
+    alone = shown.model_copy(update={"rows": (first.model_copy(update={"rank_set": (2, 2)}),)})
+    assert cells_of(as_text(alone), "a")[:2] == ["1", "2"]
+
+
+def test_a_record_says_the_worst_slice_and_a_direction_where_there_is_one() -> None:
+    made = rank([entry("a", [(3, 1, 0)] * 20)])
+    [row] = made.rows
+    worst = WorstSlice(slice="clinic", patients=3, value=0.25, ci=(0.125, 0.5))
+    kept = made.model_copy(update={"rows": (row.model_copy(update={"slices": {"site": worst}}),)})
+    [said] = records(kept)
+    assert (said["worst_site"], said["worst_site_slice"]) == (0.25, "clinic")
+    assert (said["worst_site_low"], said["worst_site_high"]) == (0.125, 0.5)
+    assert "instance_strict.direction" not in said

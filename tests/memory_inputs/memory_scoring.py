@@ -3,7 +3,7 @@
 from typing import Any
 
 from sandscore.annotations.input_files import load_files
-from sandscore.api.memory_inputs import given_inputs
+from sandscore.api.given_inputs import given_inputs
 from sandscore.api.results import Problems, Result
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.scoring.card_building import Identity, Question, score

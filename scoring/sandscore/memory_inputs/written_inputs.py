@@ -1,13 +1,11 @@
-"""Inputs in any form a notebook has them in, as what the loader of annotation files takes.
+"""Inputs from memory, written as files of annotations are.
 
-A path stays a path; bytes and open binary files are taken as the file's own bytes. Everything else (decoded JSON, a
-DataFrame, spans by note, documents with entities) becomes canonical JSON Lines: a line a note in the order of the
-notes, keys sorted, UTF-8. From there on it is read, checked and hashed as a file is. No foreign package is imported:
-what a value can do says what it is.
+Decoded JSON, a DataFrame, spans by note and documents with entities become canonical JSON Lines: a line a note in the
+order of the notes, keys sorted, UTF-8. From there on they are read, checked and hashed as a file is. No foreign package
+is imported: what a value can do says what it is.
 """
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,24 +13,16 @@ from typing import Any
 from msgspec import Struct, field
 
 from sandscore.annotations.input_files import Inputs, load_files
-from sandscore.api.span_reading import SpanReader, fault_of, kind_of
 from sandscore.base.byte_sources import InputFile, NamedBytes, opened
 from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import one_line
 from sandscore.formats.token_items import plain, whole_number
+from sandscore.memory_inputs.span_reading import SpanReader, fault_of, kind_of
 from sandscore.task_table.task import Task
 
-ROLES = ("notes", "gold", "predictions")
 EXPECTED = "a path, bytes, an open binary file, decoded JSON, a DataFrame, spans by note id, or documents"
 _NOTE_FIELDS = ("identifier", "text", "patientId", "type", "note_name")
 _NOTE_COLUMNS = {"note": "identifier", "patient": "patientId"}
-
-
-class GivenInputs(Struct, frozen=True):
-    """What the loader takes, and what was understood in a way that the result should say."""
-
-    inputs: Inputs
-    remarks: tuple[str, ...] = ()
 
 
 class KnownNotes(Struct, frozen=True):
@@ -55,91 +45,43 @@ class KnownNotes(Struct, frozen=True):
         return self.texts[place] if self.texts is not None and place < len(self.ids) else None
 
 
-def given_inputs(task: Task, *, gold: Any = None, predictions: Any = None, notes: Any = None) -> GivenInputs:
-    """All inputs of a call: notes first, whose order and texts the others follow, then gold, then predictions."""
-    if isinstance(gold, str | os.PathLike) and _is_index(gold):
-        return _beside_index(task, Path(gold), predictions, notes)
-    values = {"notes": notes, "gold": gold, "predictions": predictions}
+def written_inputs(
+    task: Task, values: Mapping[str, Any], ready: Mapping[str, InputFile], index: Path | None
+) -> tuple[dict[str, InputFile], list[str]]:
+    """All of the ``values`` by role, those that are no ``ready`` files written as such, and what is to be said of them.
+
+    They come in the order in which they are needed: notes, gold, predictions. An ``index`` knows the notes.
+    """
     files: dict[str, InputFile] = {}
     remarks: list[str] = []
-    known: KnownNotes | None = None
-    for role in ROLES:
-        value = values[role]
-        if value is None:
-            continue
-        as_file = _as_file(value, role)
-        if as_file is None:
+    known = None if index is None else _known_to(index, task)
+    for role, value in values.items():
+        file = ready.get(role)
+        if file is None:
             if known is None and files:
-                files |= {name: _kept(file) for name, file in files.items()}
+                files |= {name: _kept(one) for name, one in files.items()}
                 known = _known(task, files)
-            as_file, said = _written(value, role, task, known or KnownNotes())
+            file, said = _written(value, role, task, known or KnownNotes())
             remarks += said
-        files[role] = as_file
-    return GivenInputs(Inputs(**files), tuple(remarks))
+        files[role] = file
+    return files, remarks
 
 
-def _is_index(gold: "str | os.PathLike[str]") -> bool:
-    from sandscore.annotations.gold_index import is_index
-
-    return is_index(Path(gold))
-
-
-def _beside_index(task: Task, index: Path, predictions: Any, notes: Any) -> GivenInputs:
-    """An index in gold's place, which knows the notes; what is no file of predictions is written beside them."""
+def _known_to(index: Path, task: Task) -> KnownNotes:
     from sandscore.annotations.gold_index import opened_notes
 
-    file = None if predictions is None else _as_file(predictions, "predictions")
-    remarks: list[str] = []
-    if file is None and predictions is not None:
-        known = opened_notes(index, task).dataset
-        texts = None if known.texts is None else list(known.texts)
-        file, remarks = _written(predictions, "predictions", task, KnownNotes.of(known.ids, texts))
-    beside = None if notes is None else _as_file(notes, "notes")
-    return GivenInputs(Inputs(predictions=file, notes=beside, index=index), tuple(remarks))
+    known = opened_notes(index, task).dataset
+    return KnownNotes.of(known.ids, None if known.texts is None else list(known.texts))
 
 
-def given(value: Any, role: str, task: Task, notes: Any = None) -> InputFile:
-    """One input, whose role is ``notes``, ``gold`` or ``predictions``."""
-    inputs = given_inputs(task, **({"notes": notes} | {role: value})).inputs
-    return inputs.given[role]
-
-
-def several_golds(gold: Any, task: Task) -> tuple[Any, list[Any]]:
-    """Gold as the first annotator's and that of others: a list of files, tables, lists of records or spans by note."""
-    if isinstance(gold, list | tuple) and gold and all(_is_whole(one, task) for one in gold):
-        return gold[0], list(gold[1:])
-    return gold, []
-
-
-def _is_whole(value: Any, task: Task) -> bool:
+def is_whole(value: Any, task: Task) -> bool:
     """Whether a value is all of an annotator's gold, and not one record, row, document or list of spans of it."""
     if isinstance(value, Mapping):
         named = {"annotationSource", "note", "start", task.array} & value.keys()
         return not named and bool(value) and all(isinstance(spans, list | tuple) for spans in value.values())
     if isinstance(value, list | tuple):
         return bool(value) and all(isinstance(one, Mapping) and "annotationSource" in one for one in value)
-    file = isinstance(value, str | os.PathLike | bytes | bytearray | memoryview) or hasattr(value, "read")
-    return file or _is_table(value)
-
-
-def _as_file(value: Any, role: str) -> InputFile | None:
-    """A value that is a file or a file's bytes already; None where it must be written as one."""
-    if isinstance(value, NamedBytes):
-        return value
-    if isinstance(value, str):
-        if value.lstrip()[:1] in {"[", "{"} and '"' in value:
-            raise UsageFault(f"{role} is a str, which is taken as a path; give JSON as bytes: text.encode()")
-        return value
-    if isinstance(value, os.PathLike):
-        return Path(value)
-    if isinstance(value, bytes | bytearray | memoryview):
-        return NamedBytes(role, bytes(value))
-    if hasattr(value, "read"):
-        content = value.read()
-        if not isinstance(content, bytes | bytearray):
-            raise UsageFault(f"{role} is a file opened for text; open it for bytes: open(path, 'rb')")
-        return NamedBytes(role, bytes(content))
-    return None
+    return _is_table(value)
 
 
 def _kept(file: InputFile) -> InputFile:
