@@ -25,37 +25,27 @@ ROOT = Path(__file__).resolve().parents[1]
 LIMIT = 1.03
 COUNTING = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
 COUNTED = re.compile(r"I *refs: +([\d,]+)")
-MAIN = "from sandscore.cli.main import main; main()"
-DATE = "gold/example/date.json"
-VERBS = {
-    "help": ["--help"],
-    "tasks": ["tasks"],
-    "validate": ["validate", "date", DATE, "--notes", "gold/example/notes.json"],
-    "score": ["score", "date", "--gold", DATE, "--predictions", DATE],
-    "rank": ["rank", "leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json"],
-    "verify": ["verify", "leaderboard/date-final/board.json"],
-    "queue": ["queue", "--help"],
-}
 WORKS = {"api": "api", "cli": "cli", "api and resamples": "resampled", "two processes": "two"}
 
 
 def programs(sizes: dict[int, Path], word: str) -> dict[str, list[str]]:
-    """By name, what follows ``python`` in a checkout: verbs from start to end, and what is measured within."""
-    verbs = {f"sandscore {name}": ["-c", MAIN, *words] for name, words in VERBS.items()}
+    """By name, what follows ``python`` in a checkout."""
     works = {
         f"{name}, {notes:,} notes": ["benchmarks/decode_or_score.py", work, str(folder)]
         for notes, folder in sizes.items()
         for name, work in WORKS.items()
     }
-    return {name: words for name, words in (verbs | works).items() if word in name}
+    return {name: words for name, words in works.items() if word in name}
 
 
-def run(checkout: Path, words: list[str], bytecode: Path, around: list[str]) -> "subprocess.CompletedProcess[str]":
+def run(
+    checkout: Path, words: list[str], bytecode: Path, around: list[str], *, check: bool = True
+) -> "subprocess.CompletedProcess[str]":
     """One process in the checkout, whose bytecode is kept aside, so that nothing is written there."""
     variables = {"PYTHONPATH": str(checkout / "scoring"), "PYTHONPYCACHEPREFIX": str(bytecode / checkout.name)}
     quiet = {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": ""}
     return subprocess.run(
-        [*around, sys.executable, *words], capture_output=True, text=True, check=True, cwd=checkout,
+        [*around, sys.executable, *words], capture_output=True, text=True, check=check, cwd=checkout,
         env=os.environ | variables | quiet,
     )  # fmt: skip
 

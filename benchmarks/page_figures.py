@@ -36,7 +36,8 @@ from ranking_cards import card_content, drawn_rows
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import read_card
-from sandscore.records.board import BoardPolicy, BoardRules
+from sandscore.records.board import BoardPolicy
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.site.publication import PublicationSettings, publish
 
 ROWS, PATIENTS, NOTES = 40, 125, 250

@@ -26,7 +26,7 @@ from sandscore.ranking.confidence_intervals import percentile_intervals
 from sandscore.ranking.resampling import f1_replicates
 from sandscore.ranking.score_table import ScoreTable
 from sandscore.ranking.stepdown import stepdown
-from sandscore.records.challenge import RankingRules
+from sandscore.records.ranking_rules import RankingRules
 
 NOTES, MEASURES, RESAMPLES = 1_304, 5, 10_000
 LARGEST, PATIENTS = 100, 500

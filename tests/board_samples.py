@@ -13,7 +13,8 @@ from ranking_cards import card_content, drawn_rows
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import RankedCard, read_card
-from sandscore.records.board import BoardPolicy, BoardRules
+from sandscore.records.board import BoardPolicy
+from sandscore.records.ranking_rules import BoardRules
 
 MEASURES = ("instance_strict", "token", "instance_relax", "address_type")
 NOTES = 60

@@ -16,8 +16,8 @@ from sandscore.api.comparison_results import Comparison
 from sandscore.api.results import Problems, Result
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.ranking.board_building import rank
-from sandscore.records.board import BoardRules
 from sandscore.records.counts import Counts
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.scorecard import Scorecard
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from struct_values import changeable
 
+from sandscore.attestation.canonical_json import _plain
 from sandscore.attestation.log_lines import HandedIn, LogLine, Opening, Receipt, opened
-from sandscore.attestation.signed_statement import _plain
 
 SALT = bytes(range(160, 192))
 

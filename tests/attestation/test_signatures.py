@@ -15,8 +15,9 @@ from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import VerificationError
 from securesystemslib.signer._key import SSlibKey
 
+from sandscore.attestation.canonical_json import canonical, content_hash
 from sandscore.attestation.signed_note import Checkpoint, read_checkpoint, read_note, sign_note
-from sandscore.attestation.signed_statement import BOARD_PREDICATE, canonical, content_hash, envelope, read_envelope
+from sandscore.attestation.signed_statement import BOARD_PREDICATE, envelope, read_envelope
 from sandscore.attestation.signing_keys import (
     COSIGNATURE,
     SignerKey,

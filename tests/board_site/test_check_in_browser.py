@@ -23,7 +23,7 @@ from ranking_cards import card_content, drawn_rows
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import read_card
-from sandscore.records.board import BoardRules
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.scoring.card_building import dumped
 from sandscore.site.publication import publish
 from sandscore.verification.board_verification import verify

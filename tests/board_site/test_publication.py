@@ -17,8 +17,9 @@ from sandscore.cli.publish import command
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import card_entry, read_card
-from sandscore.records.board import BoardPolicy, BoardRules
-from sandscore.records.challenge import CardRule, Challenge, DataChanges, Publication
+from sandscore.records.board import BoardPolicy
+from sandscore.records.challenge import Challenge, DataChanges, Publication
+from sandscore.records.ranking_rules import BoardRules, CardRule
 from sandscore.site.board_files import read_board
 from sandscore.site.publication import PublicationSettings, publish
 from sandscore.verification.board_verification import verify

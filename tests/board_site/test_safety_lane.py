@@ -4,7 +4,8 @@ import pytest
 from ranking_cards import entry
 
 from sandscore.ranking.board_building import rank
-from sandscore.records.board import BoardRules, RatioMeasure
+from sandscore.records.board import RatioMeasure
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.site.safety_lane import NoteLeak, PatientLeak, note_leak, row_leak, upper_bound
 
 

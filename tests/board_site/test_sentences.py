@@ -21,8 +21,9 @@ from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import card_entry
 from sandscore.records.annotator_agreement import AnnotatorPair, agreement_of, cohens_kappa
-from sandscore.records.board import BoardPolicy, BoardRules
+from sandscore.records.board import BoardPolicy
 from sandscore.records.challenge import Challenge
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.withheld_fields import policy_on
 from sandscore.site.board_files import FoundCard, ReadBoard, shown_board
 from sandscore.site.board_sentences import sentences_of

@@ -12,8 +12,9 @@ from sandscore.base.bundled_content import schema_path
 from sandscore.board_tables.board_formats import EXPORTS, as_csv, as_markdown, as_text, frame, records
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
-from sandscore.records.board import Board, BoardRules
+from sandscore.records.board import Board
 from sandscore.records.group_scores import WorstSlice
+from sandscore.records.ranking_rules import BoardRules
 
 HOSTILE = "=HYPERLINK|<b>`x`\n# [a](b)"
 

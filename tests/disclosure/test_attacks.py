@@ -28,9 +28,10 @@ from sandscore.disclosure.problem_view import ProblemsItem, ShownProblems
 from sandscore.disclosure.released import Audience
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.card_reading import RankedCard
-from sandscore.records.board import Board, BoardRules
+from sandscore.records.board import Board
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.problem import Problem
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.scorecard import Scorecard
 from sandscore.records.totals_card import TotalsCard
 

@@ -20,7 +20,7 @@ from sandscore.queue.board_making import rebuild
 from sandscore.queue.children.child_messages import ScoredSubmission
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.card_reading import RankedCard, card_entry
-from sandscore.records.challenge import CardRule, FeedbackMode
+from sandscore.records.ranking_rules import CardRule, FeedbackMode
 from sandscore.site import board_files
 
 pytestmark = pytest.mark.slow

@@ -7,9 +7,8 @@ from ranking_cards import entry
 
 from sandscore.disclosure.gate import release
 from sandscore.disclosure.outcome_views import ScoreItem, ladder_after, outdated
-from sandscore.records.board import BoardRules
-from sandscore.records.challenge import FeedbackMode
 from sandscore.records.disclosure_policy import DisclosurePolicy
+from sandscore.records.ranking_rules import BoardRules, FeedbackMode
 from sandscore.records.released_view import Audience, Released
 
 CARD = entry("one", [(3, 1, 0), (2, 0, 2)])

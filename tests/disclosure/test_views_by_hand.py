@@ -10,9 +10,8 @@ from sandscore.disclosure.problem_view import on_grid
 from sandscore.disclosure.run_views import LogItem, TimingItem
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.score_table import tabulate
-from sandscore.records.board import BoardRules
-from sandscore.records.challenge import LogRule
 from sandscore.records.disclosure_policy import DisclosurePolicy
+from sandscore.records.ranking_rules import BoardRules, LogRule
 from sandscore.records.released_view import Audience
 
 PRINTED = "né"

@@ -13,10 +13,10 @@ from sandscore.disclosure.problem_view import ProblemsItem
 from sandscore.disclosure.released import Item
 from sandscore.disclosure.run_views import IdentifierItem, LogItem, TimingItem, ToolItem
 from sandscore.ranking.challenge_reading import parse_challenge
-from sandscore.records.board import BoardRules
 from sandscore.records.diagnosis import Diagnosis
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.problem import Problem
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.released_view import Audience
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -32,6 +32,29 @@ files = Inputs("gold/example/address.json", "submissions/address-good/prediction
 loaded = load_files(TASKS["address"], files, want_hashes=False)
 whole = measured(TASKS["address"], loaded, measures_for(TASKS["address"]), load_hipaa_map())
 """
+FILES = ("--gold", "gold/example/date.json", "--predictions", "submissions/date-good/predictions.json")
+CARDS = ("leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json")
+_EVIDENCE = {"cryptography", "zipfile", "sandscore.attestation.signed_statement", "sandscore.attestation.log_reading"}
+_OTHER = {"importlib.metadata", "sandscore.records.challenge", "tomllib", "csv", "sandscore.disclosure.gate"}
+UNTOUCHED = {
+    ("tasks",): {"pydantic", "numpy", "msgspec.inspect"},
+    ("score", "date", *FILES): {*_EVIDENCE, *_OTHER, "jsonschema", "sandscore.records.board"},
+    ("rank", *CARDS): {*_EVIDENCE, *_OTHER, "sandscore.scoring", "sandscore.annotations.input_files"},
+    ("verify", "leaderboard/date-final/board.json"): {
+        *(*_EVIDENCE, *_OTHER, "sandscore.scoring", "sandscore.annotations.input_files"),
+        *("sandscore.records.totals_card", "sandscore.disclosure", "sandscore.verification.totals_verification"),
+    },
+    ("queue", "init", "{new}", "--challenge", "gold/example/challenge.toml"): {"numpy", "sandscore.ranking.analysis"},
+    ("queue", "submit", "{queue}", "--task", "date", "--team", "a", *FILES[2:]): {
+        *("numpy", "cryptography", "sandscore.annotations", "sandscore.scoring", "sandscore.records.board", "zipfile"),
+    },
+    ("queue", "list", "{queue}"): {
+        *("numpy", "cryptography", "sandscore.measures.challenge_measures", "sandscore.records.board", "http.client"),
+        *("sandscore.containers.run_context", "sandscore.disclosure.gate", "importlib.metadata"),
+    },
+    ("queue", "work", "{empty}", "--once"): {"numpy", "http.server", "sandscore.disclosure.board_view"},
+}
+"""By what is asked: packages and modules that it does without."""
 RESAMPLING = """
 from sandscore.ranking.resampling import f1_replicates
 from sandscore.ranking.confidence_intervals import percentile_intervals
@@ -39,13 +62,18 @@ from sandscore.ranking.score_table import ScoreTable
 """
 
 
-def imported_by(program: str) -> set[str]:
-    """Top-level packages a fresh interpreter holds after the program."""
+def modules_of(program: str) -> set[str]:
+    """What a fresh interpreter holds after the program."""
     told = subprocess.run(
         [sys.executable, "-c", f"{program}\nimport sys\nprint('\\n' + ' '.join(sys.modules))"],
         capture_output=True, text=True, check=True, cwd=ROOT,
     )  # fmt: skip
-    return {name.partition(".")[0] for name in told.stdout.splitlines()[-1].split()}
+    return {*told.stdout.splitlines()[-1].split()}
+
+
+def imported_by(program: str) -> set[str]:
+    """Top-level packages a fresh interpreter holds after the program."""
+    return {name.partition(".")[0] for name in modules_of(program)}
 
 
 def command(*words: str) -> str:
@@ -70,6 +98,22 @@ def test_light(program: str) -> None:
 @pytest.mark.parametrize("words", [("--help",), ("tasks",), *((verb, "--help") for verb in VERBS)], ids=" ".join)
 def test_saying_what_there_is_imports_no_package_that_computes(words: tuple[str, ...]) -> None:
     assert not SLOW & imported_by(command(*words))
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Two queues, and the place for a new one."""
+    folder = tmp_path_factory.mktemp("queues")
+    made = {name: str(folder / name) for name in ("queue", "empty", "new")}
+    for name in ("queue", "empty"):
+        imported_by(command("queue", "init", made[name], "--challenge", "gold/example/challenge.toml"))
+    return made
+
+
+@pytest.mark.parametrize("words", UNTOUCHED, ids=lambda words: " ".join(words[:2]))
+def test_a_verb_imports_nothing_that_it_does_not_touch(words: tuple[str, ...], places: dict[str, str]) -> None:
+    program = f"from sandscore.cli.main import main\ntry:\n    main({[word.format(**places) for word in words]!r})\n"
+    assert not UNTOUCHED[words] & modules_of(f"{program}except SystemExit as end:\n    assert not end.code")
 
 
 def test_a_card_is_made_and_written_without_checks_being_built() -> None:

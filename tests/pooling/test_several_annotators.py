@@ -24,7 +24,7 @@ import sandscore as ss
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.card_reading import card_entry
 from sandscore.records.annotator_agreement import AnnotatorPair, agreement_of, cohens_kappa
-from sandscore.records.board import BoardRules
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.scorecard import RatioScore, Scorecard
 from sandscore.scoring.card_building import dumped
 from sandscore.task_table.task import TASKS, find_task

@@ -13,7 +13,7 @@ from ranking_cards import entry
 from sandscore.ranking.aggregation import exact_scores, leader_by_site_rule, missing_cells, ranked_by, weights_of
 from sandscore.ranking.replicated_scores import aggregate
 from sandscore.ranking.score_table import ScoreTable, tabulate
-from sandscore.records.challenge import RankingRules
+from sandscore.records.ranking_rules import RankingRules
 
 # F1 of (tp, fp, fn): token a 0.8, b 0.5, c 0.5; instance_strict a 0.4, b 0.5, c 0.25.
 THREE = {

@@ -17,7 +17,8 @@ from sandscore.ranking.board_building import rank
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.resampling import seed_of
 from sandscore.ranking.stepdown import stepdown
-from sandscore.records.board import Board, BoardRules, Row
+from sandscore.records.board import Board, Row
+from sandscore.records.ranking_rules import BoardRules
 
 
 def cards(count: int = 5, notes: int = 120) -> list[RankedCard]:

@@ -7,6 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import slow_board
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from sandscore.base.beta_distribution import beta_quantile, beta_share, t_quantile
@@ -195,3 +197,21 @@ def test_beta_as_scipy_has_it(a: float, b: float) -> None:
     assert [beta_share(x, a, b) for x in found] == pytest.approx(shares, rel=1e-9)
     assert [beta_share(x, a, b) for x in (-1.0, 0.0, 1.0, 2.0)] == [0, 0, 1, 1]
     assert math.isclose(beta_share(0.3, a, b) + beta_share(0.7, b, a), 1)
+
+
+def halved(share: float, a: float, b: float) -> float:
+    """The quantile, every halving looked at."""
+    low, high = 0.0, 1.0
+    while (middle := math.sqrt(low * high) if low > 0 and high < 0.5 else (low + high) / 2) not in {low, high}:
+        low, high = (middle, high) if beta_share(middle, a, b) < share else (low, middle)
+    return high
+
+
+@given(st.floats(0.001, 0.999), st.floats(0.4, 5000), st.floats(0.4, 5000))
+def test_quantiles_are_those_of_plain_halving_to_the_bit(share: float, a: float, b: float) -> None:
+    assert beta_quantile(share, a, b) == halved(share, a, b)
+
+
+@pytest.mark.parametrize("freedom", [2.0, 2.5, 16.91232884046526, 71.0, 1e3, 123_456.7])
+def test_those_of_students_t_too(freedom: float) -> None:
+    assert beta_quantile(0.95, 0.5, freedom / 2) == halved(0.95, 0.5, freedom / 2)

@@ -6,6 +6,8 @@ import pytest
 
 from sandscore.base.bundled_content import example_gold
 from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.measures.measure_registry import MEASURES
+from sandscore.measures.measure_syntax import parse
 from sandscore.ranking.challenge_reading import parse_challenge, read_challenge, rules_for
 from sandscore.task_table.task import TASKS
 
@@ -66,7 +68,6 @@ def test_phase_beats_task_beats_challenge(task: str, phase: str, expected: dict[
 def test_the_only_phase_need_not_be_named() -> None:
     challenge = parse_challenge(b'challenge = "c"\n[[phases]]\nname = "only"\n', "c.toml")
     assert rules_for(challenge, "date", None)[1] == "only"
-    assert rules_for(None, "date", None)[1] is None
 
 
 @pytest.mark.parametrize("phase", [None, "third"])
@@ -127,3 +128,12 @@ def test_the_example_challenge_can_be_ranked(task: str) -> None:
     rules, phase = rules_for(challenge, task, None)
     assert phase == "final"
     assert set(rules.tie_break) <= set(TASKS[task].measures)
+
+
+@pytest.mark.parametrize("name", sorted({name for task in TASKS.values() for name in task.measures}))
+def test_whatever_a_task_is_measured_by_can_rank(name: str) -> None:
+    """So reading a challenge need not look at the measure itself."""
+    measure = parse(name, MEASURES.find)
+    row = MEASURES.find(name)
+    assert str(measure) == name
+    assert row.formula_for(row.settle(measure)) is not None

@@ -20,8 +20,9 @@ from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.score_table import tabulate
-from sandscore.records.board import Board, BoardRules
+from sandscore.records.board import Board
 from sandscore.records.formula import f_beta
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.scorecard import Scorecard
 from sandscore.separation.card_comparison import card_difference
 from sandscore.site.publication import publish

@@ -16,9 +16,9 @@ from sandscore.ranking.board_building import rank
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.feedback import grid
 from sandscore.ranking.ladder import LadderState, climb, f1_of, leave_one_out, replay, standard_error
-from sandscore.records.board import Board, BoardRules
-from sandscore.records.challenge import FeedbackMode
+from sandscore.records.board import Board
 from sandscore.records.disclosure_policy import DisclosurePolicy
+from sandscore.records.ranking_rules import BoardRules, FeedbackMode
 
 NOTES = 150
 

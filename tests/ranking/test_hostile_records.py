@@ -16,7 +16,7 @@ from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import card_entry, read_card
 from sandscore.ranking.challenge_reading import parse_challenge
-from sandscore.records.board import BoardRules
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.verification.board_verification import verify
 
 pytestmark = pytest.mark.slow

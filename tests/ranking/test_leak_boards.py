@@ -18,7 +18,8 @@ from sandscore.ranking.board_building import rank
 from sandscore.ranking.card_reading import card_entry
 from sandscore.ranking.resampling import f1_replicates
 from sandscore.ranking.score_table import tabulate
-from sandscore.records.board import Board, BoardRules, RatioMeasure
+from sandscore.records.board import Board, RatioMeasure
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import dumped
 from sandscore.verification.board_verification import verify

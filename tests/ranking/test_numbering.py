@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from sandscore.ranking.aggregation import f1_fraction, mean_ranks, number, sort_key
-from sandscore.records.challenge import Numbering
+from sandscore.records.ranking_rules import Numbering
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,7 @@ from sandscore.base.errors import ParticipantFault
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.challenge_reading import parse_challenge
-from sandscore.records.board import BoardRules
-from sandscore.records.challenge import CardRule
+from sandscore.records.ranking_rules import BoardRules, CardRule
 from sandscore.site.publication import PublicationSettings, publish
 from sandscore.verification.board_verification import verify
 

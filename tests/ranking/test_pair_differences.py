@@ -11,7 +11,8 @@ from ranking_cards import drawn_rows, entry
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.replicated_scores import replicate_scores
 from sandscore.ranking.score_table import tabulate
-from sandscore.records.board import Board, BoardRules
+from sandscore.records.board import Board
+from sandscore.records.ranking_rules import BoardRules
 
 RULES = BoardRules(resamples=137, randomisations=199)
 

@@ -19,7 +19,7 @@ from sandscore.ranking import (
 )
 from sandscore.ranking.aggregation import exact_scores, mean_ranks, missing_cells, number, sort_key
 from sandscore.ranking.score_table import ScoreTable, tabulate
-from sandscore.records.board import BoardRules
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.scorecard import Scorecard
 from sandscore.separation import card_comparison, power_planning
 

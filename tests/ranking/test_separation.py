@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sandscore.ranking.pair_tests import PairTests, rank_sets, tie_groups
-from sandscore.records.challenge import TieRule
+from sandscore.records.ranking_rules import TieRule
 
 # Best first: a and b tied, c behind a only, d behind a and b and c.
 ADJUSTED = {(0, 1): 0.6, (0, 2): 0.05, (0, 3): 0.01, (1, 2): 0.2, (1, 3): 0.03, (2, 3): 0.04}

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from sandscore import records
-from sandscore.records.group_scores import fault_of_slicing, slicing_name
+from sandscore.records.slicing_names import fault_of_slicing, slicing_name
 
 MODULES = [
     importlib.import_module(f"sandscore.records.{found.name}") for found in pkgutil.iter_modules(records.__path__)

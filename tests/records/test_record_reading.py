@@ -5,9 +5,9 @@ from pydantic import ValidationError
 
 from sandscore.base import strict_json
 from sandscore.base.errors import InfrastructureFault, ParticipantFault
-from sandscore.records.challenge import RankingRules
 from sandscore.records.counts import Counts
 from sandscore.records.problem import Problem
+from sandscore.records.ranking_rules import RankingRules
 from sandscore.records.record_reading import complaints, read_json, read_record
 from sandscore.records.run_record import Outcome, RunLimits
 from sandscore.records.task_definition import TaskDefinition, TaskFacts

@@ -5,9 +5,9 @@ from pydantic import BaseModel
 from ranking_cards import drawn_rows, entry
 
 from sandscore.ranking.board_building import rank
-from sandscore.records.board import Board, BoardRules, FormulaMeasure, RankedMeasure, RatioMeasure, Row
-from sandscore.records.challenge import FeedbackMode
+from sandscore.records.board import Board, FormulaMeasure, RankedMeasure, RatioMeasure, Row
 from sandscore.records.disclosure_policy import DisclosurePolicy
+from sandscore.records.ranking_rules import BoardRules, FeedbackMode
 from sandscore.records.withheld_fields import covering, permitted_fields, running_fields, without_running_fields
 
 MODES: list[FeedbackMode] = ["full", "rounded", "ladder", "blind"]

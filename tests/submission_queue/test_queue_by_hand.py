@@ -15,8 +15,8 @@ from sandscore.queue.homes.synapse.synapse_routes import routes
 from sandscore.queue.rescoring import _ranks
 from sandscore.queue.worker.queue_worker import tidy
 from sandscore.queue.workspace import SCRATCH
-from sandscore.records.board import BoardRules
 from sandscore.records.challenge import Challenge
+from sandscore.records.ranking_rules import BoardRules
 
 
 def workspace(folder: Path, *tasks: str) -> Any:

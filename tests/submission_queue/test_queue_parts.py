@@ -14,8 +14,8 @@ from sandscore.cli.main import run
 from sandscore.queue.board_making import BoardGroup, shown
 from sandscore.queue.challenge_limits import limits_of, protocol_of
 from sandscore.queue.children.child_messages import ScoredSubmission
-from sandscore.records.board import BoardRules
 from sandscore.records.challenge import Limits
+from sandscore.records.ranking_rules import BoardRules
 
 pytestmark = pytest.mark.usefixtures("near_children")
 

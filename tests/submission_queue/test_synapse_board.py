@@ -14,7 +14,7 @@ from submission_queue.synapse_standin import LOST, LOST_503, Fault, Queue
 
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
-from sandscore.records.board import BoardRules
+from sandscore.records.ranking_rules import BoardRules
 
 pytestmark = pytest.mark.usefixtures("near_children")
 

@@ -15,8 +15,8 @@ from sandscore.disclosure.board_view import recomputed_view
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import read_card
-from sandscore.records.board import BoardPolicy, BoardRules
-from sandscore.records.challenge import CardRule, FeedbackMode
+from sandscore.records.board import BoardPolicy
+from sandscore.records.ranking_rules import BoardRules, CardRule, FeedbackMode
 from sandscore.site.publication import publish
 from sandscore.verification.board_verification import Verified, verify
 

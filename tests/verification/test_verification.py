@@ -15,7 +15,7 @@ from sandscore.cli.main import run
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import read_card
-from sandscore.records.board import BoardRules
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.verification.board_verification import verify
 
 RULES = BoardRules(resamples=300, randomisations=99)

@@ -170,6 +170,11 @@ class NoteTexts(Sequence[str]):
         """The characters of each text."""
         return self._laid.chars
 
+    @property
+    def characters(self) -> int:
+        """Of all texts together."""
+        return int(sum(self._laid.held["chars"]))
+
     def picked(self, numbers: Ints) -> "NoteTexts":
         """Some of them in this order, each as often as it is named."""
         gathered = GatheredTexts(int(np.diff(self._laid.begin)[numbers].sum()))

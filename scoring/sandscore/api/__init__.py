@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from sandscore.api.verification_calls import check as check
     from sandscore.api.verification_calls import make_key as make_key
     from sandscore.api.verification_calls import witness as witness
-    from sandscore.attestation.research_crate import is_crate as is_crate
+    from sandscore.attestation.evidence_files import is_crate as is_crate
     from sandscore.base.errors import SandscoreError as SandscoreError
     from sandscore.containers.host_checks import Finding as Finding
     from sandscore.containers.hostile.firing_range import AttackVerdict as AttackVerdict
@@ -89,7 +89,7 @@ MODULES = {
     "sandscore.api.scoring_calls": ("ScoreFiles", "ScoringPlan", "score", "score_to_files", "shown_intervals"),
     "sandscore.api.validation_calls": ("validate", "validate_file"),
     "sandscore.api.verification_calls": ("Checked", "Evidence", "Upheld", "check", "make_key", "witness"),
-    "sandscore.attestation.research_crate": ("is_crate",),
+    "sandscore.attestation.evidence_files": ("is_crate",),
     "sandscore.base.errors": ("SandscoreError",),
     "sandscore.containers.host_checks": ("Finding",),
     "sandscore.containers.hostile.firing_range": ("AttackVerdict",),

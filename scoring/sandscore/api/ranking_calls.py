@@ -17,13 +17,14 @@ from sandscore.base.terminal_text import one_line
 from sandscore.ranking.board_building import rank as ranked
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import RankedCard, card_entry, cards_of_phase, read_card, refuse_incomparable
-from sandscore.ranking.challenge_reading import read_challenge, rules_for
 from sandscore.ranking.pair_tests import draws_of
-from sandscore.records.board import Board, BoardRules
-from sandscore.records.challenge import Challenge
+from sandscore.records.board import Board
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.scorecard import Scorecard
 
 if TYPE_CHECKING:
+    from sandscore.records.challenge import Challenge
+    from sandscore.records.disclosure_policy import DisclosurePolicy
     from sandscore.verification.board_verification import Verified
 
 PairTests = Callable[[int, int], AbstractContextManager[Callable[[int], object]]]
@@ -47,7 +48,7 @@ class RankingPlan(Struct, frozen=True, kw_only=True):
 
 def rank(
     results: Iterable["Result | Scorecard | str | Path"],
-    challenge: Challenge | str | Path | None = None,
+    challenge: "Challenge | str | Path | None" = None,
     phase: str | None = None,
     *,
     measure: str | None = None,
@@ -65,7 +66,7 @@ def rank(
         results = [results]
     entries = cards_of_phase([_entry(result, number) for number, result in enumerate(results, 1)], phase)
     refuse_incomparable(entries)
-    configured = read_challenge(Path(challenge)) if isinstance(challenge, str | Path) else challenge
+    configured = _challenge_in(challenge) if isinstance(challenge, str | Path) else challenge
     return RankedBoard(_shown(_board(entries, configured, phase, measure), entries, configured))
 
 
@@ -73,7 +74,7 @@ def rank_to_file(request: RankingPlan, output: Path | None = None, testing: Pair
     """The board of these files of cards, named as seen from the output so that both can move together."""
     entries = cards_of_phase([read_card(path) for path in request.cards], request.phase)
     refuse_incomparable(entries)
-    configured = read_challenge(request.challenge) if request.challenge else None
+    configured = _challenge_in(request.challenge) if request.challenge else None
     start = output.parent if output else Path()
     listed = [replace(e, listed=Path(os.path.relpath(e.path, start)).as_posix()) for e in entries]
     try:
@@ -89,18 +90,24 @@ def rank_to_file(request: RankingPlan, output: Path | None = None, testing: Pair
     return board
 
 
+def _challenge_in(path: str | Path) -> "Challenge":
+    from sandscore.ranking.challenge_reading import read_challenge
+
+    return read_challenge(Path(path))
+
+
 class _UnfitRules(UsageFault):
     """Rules that these cards cannot be ranked by."""
 
 
 def _board(
     entries: Sequence[RankedCard],
-    challenge: Challenge | None,
+    challenge: "Challenge | None",
     phase: str | None,
     measure: str | None,
     testing: PairTests = _unfollowed,
 ) -> Board:
-    rules, phase = rules_for(challenge, entries[0].card.task, phase or _phase_of(entries, challenge))
+    rules, phase = _rules(challenge, entries[0].card.task, phase or _phase_of(entries, challenge))
     if measure:
         rules = rules.model_copy(update={"headline": measure, "aggregation": "headline"})
     with testing(*_tests(entries, rules)) as advance:
@@ -110,7 +117,15 @@ def _board(
             raise _UnfitRules(str(fault)) from None
 
 
-def _phase_of(entries: Sequence[RankedCard], challenge: Challenge | None) -> str | None:
+def _rules(challenge: "Challenge | None", task: str, phase: str | None) -> tuple[BoardRules, str | None]:
+    if challenge is None:
+        return BoardRules(), phase
+    from sandscore.ranking.challenge_reading import rules_for
+
+    return rules_for(challenge, task, phase)
+
+
+def _phase_of(entries: Sequence[RankedCard], challenge: "Challenge | None") -> str | None:
     """The one that the cards name, where the challenge has it."""
     named = next((entry.card.phase for entry in entries if entry.card.phase is not None), None)
     known = challenge is None or any(phase.name == named for phase in challenge.phases)
@@ -118,7 +133,7 @@ def _phase_of(entries: Sequence[RankedCard], challenge: Challenge | None) -> str
 
 
 def _shown(
-    board: Board, entries: Sequence[RankedCard], challenge: Challenge | None, *, everything: bool = False
+    board: Board, entries: Sequence[RankedCard], challenge: "Challenge | None", *, everything: bool = False
 ) -> Board:
     """What the challenge lets everybody see of the board; the organiser's own board carries the policy with it."""
     if challenge is None:
@@ -188,13 +203,18 @@ def verify(
             place = Path(folder) / "board.json"
             board.save(place)
             return verify(place, cards, testing=testing, require=require)
-    from sandscore.disclosure.board_view import recomputed_view
-
     with REMOVABLE:
         from sandscore.verification.board_verification import verify as recomputed
     with testing() as advance:
-        verified = recomputed(Path(board), [Path(card) for card in cards or ()], advance, recomputed_view)
+        verified = recomputed(Path(board), [Path(card) for card in cards or ()], advance, as_everybody_sees)
     if require is not None and (verified.level != require or verified.not_recomputed):
         left = ", ".join(map(one_line, verified.not_recomputed)) or "what its cards of totals do not say"
         raise ParticipantFault(f"{board}: level {verified.level}, not {require}; not recomputed: {left}")
     return verified
+
+
+def as_everybody_sees(board: Board, entries: Sequence[RankedCard], policy: "DisclosurePolicy") -> Board:
+    """What was ranked again, as the board's policy shows it."""
+    from sandscore.disclosure.board_view import recomputed_view
+
+    return recomputed_view(board, entries, policy)

@@ -17,7 +17,7 @@ from sandscore.formats.foreign_input import ForeignReading, Labels
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.measures.measure_registry import measures_for
 from sandscore.profiles.profile_registry import Profile, find_profile
-from sandscore.records.group_scores import SLICE_RULES, slicing_name
+from sandscore.records.slicing_names import SLICE_RULES, slicing_name
 from sandscore.scoring.card_building import Identity, Question, pieces
 from sandscore.scoring.scoring_flow import InvalidPredictions, Scored, score_files
 from sandscore.task_table.task import ALL_TASKS, Task, find_task
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from sandscore.api.results import Problems, Result, Run
     from sandscore.leaks.identifier_classes import ClassMap
     from sandscore.records.carried_run import CarriedRun
-    from sandscore.records.challenge import CardRule
     from sandscore.records.disclosure_policy import DisclosurePolicy
+    from sandscore.records.ranking_rules import CardRule
     from sandscore.records.run_record import RunRecord
     from sandscore.records.scorecard import Scorecard
 

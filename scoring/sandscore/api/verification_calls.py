@@ -1,29 +1,26 @@
 """Evidence as calls: a board held against its log, its signatures and its witnesses; keys, and witnessing."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from sandscore import __version__
 from sandscore.api.output_files import write
+from sandscore.api.ranking_calls import as_everybody_sees
 from sandscore.api.ranking_calls import verify as verify_board
-from sandscore.attestation.board_statements import (
-    ENDING,
-    StatementHeld,
-    hold_against_statement,
-    statements_beside,
-    witnessed_board,
-)
-from sandscore.attestation.log_reading import read_log, read_receipt
-from sandscore.attestation.log_verification import LogHeld, hold_against_log, refuse_fork
-from sandscore.attestation.signing_keys import VerifierKey, new_key, read_key, verifier_key, write_key
+from sandscore.attestation.evidence_files import STATEMENT_ENDING, statements_beside
 from sandscore.base.errors import ParticipantFault, UsageFault
-from sandscore.disclosure.board_view import recomputed_view
 from sandscore.ranking.card_reading import card_entry, totals_card
 from sandscore.records.record_reading import file_content, read_json
 from sandscore.verification.board_verification import Verified, verify
+
+if TYPE_CHECKING:
+    from sandscore.attestation.board_statements import StatementHeld
+    from sandscore.attestation.log_verification import LogHeld
+    from sandscore.attestation.signing_keys import VerifierKey
 
 _Steps = AbstractContextManager[Callable[[int], object]]
 
@@ -46,8 +43,8 @@ class Evidence(Struct, frozen=True, kw_only=True):
 class Upheld(Struct, frozen=True):
     """What the log and the statements say; a contradiction would have been an error."""
 
-    log: LogHeld | None
-    statements: tuple[StatementHeld, ...]
+    log: "LogHeld | None"
+    statements: "tuple[StatementHeld, ...]"
 
     @property
     def attested(self) -> bool:
@@ -90,16 +87,27 @@ def uphold(board: str | Path, evidence: Evidence) -> Upheld:
     """Holds a board against its log, receipts and statements; the first contradiction is an error that names it."""
     path = Path(board)
     said, trusted = _board(path), _keys(evidence.keys)
-    held = None
-    if evidence.log is not None:
-        log = read_log(evidence.log, _keys(evidence.log_keys))
-        if evidence.checkpoint is not None:
-            refuse_fork(evidence.checkpoint, log)
-        held = hold_against_log(said, path, log, [read_receipt(receipt) for receipt in evidence.receipts])
-    elif evidence.checkpoint or evidence.receipts or evidence.log_keys:
-        raise UsageFault("checkpoints, receipts and keys of logs are held against a log: name it")
+    held = _held_against_log(said, path, evidence)
     places = dict.fromkeys([*statements_beside(path), *evidence.statements])
+    if not places:
+        return Upheld(held, ())
+    from sandscore.attestation.board_statements import hold_against_statement
+
     return Upheld(held, tuple(hold_against_statement(said, path, place, trusted) for place in places))
+
+
+def _held_against_log(said: Mapping[str, object], path: Path, evidence: Evidence) -> "LogHeld | None":
+    if evidence.log is None:
+        if evidence.checkpoint or evidence.receipts or evidence.log_keys:
+            raise UsageFault("checkpoints, receipts and keys of logs are held against a log: name it")
+        return None
+    from sandscore.attestation.log_reading import read_log, read_receipt
+    from sandscore.attestation.log_verification import hold_against_log, refuse_fork
+
+    log = read_log(evidence.log, _keys(evidence.log_keys))
+    if evidence.checkpoint is not None:
+        refuse_fork(evidence.checkpoint, log)
+    return hold_against_log(said, path, log, [read_receipt(receipt) for receipt in evidence.receipts])
 
 
 def witness(
@@ -113,21 +121,26 @@ def witness(
 
     A board that withholds its cards, or names cards of totals, is recomputed from the exact ones among them.
     """
+    from sandscore.attestation.board_statements import witnessed_board
+    from sandscore.attestation.signing_keys import read_key
+
     path, signer = Path(board), read_key(Path(key))
     said, folder = _board(path), Path(cards)
     with testing() as advance:
-        verified = verify(path, _exact_cards(said, folder), advance, recomputed_view, folder)
+        verified = verify(path, _exact_cards(said, folder), advance, as_everybody_sees, folder)
     if verified.not_recomputed or verified.level != "recomputed":
         raise ParticipantFault(f"{path} is not recomputed as a whole: {', '.join(verified.not_recomputed)}")
     made = {"sandscore": __version__, "values": verified.values, "cards": [{"sha256": one} for one in verified.hashes]}
     content = file_content(path)
-    target = Path(output) if output else path.with_name(f"{path.stem}.{_plain(signer.name)}{ENDING}")
+    target = Path(output) if output else path.with_name(f"{path.stem}.{_plain(signer.name)}{STATEMENT_ENDING}")
     write(target, [witnessed_board(path.name, content, said, made, signer)])
     return target
 
 
 def make_key(name: str, path: str | Path) -> str:
     """A new key of Ed25519 in a file for its owner alone; its public half."""
+    from sandscore.attestation.signing_keys import new_key, write_key
+
     key = new_key(name)
     write_key(key, Path(path))
     return key.public.text
@@ -158,8 +171,10 @@ def _board(path: Path) -> dict[str, object]:
     return said
 
 
-def _keys(given: Sequence[str]) -> list[VerifierKey]:
+def _keys(given: Sequence[str]) -> "list[VerifierKey]":
     found = []
+    if given:
+        from sandscore.attestation.signing_keys import verifier_key
     for one in given:
         lines = [one] if "+" in one else file_content(Path(one)).decode("utf-8", "replace").split("\n")
         found += [verifier_key(line) for line in lines if line]

@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from sandscore.attestation.canonical_json import content_hash
 from sandscore.attestation.signed_statement import (
     BOARD_PREDICATE,
     RECOMPUTATION_PREDICATE,
     Statement,
     claimed_keys,
-    content_hash,
     envelope,
     read_envelope,
 )
@@ -19,8 +19,6 @@ from sandscore.attestation.signing_keys import SignerKey, VerifierKey, verifier_
 from sandscore.base.errors import ParticipantFault, SandscoreError
 from sandscore.base.terminal_text import one_line
 from sandscore.records.record_reading import file_content
-
-ENDING = ".intoto.json"
 
 
 class StatementHeld(Struct, frozen=True):
@@ -47,11 +45,6 @@ def witnessed_board(
     """A witness's: ``made`` says how it was recomputed and of which cards."""
     said = {"board": content_hash(board), "level": "recomputed", **made}
     return envelope(name, content, RECOMPUTATION_PREDICATE, said, [key])
-
-
-def statements_beside(board: Path) -> list[Path]:
-    """Envelopes that lie beside a board and are called after it."""
-    return sorted(board.parent.glob(f"{board.stem}*{ENDING}"))
 
 
 def hold_against_statement(

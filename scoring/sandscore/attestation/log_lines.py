@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import Struct
 
-from sandscore.attestation.signed_statement import canonical, content_hash
+from sandscore.attestation.canonical_json import canonical, content_hash
 from sandscore.base.errors import ParticipantFault
 from sandscore.base.terminal_text import one_line
 

@@ -16,17 +16,16 @@ from typing import IO
 
 from msgspec import Struct
 
+from sandscore.attestation.evidence_files import CRATE_METADATA
 from sandscore.base.errors import MissingFile, ParticipantFault
 from sandscore.base.terminal_text import one_line
 from sandscore.base.whole_files import write_file
 
-METADATA = "ro-crate-metadata.json"
 BOARDS, CARDS, LOG = "boards", "cards", "log"
 _CONTEXT = ["https://w3id.org/ro/crate/1.1/context", {"sha256": "https://schema.org/sha256"}]
 _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 _FORMATS = {".json": "application/json", ".jsonl": "application/jsonl", ".toml": "application/toml"}
 _MOST_FILES, _MOST_BYTES, _BLOCK = 100_000, 8 << 30, 1 << 20
-_MAGIC = b"PK\x03\x04"
 _BROKEN: tuple[type[Exception], ...] = (zipfile.BadZipFile, EOFError, ValueError, OverflowError, RuntimeError)
 _BROKEN += (zlib.error, lzma.LZMAError)
 _OF_THE_ARCHIVE = (None, errno.EINVAL)
@@ -72,7 +71,7 @@ def metadata_of(facts: CrateFacts, files: Sequence[CrateFile]) -> bytes:
 
 def _root(facts: CrateFacts, files: Sequence[CrateFile]) -> Iterator[dict[str, object]]:
     profile = {"@id": "https://w3id.org/ro/crate/1.1"}
-    yield {"@id": METADATA, "@type": "CreativeWork", "conformsTo": profile, "about": {"@id": "./"}}
+    yield {"@id": CRATE_METADATA, "@type": "CreativeWork", "conformsTo": profile, "about": {"@id": "./"}}
     terms = _license(facts.license)
     root: dict[str, object] = {"@id": "./", "@type": "Dataset", "name": facts.name, "description": facts.description}
     organisers = {"@id": facts.url or "#organisers", "@type": "Organization", "name": f"The organisers of {facts.name}"}
@@ -119,24 +118,13 @@ def _id(name: str) -> str:
     return quote(name)
 
 
-def is_crate(path: Path) -> bool:
-    """Whether this is an archive, or the folder that one was unpacked into."""
-    if path.is_dir():
-        return (path / METADATA).is_file()
-    try:
-        with path.open("rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
-    except OSError:
-        return False
-
-
 def unpack_crate(path: Path, folder: Path) -> list[str]:
     """The files of a crate, each as it was described, into the folder; their names. Believes nothing."""
     try:
         with zipfile.ZipFile(path) as archive:
             entries = {one.filename: one for one in archive.infolist() if not one.is_dir()}
-            if METADATA not in entries:
-                raise ParticipantFault(f"{path} is not the archive of a challenge: it has no {METADATA}")
+            if CRATE_METADATA not in entries:
+                raise ParticipantFault(f"{path} is not the archive of a challenge: it has no {CRATE_METADATA}")
             return _taken(path, archive, entries, folder)
     except FileNotFoundError:
         raise MissingFile(f"{path}: there is no such file") from None
@@ -154,7 +142,7 @@ def _not_whole(path: Path, fault: Exception) -> ParticipantFault:
 
 def check_folder(folder: Path) -> list[str]:
     """The same for a folder: every file that is described is there, as it was, and no other is."""
-    described = _described(folder, (folder / METADATA).read_bytes())
+    described = _described(folder, (folder / CRATE_METADATA).read_bytes())
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     _refuse_other_files(folder, described, there)
     for name, one in described.items():
@@ -164,7 +152,7 @@ def check_folder(folder: Path) -> list[str]:
 
 
 def _taken(path: Path, archive: zipfile.ZipFile, entries: Mapping[str, zipfile.ZipInfo], folder: Path) -> list[str]:
-    with archive.open(METADATA) as file:
+    with archive.open(CRATE_METADATA) as file:
         described = _described(path, file.read(_MOST_FILES * 1000))
     _refuse_other_files(path, described, entries.keys())
     for name, one in described.items():
@@ -193,7 +181,7 @@ def _described(path: Path, content: bytes) -> dict[str, CrateFile]:
         found = [one for one in graph if one.get("@type") == "File"]
         files = [CrateFile(unquote(one["@id"]), "", one["sha256"], int(one["contentSize"])) for one in found]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise ParticipantFault(f"{path}: {METADATA} does not describe an archive of sandscore") from None
+        raise ParticipantFault(f"{path}: {CRATE_METADATA} does not describe an archive of sandscore") from None
     if odd := next((one for one in files if not _plain(one.name)), None):
         raise ParticipantFault(f"{path} describes a file that no archive has: {one_line(odd.name)}")
     if len(files) > _MOST_FILES or sum(one.size for one in files) > _MOST_BYTES:
@@ -207,7 +195,7 @@ def _plain(name: str) -> bool:
 
 
 def _refuse_other_files(path: Path, described: Mapping[str, CrateFile], there: Set[str]) -> None:
-    missing, more = sorted(described.keys() - there), sorted(there - described.keys() - {METADATA})
+    missing, more = sorted(described.keys() - there), sorted(there - described.keys() - {CRATE_METADATA})
     if missing:
         raise ParticipantFault(f"{path} lacks {one_line(missing[0])}, which it describes")
     if more:

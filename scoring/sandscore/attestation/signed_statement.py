@@ -9,60 +9,45 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from sandscore.attestation.signing_keys import SignerKey, VerifierKey, base64_text, unbase64
 from sandscore.base.errors import ParticipantFault
 from sandscore.records.record_reading import read_json, read_record
+from sandscore.records.strict_record import StrictRecord
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 BOARD_PREDICATE, RECOMPUTATION_PREDICATE = "urn:sandscore:board:v1", "urn:sandscore:recomputation:v1"
-_LARGEST_EXACT = 1 << 53
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _Signature(_Part):
+class _Signature(StrictRecord):
     keyid: str = ""
     sig: str
 
 
-class _Envelope(_Part):
+class _Envelope(StrictRecord):
     payload: str
     payload_type: Literal["application/vnd.in-toto+json"] = Field(alias="payloadType")
     signatures: tuple[_Signature, ...] = Field(min_length=1)
 
 
-class _Digest(_Part):
+class _Digest(StrictRecord):
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
 
 
-class _Subject(_Part):
+class _Subject(StrictRecord):
     name: str
     digest: _Digest
 
 
-class Statement(_Part):
+class Statement(StrictRecord):
     """What is said (``predicate``, of a kind) of one file."""
 
     type_: Literal["https://in-toto.io/Statement/v1"] = Field(alias="_type")
     subject: tuple[_Subject, ...] = Field(min_length=1, max_length=1)
     predicate_type: str = Field(alias="predicateType")
     predicate: dict[str, object]
-
-
-def canonical(value: object) -> bytes:
-    """A JSON value in the one form that its hash is taken of: keys in order, no blanks, 1.0 as 1."""
-    said = json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return said.encode("utf-8", "surrogatepass")
-
-
-def content_hash(value: object) -> str:
-    """The hash of what a JSON file says, however it is formatted."""
-    return hashlib.sha256(canonical(value)).hexdigest()
 
 
 def envelope(name: str, content: bytes, kind: str, predicate: Mapping[str, object], keys: Sequence[SignerKey]) -> bytes:
@@ -99,16 +84,6 @@ def _encoded(payload: bytes) -> bytes:
     """DSSE's pre-authentication encoding."""
     kind = PAYLOAD_TYPE.encode()
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) < _LARGEST_EXACT:
-        return int(value)
-    return value
 
 
 def _decoded(text: str) -> bytes | None:

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 _TINY = 1e-300
 _HALVINGS = 200
+_STEPS, _NEAR, _MARGIN = 12, 1e-6, 1e-10
 _TERMS = 20_000
 
 
@@ -23,17 +24,20 @@ def beta_share(x: float, a: float, b: float) -> float:
 
 
 def _fraction(x: float, a: float, b: float) -> float:
-    c, d = 1.0, _inverse(1 - (a + b) * x / (a + 1))
+    first = 1 - (a + b) * x / (a + 1)
+    c, d = 1.0, 1.0 / (first if first > _TINY or first < -_TINY else _TINY)
     found = d
     m = 0.0
     for _ in range(1, _TERMS):
         m += 1.0
         twice = a + 2.0 * m
         step = m * (b - m) * x / ((twice - 1.0) * twice)
-        d, c = _inverse(1.0 + step * d), 1.0 + step / c
+        below, c = 1.0 + step * d, 1.0 + step / c
+        d = 1.0 / (below if below > _TINY or below < -_TINY else _TINY)
         found *= c * d
         step = -(a + m) * (a + b + m) * x / (twice * (twice + 1.0))
-        d, c = _inverse(1.0 + step * d), 1.0 + step / c
+        below, c = 1.0 + step * d, 1.0 + step / c
+        d = 1.0 / (below if below > _TINY or below < -_TINY else _TINY)
         change = c * d
         found *= change
         if -1e-15 < change - 1.0 < 1e-15:
@@ -41,22 +45,38 @@ def _fraction(x: float, a: float, b: float) -> float:
     return found
 
 
-def _inverse(value: float) -> float:
-    return 1.0 / (value if value > _TINY or value < -_TINY else _TINY)
-
-
 def beta_quantile(share: float, a: float, b: float) -> float:
     """Below which ``share`` of the distribution lies; small values as exactly as large ones."""
     low, high = 0.0, 1.0
+    before, behind = _nearly(share, a, b)
     for _ in range(_HALVINGS):
         middle = math.sqrt(low * high) if low > 0 and high < 0.5 else (low + high) / 2
         if middle in {low, high}:
             break
-        if beta_share(middle, a, b) < share:
+        if middle < before or (middle <= behind and beta_share(middle, a, b) < share):
             low = middle
         else:
             high = middle
     return high
+
+
+def _nearly(share: float, a: float, b: float) -> tuple[float, float]:
+    """Between which two values the quantile lies for certain, a few steps of Newton's having come near it: outside of
+    them nothing need be computed to know on which side of it one is."""
+    constant = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    x = a / (a + b)
+    for _ in range(_STEPS):
+        slope = math.exp(constant + (a - 1) * math.log(x) + (b - 1) * math.log1p(-x))
+        step = (beta_share(x, a, b) - share) / slope if slope else 1.0
+        if not 0 < x - step < 1:
+            break
+        x -= step
+        if abs(step) < _NEAR * x:
+            before, behind = x * (1 - _MARGIN), x * (1 + _MARGIN)
+            if beta_share(before, a, b) < share < beta_share(behind, a, b):
+                return before, behind
+            break
+    return 0.0, 1.0
 
 
 @lru_cache(maxsize=256)

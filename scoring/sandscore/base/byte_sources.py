@@ -112,6 +112,16 @@ def opened_regular(path: Path, most: int) -> Iterator[Source]:
         yield source
 
 
+def plain_size(path: Path) -> int | None:
+    """The bytes of a regular file that is read as it is; None where it would be unpacked, or is none."""
+    if any(str(path).endswith(ending) for ending in _UNPACKERS):
+        return None
+    with suppress(OSError, ValueError):
+        seen = os.lstat(path)
+        return seen.st_size if stat.S_ISREG(seen.st_mode) else None
+    return None
+
+
 @contextmanager
 def _read(name: str, raw: BinaryIO, most: int | None) -> Iterator[Source]:
     unpack = next((u for ending, u in _UNPACKERS.items() if name.endswith(ending)), None)

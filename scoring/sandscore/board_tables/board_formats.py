@@ -1,6 +1,5 @@
 """The board for other programs and for people: CSV, JSON, Markdown, plain text, a pandas DataFrame."""
 
-import csv
 import io
 from collections.abc import Callable
 from textwrap import wrap
@@ -33,6 +32,8 @@ def frame(board: Board) -> "pd.DataFrame":
 
 def as_csv(board: Board) -> str:
     """One line a row; a name that a spreadsheet would take for a formula gets an apostrophe before it."""
+    import csv
+
     flat = records(board)
     out = io.StringIO()
     writer = csv.DictWriter(out, list(flat[0]) if flat else [], lineterminator="\n")

@@ -167,7 +167,7 @@ def _name_sets(_context: click.Context) -> Iterable[str]:
 
 
 def _slice_rules(_context: click.Context) -> Iterable[str]:
-    from sandscore.records.group_scores import SLICE_RULES
+    from sandscore.records.slicing_names import SLICE_RULES
 
     return SLICE_RULES
 

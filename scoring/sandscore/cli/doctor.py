@@ -1,13 +1,11 @@
 """``sandscore doctor``: is this machine fit to run submissions?"""
 
-import json
 from typing import Any
 
 import click
 
 from sandscore import api
 from sandscore.base.errors import InfrastructureFault, OrganiserFault
-from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import click_options, format_option
 from sandscore.cli.running_options import engine_option
 from sandscore.queue.homes.home_registry import our_homes
@@ -37,6 +35,8 @@ def command(engine: str | None, output_format: str, **chosen: Any) -> int:
 
 
 def _as_text(findings: "list[api.Finding]") -> str:
+    from sandscore.base.terminal_text import hanging, terminal_width
+
     lines, limit = [], terminal_width()
     for before, finding in zip([None, *findings], findings, strict=False):
         if finding.engine != (before and before.engine):
@@ -48,6 +48,8 @@ def _as_text(findings: "list[api.Finding]") -> str:
 
 
 def _as_json(findings: "list[api.Finding]") -> str:
+    import json
+
     return json.dumps([finding.to_dict() for finding in findings], indent=2)
 
 

@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 
 import click
 
@@ -77,11 +78,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: never a traceback for something a user can cause."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # two threads cost twice the CPU, and share it with neighbours
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")  # large pages are emptied whole whenever they are used anew
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # looking for them reads about every package installed
+    _leave_out_plugins()
     gc.set_threshold(20_000)  # what is imported stays; looking it through at every 700 objects is 2 % of a start
     code = run(arguments)
     gc.freeze()  # what is left ends with the process; nobody need look through it once more
     sys.exit(code)
+
+
+def _leave_out_plugins() -> None:
+    """Looking for pydantic's reads about every package installed, and importing what would look takes as long as all
+    records of ours together."""
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
+    if os.environ["PYDANTIC_DISABLE_PLUGINS"] == "1":
+        loader = ModuleType("pydantic.plugin._loader")
+        loader.__dict__["get_plugins"] = tuple
+        sys.modules[loader.__name__] = loader
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

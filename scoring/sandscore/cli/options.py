@@ -7,6 +7,7 @@ import click
 
 from sandscore import api
 from sandscore.base.errors import nearest
+from sandscore.base.own_rows import OWN_ROWS
 
 if TYPE_CHECKING:
     from sandscore.queue.homes.home_row import HomeOption
@@ -155,7 +156,7 @@ class FormatName(NearChoice):
     """A format of ours, or one that an installed package has."""
 
     def __init__(self) -> None:
-        super().__init__(api.FORMATS.names)
+        super().__init__(tuple(OWN_ROWS["sandscore.formats"]))
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value in self.choices or not api.FORMATS.is_installed(str(value)):

@@ -1,6 +1,5 @@
 """``sandscore run``: an annotator over notes."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +52,8 @@ def command(
     plan = api.RunPlan(task=first, kind=kind, reference=reference, others=tuple(others), **options)
     done = api.run_to_folder(plan, output, following)
     if output_format == "json" and others:
+        import json
+
         click.echo(json.dumps([one.record.model_dump(mode="json") for one in (done, *done.others)], indent=2))
     else:
         for one in (done, *done.others):

@@ -1,20 +1,17 @@
 """The options that say what is run and how, shared by ``run`` and ``evaluate``, and how a run went, in words."""
 
-import re
-import signal
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 from sandscore.base.errors import UsageFault
-from sandscore.base.terminal_text import hanging, terminal_width
 from sandscore.cli.options import challenge_option, task_file_option
-from sandscore.cli.progress import counted_bar
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sandscore.api import RunFiles
     from sandscore.containers.kept_answers import RunPace
     from sandscore.containers.run_context import Kind
@@ -22,14 +19,16 @@ if TYPE_CHECKING:
 
 ESTIMATE_SECONDS = 10.0
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-_SIZE = re.compile(r"([1-9][0-9]*)([kmg]?)b?", re.IGNORECASE)
+_SIZE = r"([1-9][0-9]*)([kmg]?)b?"
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30}
 
 
 def _size(_context: click.Context, _parameter: click.Parameter, written: str | None) -> int | None:
     if written is None:
         return None
-    matched = _SIZE.fullmatch(written.strip())
+    import re
+
+    matched = re.fullmatch(_SIZE, written.strip(), re.IGNORECASE)
     if matched is None:
         raise UsageFault(f"'{written}' is not a size; write it as 512m or 2g")
     return int(matched[1]) << _UNITS[matched[2].lower()]
@@ -122,6 +121,9 @@ def following(notes: int) -> Iterator["Callable[[RunPace], None]"]:
 
     A termination signal unwinds, so that no container stays behind.
     """
+    import signal
+
+    from sandscore.cli.progress import counted_bar
 
     def unwind(number: int, _frame: object) -> NoReturn:
         raise SystemExit(128 + number)
@@ -183,7 +185,9 @@ def passed(record: "RunRecord") -> Iterator[str]:
             yield f"{name:13}{'passed' if check.passed else f'FAILED: {check.detail}'}"
 
 
-def _as_text(record: "RunRecord", folder: Path) -> str:
+def _as_text(record: "RunRecord", folder: "Path") -> str:
+    from sandscore.base.terminal_text import hanging, terminal_width
+
     lines = [f"outcome       {record.outcome}", f"notes         {record.notes}"]
     if record.resumed_notes:
         lines.append(f"resumed       {record.resumed_notes} of them were answered before")
@@ -222,7 +226,7 @@ def _limits(record: "RunRecord") -> str:
     return f"{limits.hardening}; {room}, {time}"
 
 
-def _as_json(record: "RunRecord", folder: Path) -> str:
+def _as_json(record: "RunRecord", folder: "Path") -> str:
     written: str = record.model_dump_json(indent=2)
     return written
 

@@ -3,7 +3,6 @@
 import importlib
 import os
 from collections.abc import Mapping
-from importlib.util import find_spec
 from inspect import cleandoc
 from types import CodeType
 from typing import Any
@@ -69,6 +68,8 @@ def fill_in(command: click.Command, **said: str) -> None:
 
 def _docstring(module: str) -> str:
     """Of the ``command`` of a module that is not imported."""
+    from importlib.util import find_spec
+
     spec: Any = find_spec(module)
     inner = (one for one in spec.loader.get_code(module).co_consts if isinstance(one, CodeType))
     return str(next(one.co_consts[0] for one in inner if one.co_name == "command"))

@@ -1,6 +1,5 @@
 """``sandscore verify``: a board, recomputed from its cards or their totals, and held against log and signatures."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,6 @@ import click
 
 from sandscore import api
 from sandscore.base.errors import UsageFault
-from sandscore.base.terminal_text import printable
 from sandscore.cli.options import NearChoice, format_option
 
 _FILE = click.Path(path_type=Path)
@@ -59,6 +57,8 @@ def command(board: Path, cards: tuple[Path, ...], require: str | None, output_fo
 
 
 def _as_text(board: Path, checked: "api.Checked") -> str:
+    from sandscore.base.terminal_text import printable
+
     verified = checked.verified
     if verified.level == "recomputed":
         said = f"{board}: {verified.values} values recomputed from {verified.cards} cards, all as printed"
@@ -72,6 +72,8 @@ def _as_text(board: Path, checked: "api.Checked") -> str:
 
 
 def _upheld(upheld: "api.Upheld") -> Iterator[str]:
+    from sandscore.base.terminal_text import printable
+
     if (log := upheld.log) is not None:
         newer = f"; line {log.newer + 1} is about a newer one" if log.newer is not None else ""
         yield f"log: line {log.line + 1} of {log.lines} is about this board{newer}; signed by {printable(log.key)}"
@@ -85,6 +87,8 @@ def _upheld(upheld: "api.Upheld") -> Iterator[str]:
 
 
 def _as_json(board: Path, checked: "api.Checked") -> str:
+    import json
+
     verified, log = checked.verified, checked.upheld.log
     told: dict[str, object] = {"board": str(board), "verified": True, "level": checked.level}
     told |= {"values": verified.values, "cards": verified.cards}
@@ -109,6 +113,8 @@ def _archive_text(path: Path, checked: "api.CheckedArchive") -> str:
 
 
 def _archive_json(path: Path, checked: "api.CheckedArchive") -> str:
+    import json
+
     boards = [json.loads(_as_json(Path(name), one)) for name, one in checked.boards.items()]
     return json.dumps({"archive": str(path), "verified": True, "files": checked.files, "boards": boards})
 

@@ -14,8 +14,9 @@ from sandscore.measures.measure_registry import MEASURES
 from sandscore.measures.measure_syntax import Named, parse
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.card_reading import is_ranked, read_card
-from sandscore.records.board import Board, BoardRules
+from sandscore.records.board import Board
 from sandscore.records.formula import COUNTS, F1, Direction
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.scorecard import ComponentScore, FormulaScore, Scorecard
 from sandscore.scoring.card_building import Question, score
 from sandscore.task_table.task import TASKS, Task

@@ -9,10 +9,8 @@ from typing import TypeVar
 from msgspec import Struct
 
 from sandscore.disclosure.card_view import bits_of
-from sandscore.disclosure.feedback_view import as_public
 from sandscore.disclosure.released import Audience, Item, Released, choice_bits, passed
 from sandscore.ranking.card_reading import RankedCard
-from sandscore.ranking.score_table import tabulate
 from sandscore.records.board import Board, BoardPolicy, CardReference, ComponentMeasure, RankedMeasure, Row, Site
 from sandscore.records.counts import counts_of
 from sandscore.records.disclosure_policy import DisclosurePolicy
@@ -114,6 +112,9 @@ def _running(item: BoardItem, policy: DisclosurePolicy) -> tuple[Board, set[str]
     """What the feedback leaves while exact scores are hidden."""
     mode, seen = policy.feedback, item.board
     if item.entries:
+        from sandscore.disclosure.feedback_view import as_public
+        from sandscore.ranking.score_table import tabulate
+
         rules = seen.config.model_copy(update={"feedback": mode})
         seen = as_public(seen, tabulate(item.entries), rules)
     return without_running_fields(seen, mode), running_fields(mode)

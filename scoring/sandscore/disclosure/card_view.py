@@ -9,7 +9,6 @@ from sandscore.disclosure.released import Audience, Item, Released, passed
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.scorecard import ComponentScore, Scorecard
 from sandscore.records.totals_card import TotalsCard, totals_of
-from sandscore.scoring.card_building import dumped, published
 
 ReleasedCard = Scorecard | TotalsCard
 
@@ -30,6 +29,8 @@ def card_view(item: CardItem, _audience: Audience, policy: DisclosurePolicy) -> 
     if policy.cards == "totals" or not (hashed or policy.notes_public):
         totals = totals_of(item.card)
         return passed(item, totals, "card", _bits_of_totals(totals))
+    from sandscore.scoring.card_building import published
+
     shown = item.card if item.salt is None else published(item.card, item.salt)
     said = {name for name in item.hidden if getattr(shown, name) is not None}
     shown = shown.model_copy(update=dict.fromkeys(said)) if said else shown
@@ -38,6 +39,8 @@ def card_view(item: CardItem, _audience: Audience, policy: DisclosurePolicy) -> 
 
 def card_content(card: ReleasedCard) -> bytes:
     """The bytes that are published."""
+    from sandscore.scoring.card_building import dumped
+
     return dumped(card) if isinstance(card, Scorecard) else card.content()
 
 

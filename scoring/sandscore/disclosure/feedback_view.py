@@ -8,7 +8,7 @@ from sandscore.ranking.feedback import in_seen_order, refuse_sums, rounded_score
 from sandscore.ranking.ladder import replay
 from sandscore.ranking.score_table import ScoreTable
 from sandscore.records.board import AnyMeasure, Board, FormulaMeasure, RankedMeasure, RatioMeasure, Row
-from sandscore.records.challenge import FeedbackMode, RankingRules
+from sandscore.records.ranking_rules import FeedbackMode, RankingRules
 
 
 def as_public(board: Board, table: ScoreTable, rules: RankingRules) -> Board:

@@ -1,19 +1,20 @@
 """The outcome of a submission as its team may be told it: status, reason and score."""
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from sandscore.disclosure.problem_view import code_counts, count_bits, first_code
 from sandscore.disclosure.released import Audience, Item, Released, byte_bits, choice_bits, passed
 from sandscore.ranking.card_reading import RankedCard
-from sandscore.ranking.feedback import refuse_sums, rounded_score, shown_score, summed, told_as
-from sandscore.ranking.ladder import LadderState, climb
-from sandscore.ranking.score_table import tabulate
-from sandscore.records.challenge import FeedbackMode, RankingRules
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.problem import CODES
+from sandscore.records.ranking_rules import FeedbackMode, RankingRules
 from sandscore.records.run_record import Outcome
 from sandscore.records.scorecard import Scorecard
 from sandscore.records.totals_card import totals_of
+
+if TYPE_CHECKING:
+    from sandscore.ranking.ladder import LadderState
 
 Feedback = Mapping[str, object]
 Scores = dict[str, dict[str, float | None]]
@@ -54,7 +55,7 @@ class ScoreItem(Item[Feedback], frozen=True, kw_only=True):
 
     card: RankedCard
     rules: RankingRules
-    ladder: LadderState | None = None
+    ladder: "LadderState | None" = None
 
 
 def status_view(item: StatusItem, _audience: Audience, policy: DisclosurePolicy) -> Released[str]:
@@ -120,8 +121,12 @@ def _without_patients(card: Scorecard) -> Scorecard:
     return card.model_copy(update={"slices": slices, "robustness": copies})
 
 
-def ladder_after(card: RankedCard, rules: RankingRules, before: LadderState | None) -> LadderState:
+def ladder_after(card: RankedCard, rules: RankingRules, before: "LadderState | None") -> "LadderState":
     """The team's state after one more submission."""
+    from sandscore.ranking.feedback import refuse_sums
+    from sandscore.ranking.ladder import LadderState, climb
+    from sandscore.ranking.score_table import tabulate
+
     table = tabulate([card])
     refuse_sums(table, rules.feedback)
     counts = table.counts[0, :, table.measures.index(rules.headline)]
@@ -130,6 +135,9 @@ def ladder_after(card: RankedCard, rules: RankingRules, before: LadderState | No
 
 def _rounded(item: ScoreItem) -> Scores:
     """Where the phase is ``full`` and only the gold is hidden, a sum, which no grid can tell, has no score."""
+    from sandscore.ranking.feedback import refuse_sums, rounded_score, summed, told_as
+    from sandscore.ranking.score_table import tabulate
+
     table = tabulate([item.card])
     if item.rules.feedback == "rounded":
         refuse_sums(table, "rounded")
@@ -141,6 +149,9 @@ def _rounded(item: ScoreItem) -> Scores:
 
 
 def _climbed(item: ScoreItem) -> Scores:
+    from sandscore.ranking.feedback import shown_score, told_as
+    from sandscore.ranking.score_table import tabulate
+
     state = item.ladder or ladder_after(item.card, item.rules, None)
     table = tabulate([item.card])
     place = table.measures.index(item.rules.headline)

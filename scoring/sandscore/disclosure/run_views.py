@@ -1,4 +1,6 @@
-"""The log, times and chosen names of a run as others may learn them."""
+"""The log, times and chosen names of a run as others may learn them; and a rehearsal, which its team gets whole."""
+
+from collections.abc import Mapping
 
 from sandscore.disclosure.released import Audience, Item, Released, choice_bits, passed, withheld
 from sandscore.records.disclosure_policy import DisclosurePolicy
@@ -70,3 +72,20 @@ def timing_view(item: TimingItem, audience: Audience, policy: DisclosurePolicy) 
         bits = 0.0 if item.rehearsal or not policy.notes_hidden else choice_bits(item.seconds * _TIMED_EXACTLY)
         return passed(item, item.seconds, "timing", bits)
     return withheld(item, "timing")
+
+
+class RehearsalItem(Item[Mapping[str, str] | None], frozen=True, kw_only=True):
+    """The files of a rehearsal by name: record, notes, answers, problems; and the log."""
+
+    files: Mapping[str, str]
+    log: Mapping[str, str]
+
+
+def rehearsal_view(
+    item: RehearsalItem, audience: Audience, policy: DisclosurePolicy
+) -> Released[Mapping[str, str] | None]:
+    """All of it, but for the log where the organiser gives none; not a bit of what is hidden is in it."""
+    if audience is not Audience.TEAM:
+        return withheld(item, "rehearsal")
+    log = {} if policy.logs == "none" else item.log
+    return passed(item, {**item.files, **log}, "rehearsal")

@@ -12,7 +12,6 @@ from sandscore.measures import challenge_counts
 from sandscore.measures.aligned import Sides
 from sandscore.measures.challenge_counts import Tallies, Tally
 from sandscore.measures.hipaa_map import HipaaMap
-from sandscore.measures.kernel_counts import KernelRule
 from sandscore.measures.measure import Measure
 from sandscore.measures.measure_syntax import Named, Parameter, Scalar
 from sandscore.task_table.task import Task
@@ -38,6 +37,16 @@ class Countable(CountingTerms, frozen=True):
     """The same, and the notes."""
 
     sides: Sides
+
+
+class KernelRule(Struct, frozen=True):
+    """How the kernel counts a measure; where labels are compared, by what each label stands for (``value``)."""
+
+    kind: int
+    tolerance: int = 0
+    value: memoryview | None = None
+    by_label: bool = True
+    conditional: bool = False
 
 
 class ChallengeMeasure(Measure):

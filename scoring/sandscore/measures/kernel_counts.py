@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from ctypes import CDLL, Structure, addressof, byref, c_int32, c_int64, memset, sizeof
 from itertools import chain
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
@@ -32,6 +32,9 @@ from sandscore.base.column_files import about_to_write
 from sandscore.measures.challenge_counts import Tallies
 from sandscore.measures.confidence import Levels
 
+if TYPE_CHECKING:
+    from sandscore.measures.challenge_measures import KernelRule
+
 
 class PositionRooms(Protocol):
     """Where the kernel writes what it tells of positions (``told``)."""
@@ -44,16 +47,6 @@ class PositionRooms(Protocol):
 
 RoomsFor = Callable[..., PositionRooms]
 """For so many notes and annotations of gold, and whether these have entities."""
-
-
-class KernelRule(Struct, frozen=True):
-    """How the kernel counts a measure; where labels are compared, by what each label stands for (``value``)."""
-
-    kind: int
-    tolerance: int = 0
-    value: memoryview | None = None
-    by_label: bool = True
-    conditional: bool = False
 
 
 class KernelPart(Struct, frozen=True):
@@ -72,7 +65,7 @@ class KernelCounts:
     """Counts parts of a data set; its rooms are as large as the fullest note needs, and used again and again."""
 
     def __init__(
-        self, library: CDLL, runs: list[Runs], rules: list[KernelRule], labels: int, rooms_for: RoomsFor | None = None
+        self, library: CDLL, runs: list[Runs], rules: "list[KernelRule]", labels: int, rooms_for: RoomsFor | None = None
     ) -> None:
         self._library, self._runs, self._rules, self._labels = library, runs, rules, labels
         self._rooms_for = rooms_for
@@ -118,7 +111,7 @@ class KernelCounts:
         is_open = None if rooms is None else rooms.read(first)
         return KernelPart(tallies, told.boundary, told.leaking, told.with_gold, levels, is_open)
 
-    def _tallies(self, rule: KernelRule, per_note: memoryview, right: memoryview, sums: list[memoryview]) -> Tallies:
+    def _tallies(self, rule: "KernelRule", per_note: memoryview, right: memoryview, sums: list[memoryview]) -> Tallies:
         by_note = _table(per_note)
         if not self._labels or not rule.by_label:
             return Tallies(by_note)
@@ -130,7 +123,7 @@ class KernelCounts:
 
 
 def kernel_counts(
-    loaded: Loaded, runs: list[Runs], rules: list[KernelRule], labels: int, rooms_for: RoomsFor | None = None
+    loaded: Loaded, runs: list[Runs], rules: "list[KernelRule]", labels: int, rooms_for: RoomsFor | None = None
 ) -> KernelCounts | None:
     """Who counts these files so, positions too where there are rooms for them; None where the kernel cannot."""
     library = kernel()

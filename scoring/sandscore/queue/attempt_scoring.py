@@ -49,7 +49,7 @@ from sandscore.task_table.task import Task
 
 if TYPE_CHECKING:
     from sandscore.leaks.identifier_classes import ClassMap
-    from sandscore.records.board import BoardRules
+    from sandscore.records.ranking_rules import BoardRules
     from sandscore.records.scorecard import Scorecard
     from sandscore.slices.robustness import CopyResult
 

@@ -31,8 +31,9 @@ from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import RankedCard, read_card, refuse_incomparable
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.ranking.ladder import LadderState
-from sandscore.records.board import Board, BoardRules
+from sandscore.records.board import Board
 from sandscore.records.disclosure_policy import DisclosurePolicy
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.record_reading import read_record
 from sandscore.records.released_view import Audience, LedgerLine, PackedView, Released, lines_of
 from sandscore.records.scorecard import Scorecard

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from sandscore.base.clock import DAY, written
-from sandscore.queue.challenge_limits import limits_of
 from sandscore.queue.new_submission import OverQuota, quota_of, refusal
 from sandscore.records.challenge import Challenge, Quota, SlotCounts
 from sandscore.records.submission import CANCELLED, Status
@@ -50,6 +49,10 @@ def failure_refusal(
     if (said := refusal(failure_limits(quota), moments, now, "failed submissions")) is not None:
         return said
     today = now.astimezone(datetime.UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    if not failures:
+        return None
+    from sandscore.queue.challenge_limits import limits_of
+
     most = _TIME_LIMITS * limits_of(challenge.limits).total_seconds
     if sum(failure.seconds for failure in failures if today <= failure.when < today + DAY) <= most:
         return None

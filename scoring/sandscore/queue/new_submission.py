@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sandscore.base.byte_sources import opened_regular
+from sandscore.base.byte_sources import opened_regular, plain_size
 from sandscore.base.clock import DAY, utc_now, written
 from sandscore.base.errors import ParticipantFault, UsageFault
 from sandscore.base.whole_files import told, write_file
@@ -120,7 +120,7 @@ class NewSubmission(Struct, frozen=True):
 
 def keep_file(workspace: Workspace, given: Path, phase: str | None) -> str:
     """A copy, unpacked, under the SHA-256 of its bytes."""
-    most = workspace.most_bytes(phase)
+    most = workspace.most_bytes(phase, plain_size(given))
     with opened_regular(given, most) as source, memoryview(source.data) as content, told(workspace.files):
         workspace.files.mkdir(mode=OWNER_FOLDER, exist_ok=True)
         digest = source.sha256()

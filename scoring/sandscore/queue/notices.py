@@ -9,8 +9,6 @@ import fcntl
 import json
 import os
 from collections.abc import Callable
-from email.message import EmailMessage
-from http.client import HTTPException
 from pathlib import Path
 
 from msgspec import Struct, to_builtins
@@ -129,6 +127,7 @@ def append_line(path: Path, notice: Notice) -> None:
 def send_mail(settings: Smtp, notice: Notice) -> None:
     """To the submitter where that is an address, and to the organiser where help is wanted."""
     import smtplib
+    from email.message import EmailMessage
 
     to = [address for address in (notice.submission.submitter,) if address and "@" in address]
     if notice.event is Event.NEEDS_ORGANISER:
@@ -171,6 +170,8 @@ def send(notice: Notice, settings: Notices, ledger: NoticeLedger, beside: Channe
     channels = [*chosen(settings, ledger), *([beside] if beside else [])]
     if not channels or not ledger.first(notice):
         return False
+    from http.client import HTTPException
+
     for channel in channels:
         try:
             channel(notice)

@@ -16,8 +16,8 @@ from sandscore.base.errors import OrganiserFault, SandscoreError
 from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.queue.shared_data import content_sha256
 from sandscore.queue.workspace import Workspace
-from sandscore.records.group_scores import SLICE_RULES
 from sandscore.records.run_record import Outcome, RunRecord
+from sandscore.records.slicing_names import SLICE_RULES
 
 if TYPE_CHECKING:
     from sandscore.slices.robustness import NotesCopy

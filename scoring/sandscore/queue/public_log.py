@@ -63,7 +63,6 @@ from sandscore.queue.workspace import Workspace, find_data_file, read_salt
 from sandscore.ranking.challenge_reading import chosen_phase
 from sandscore.records.disclosure_policy import resolved
 from sandscore.records.submission import Submission
-from sandscore.scoring.card_building import keyed_gold
 from sandscore.site.site_folder import file_name
 
 _KEY, _NEXT_KEY, _LOCK, _EDGE, _RECEIPTS = "key", "key.next", ".lock", "edge.json", "receipts"
@@ -221,6 +220,8 @@ class PublicLog:
 
     def scored_with(self, task: str, phase: str | None, sha256: str) -> None:
         """A line, where this is another gold than the log knows of. ``sha256``: of all of its file."""
+        from sandscore.scoring.card_building import keyed_gold
+
         shown = keyed_gold(sha256, self._secret)
         with self._alone(), told(self._folder):
             if (known := self._known.gold.get((task, phase))) is not None and known != shown:
@@ -370,6 +371,8 @@ class PublicLog:
         return receipt
 
     def _commitment(self, phase: str | None) -> CommitmentLine:
+        from sandscore.scoring.card_building import keyed_gold
+
         workspace = self._workspace
         golds = {task: _content(workspace.gold(task, phase)) for task in workspace.tasks(phase)}
         files = self._files(phase) | {gold_name(task): content for task, content in golds.items()}

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sandscore import __version__
+from sandscore.attestation.evidence_files import CRATE_METADATA
 from sandscore.attestation.research_crate import (
     BOARDS,
     CARDS,
     LOG,
-    METADATA,
     CrateFacts,
     CrateFile,
     metadata_of,
@@ -52,7 +52,7 @@ def archive_queue(workspace: Workspace, target: Path) -> int:
         target.parent.mkdir(parents=True, exist_ok=True)
         with part_of(target) as part:
             with zipfile.ZipFile(part, "x", zipfile.ZIP_DEFLATED) as archive:
-                for name, content in [(METADATA, metadata_of(_facts(workspace), files)), *contents.items()]:
+                for name, content in [(CRATE_METADATA, metadata_of(_facts(workspace), files)), *contents.items()]:
                     entry = zipfile.ZipInfo(name, _EARLIEST)
                     entry.external_attr, entry.compress_type = _MODE, zipfile.ZIP_DEFLATED
                     archive.writestr(entry, content)

@@ -38,7 +38,7 @@ from sandscore.queue.shared_data import policy_in, refuse_contradictions
 from sandscore.queue.workspace import Workspace, make_salt
 from sandscore.ranking.challenge_reading import read_challenge
 from sandscore.records.challenge import Challenge
-from sandscore.records.group_scores import SLICE_RULES
+from sandscore.records.slicing_names import SLICE_RULES
 from sandscore.task_table.task import ALL_TASKS
 
 _SAID = ".data-unsaid"

@@ -34,8 +34,8 @@ from sandscore.ranking.aggregation import exact_scores, number, sort_key
 from sandscore.ranking.card_reading import RankedCard, read_card
 from sandscore.ranking.challenge_reading import rules_for
 from sandscore.ranking.score_table import tabulate
-from sandscore.records.board import BoardRules
 from sandscore.records.counts import Counts
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.scorecard import MeasureScore, Scorecard
 from sandscore.records.submission import Status, Submission, Version
 

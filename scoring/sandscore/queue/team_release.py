@@ -12,9 +12,8 @@ from sandscore.disclosure.gate import release
 from sandscore.disclosure.outcome_views import ReasonItem, StatusItem
 from sandscore.disclosure.policy_choice import policy_for
 from sandscore.disclosure.problem_view import ProblemsItem
-from sandscore.disclosure.rehearsal_view import RehearsalItem
 from sandscore.disclosure.released import Item
-from sandscore.disclosure.run_views import LogItem
+from sandscore.disclosure.run_views import LogItem, RehearsalItem
 from sandscore.queue.attempt_files import (
     EARLY_LOG,
     LOG,

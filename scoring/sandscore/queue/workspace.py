@@ -159,12 +159,14 @@ class Workspace(Struct, frozen=True):
     def gold(self, task: str, phase: str | None) -> Path:
         return data_file(self.data(phase), task)
 
-    def most_bytes(self, phase: str | None) -> int:
-        """Of a submitted file, unpacked."""
+    def most_bytes(self, phase: str | None, plain: int | None = None) -> int:
+        """Of a submitted file, unpacked. For one of so few ``plain`` bytes that any notes allow them, none are read."""
         if self.settings.most_bytes is not None:
             return self.settings.most_bytes
         notes = self.notes(phase)
         seen = notes.stat()
+        if plain is not None and plain <= _LEAST_ROOM:
+            return _LEAST_ROOM
         return _LEAST_ROOM + _BYTES_A_CHARACTER * _characters(notes, seen.st_size, seen.st_mtime_ns)
 
     def dataset(self, phase: str | None) -> str:
@@ -188,7 +190,7 @@ def _characters(notes: Path, _size: int, _changed: int) -> int:
     dataset = DataSet(LabelCodes(None), whole_names=True)
     with opened(notes) as source:
         NotesLoader(dataset, ProblemCollector(str(notes))).load(memoryview(source.data))
-    return int(dataset.texts.sizes.sum()) if dataset.texts is not None else 0
+    return dataset.texts.characters if dataset.texts is not None else 0
 
 
 def open_workspace(root: Path) -> Workspace:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from sandscore.ranking.score_table import ScoreTable
-from sandscore.records.challenge import MissingRule, Numbering, RankingRules, SiteRule
+from sandscore.records.ranking_rules import MissingRule, Numbering, RankingRules, SiteRule
 
 Score = tuple[Fraction | None, ...] | None
 """One or several exact numbers, compared in order; None is undefined."""

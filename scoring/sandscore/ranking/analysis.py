@@ -21,7 +21,7 @@ from sandscore.ranking.rank_agreement import Agreement, agreement
 from sandscore.ranking.replicated_scores import replicate_scores
 from sandscore.ranking.resampling import Floats
 from sandscore.ranking.score_table import MeasureScale, ScoreTable
-from sandscore.records.challenge import RankingRules
+from sandscore.records.ranking_rules import RankingRules
 
 CREATED = "created"
 

@@ -21,7 +21,6 @@ from sandscore.records.annotator_agreement import HumanCeiling
 from sandscore.records.board import (
     AnyMeasure,
     Board,
-    BoardRules,
     CardReference,
     FormulaMeasure,
     KendallTau,
@@ -35,6 +34,7 @@ from sandscore.records.board import (
 from sandscore.records.counts import Counts
 from sandscore.records.formula import parse_formula
 from sandscore.records.group_scores import PairedScore, WorstSlice
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.scorecard import FormulaScore, RatioScore
 
 

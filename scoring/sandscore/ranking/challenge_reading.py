@@ -9,11 +9,11 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from sandscore.base.errors import OrganiserFault, UsageFault
-from sandscore.records.board import BoardRules
-from sandscore.records.challenge import Challenge, Phase, RankingRules, RuleChanges, TaskFile
+from sandscore.records.challenge import Challenge, Phase, RuleChanges, TaskFile
 from sandscore.records.disclosure_policy import overreaching
-from sandscore.records.group_scores import fault_of_slicing, slicing_name
+from sandscore.records.ranking_rules import BoardRules, RankingRules
 from sandscore.records.record_reading import complaints, file_content
+from sandscore.records.slicing_names import fault_of_slicing, slicing_name
 from sandscore.records.task_definition import TaskDefinition
 from sandscore.task_table.own_tasks import own_task, why_not_own
 from sandscore.task_table.task import ALL_TASKS, TASKS, Task
@@ -119,7 +119,7 @@ def _unsliceable(challenge: Challenge) -> list[tuple[tuple[Step, ...], str]]:
 
 def why_unranked(name: str) -> str | None:
     """What keeps a measure from ranking; None also for one that is not known here, which the cards may know."""
-    if name == RankingRules.model_fields["headline"].default:
+    if any(name in task.measures for task in TASKS.values()):
         return None
     from sandscore.measures.measure_registry import MEASURES
     from sandscore.measures.measure_syntax import parse
@@ -214,10 +214,8 @@ def _not_own(defined: Mapping[str, TaskDefinition]) -> list[tuple[str, str]]:
     return found
 
 
-def rules_for(challenge: Challenge | None, task: str, phase: str | None) -> tuple[BoardRules, str | None]:
+def rules_for(challenge: Challenge, task: str, phase: str | None) -> tuple[BoardRules, str | None]:
     """The rules in force for a task and phase, and the phase's name; a phase's word beats a task's."""
-    if challenge is None:
-        return BoardRules(), phase
     chosen = chosen_phase(challenge, phase)
     common = {name: getattr(challenge, name) for name in BoardRules.model_fields if name in Challenge.model_fields}
     for changes in (challenge.tasks.get(task), chosen):

@@ -9,7 +9,7 @@ from sandscore.ranking.card_reading import formula_of
 from sandscore.ranking.ladder import f1_of, leave_one_out, standard_error
 from sandscore.ranking.score_table import ScoreTable
 from sandscore.records.board import AnyMeasure, Row
-from sandscore.records.challenge import FeedbackMode, Numbering
+from sandscore.records.ranking_rules import FeedbackMode, Numbering
 
 
 def in_seen_order(rows: Sequence[Row], headline: str, mode: FeedbackMode, numbering: Numbering) -> tuple[Row, ...]:

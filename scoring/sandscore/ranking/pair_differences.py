@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sandscore.ranking.confidence_intervals import TAILS, Interval, quantile_interval
 from sandscore.ranking.resampling import Floats
 from sandscore.ranking.score_table import ScoreTable
-from sandscore.records.challenge import RankingRules
+from sandscore.records.ranking_rules import RankingRules
 
 Pair = tuple[int, int]
 _VALUES = 1 << 22

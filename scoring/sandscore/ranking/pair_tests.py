@@ -25,7 +25,7 @@ from sandscore.ranking.resampling import Floats, coins, exact_dtype, rows_for
 from sandscore.ranking.score_table import ScoreTable
 from sandscore.ranking.stepdown import DRAWS, stepdown
 from sandscore.records.board import Adjustment
-from sandscore.records.challenge import RankingRules, TieRule
+from sandscore.records.ranking_rules import RankingRules, TieRule
 
 
 def holm(p: Sequence[float]) -> list[float]:

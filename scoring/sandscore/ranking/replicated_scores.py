@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sandscore.ranking.aggregation import ranked_by, weights_of
 from sandscore.ranking.resampling import ROWS, Floats, Sums, f1_of_sums, pooled, scores_of_replicates
 from sandscore.ranking.score_table import ScoreTable
-from sandscore.records.challenge import MissingRule, RankingRules
+from sandscore.records.ranking_rules import MissingRule, RankingRules
 
 SAME = 12
 """Means of sites that are equal as fractions differ in later digits than this."""

@@ -6,9 +6,15 @@ from pydantic import Field
 
 from sandscore.records.annotator_agreement import HumanCeiling
 from sandscore.records.carried_run import CarriedRun
-from sandscore.records.challenge import CardRule, FeedbackMode, GoldHeldBy, Name, NotesHeldBy, RankingRules, SeedRule
 from sandscore.records.formula import RATIO, Direction
 from sandscore.records.group_scores import PairedScore, WorstSlice
+from sandscore.records.ranking_rules import (
+    BoardRules,
+    CardRule,
+    FeedbackMode,
+    GoldHeldBy,
+    NotesHeldBy,
+)
 from sandscore.records.strict_record import StrictRecord
 from sandscore.records.task_definition import TaskDefinition
 
@@ -23,20 +29,6 @@ FIRST_RULES = {"tie_rule": "holm", "interval": "percentile", "seed_rule": "names
 """What a board means whose ``config`` does not name these rules."""
 SINCE = "seed_rule"
 """The newest of these rules: a board whose ``config`` does not name it is of the first kind."""
-
-
-class BoardRules(RankingRules):
-    """The rules this board was made with, as they were in force for its task and phase."""
-
-    challenge: Name | None = None
-    secondary: tuple[Name, ...] | None = None
-    ended: bool = False
-    slices: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
-    robustness: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
-    seed_rule: SeedRule = Field(
-        default="names",
-        description="What the seed follows from: the names of what is ranked, or those and the log's root.",
-    )
 
 
 class RankedMeasure(StrictRecord):

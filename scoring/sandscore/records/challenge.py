@@ -4,24 +4,27 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, model_validator
 
-from sandscore.records.interval_rules import INTERVAL, RESAMPLES, IntervalKind
+from sandscore.records.interval_rules import IntervalKind
+from sandscore.records.ranking_rules import (
+    Aggregation,
+    CardRule,
+    FeedbackMode,
+    GoldHeldBy,
+    LogRule,
+    MissingRule,
+    Name,
+    NotesHeldBy,
+    Numbering,
+    PairTest,
+    ProblemRule,
+    RankingRules,
+    SeedRule,
+    SiteRule,
+    TieRule,
+)
 from sandscore.records.strict_record import StrictRecord
 from sandscore.records.task_definition import TaskDefinition, TaskFacts, TaskId
 
-TieRule = Literal["stepdown", "holm", "dream_k3", "dream_k19"]
-Numbering = Literal["competition", "dense", "average"]
-Aggregation = Literal["headline", "lexicographic", "borda", "mean_rank"]
-SiteRule = Literal["pooled", "macro", "mean_rank"]
-MissingRule = Literal["strict", "exclude"]
-PairTest = Literal["randomisation", "paired_bootstrap"]
-SeedRule = Literal["names", "names+log"]
-FeedbackMode = Literal["full", "rounded", "ladder", "blind"]
-NotesHeldBy = Literal["hidden", "teams", "public"]
-GoldHeldBy = Literal["hidden", "retired", "public"]
-LogRule = Literal["none", "rehearsal", "reviewed", "full"]
-ProblemRule = Literal["codes", "full"]
-CardRule = Literal["none", "totals", "notes"]
-Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\n\r]*$")]
 ShownHash = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
@@ -31,34 +34,6 @@ REPOSITORY_PART = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
 Registry = Annotated[str, Field(max_length=500, pattern=rf"^{REGISTRY_HOST}(/({REPOSITORY_PART}|\{{team\}}))*$")]
 
 RegistryTeam = Annotated[str, Field(max_length=200, pattern=rf"^{REPOSITORY_PART}$")]
-
-
-class RankingRules(StrictRecord):
-    """How scores become ranks. Every field may stand in challenge.toml, for all or for one task or phase."""
-
-    headline: Name = "instance_strict"
-    tie_rule: TieRule = "stepdown"
-    numbering: Numbering = "competition"
-    tie_break: tuple[Name, ...] = ()
-    aggregation: Aggregation = "headline"
-    measures: dict[Name, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
-        default_factory=dict, description="The measures that are aggregated, in order, with their weights."
-    )
-    sites: SiteRule = "pooled"
-    missing: MissingRule = "strict"
-    test: PairTest = "randomisation"
-    interval: IntervalKind = INTERVAL
-    resamples: Annotated[int, Field(ge=100, le=1_000_000)] = RESAMPLES
-    randomisations: Annotated[int, Field(ge=99, le=100_000_000)] | None = Field(
-        default=None, description="Draws of the test; null is 9999, and under Holm max(9999, 200 * pairs - 1)."
-    )
-    feedback: FeedbackMode = "full"
-
-    @model_validator(mode="after")
-    def _aggregates_something(self) -> "RankingRules":
-        if self.aggregation != "headline" and not self.measures:
-            raise ValueError(f"aggregation = '{self.aggregation}' needs the table 'measures' (name = weight)")
-        return self
 
 
 class RuleChanges(StrictRecord):

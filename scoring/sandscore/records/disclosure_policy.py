@@ -2,21 +2,15 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
-from sandscore.records.challenge import (
-    CardRule,
-    Challenge,
-    DataChanges,
-    FeedbackMode,
-    GoldHeldBy,
-    LogRule,
-    NotesHeldBy,
-    Phase,
-    ProblemRule,
-)
+from sandscore.records.ranking_rules import CardRule, FeedbackMode, GoldHeldBy, LogRule, NotesHeldBy, ProblemRule
+
+if TYPE_CHECKING:
+    from sandscore.records.challenge import Challenge, DataChanges, Phase
 
 Path = tuple[str | int, ...]
 
@@ -74,7 +68,7 @@ def lowered(policy: DisclosurePolicy, cards: CardRule | None) -> DisclosurePolic
     return replace(policy, cards=cards)
 
 
-def resolved(challenge: Challenge, phase: Phase | None) -> DisclosurePolicy:
+def resolved(challenge: "Challenge", phase: "Phase | None") -> DisclosurePolicy:
     """The rules of [data] and of the phase's own keys; feedback, text and what ended are for ``policy_for``."""
     keys = {**said(challenge.data), **said(phase)}
     notes, gold = keys.get("notes", "hidden"), keys.get("gold", "hidden")
@@ -97,7 +91,7 @@ def resolved(challenge: Challenge, phase: Phase | None) -> DisclosurePolicy:
     return convert({**defaults, **keys, **facts}, DisclosurePolicy)
 
 
-def overreaching(challenge: Challenge) -> Iterator[tuple[Path, str]]:
+def overreaching(challenge: "Challenge") -> Iterator[tuple[Path, str]]:
     """Rules that tell more than the data allow, each with the place in challenge.toml that says so."""
     if not challenge.phases:
         yield from _too_much(challenge, None, ())
@@ -105,7 +99,7 @@ def overreaching(challenge: Challenge) -> Iterator[tuple[Path, str]]:
         yield from _too_much(challenge, phase, ("phases", at))
 
 
-def _too_much(challenge: Challenge, phase: Phase | None, place: Path) -> Iterator[tuple[Path, str]]:
+def _too_much(challenge: "Challenge", phase: "Phase | None", place: Path) -> Iterator[tuple[Path, str]]:
     policy = resolved(challenge, phase)
     if policy.accepted:
         return
@@ -130,8 +124,10 @@ def _too_much(challenge: Challenge, phase: Phase | None, place: Path) -> Iterato
 _REFUSAL = "{} tells more than notes = '{}' and gold = '{}' allow{}; accept_disclosure = true takes that upon you"
 
 
-def said(changes: DataChanges | None) -> dict[str, object]:
+def said(changes: "DataChanges | None") -> dict[str, object]:
     """What a table says of the data, and nothing of what it leaves out."""
     if changes is None:
         return {}
+    from sandscore.records.challenge import DataChanges
+
     return {name: value for name in DataChanges.model_fields if (value := getattr(changes, name)) is not None}

@@ -1,62 +1,17 @@
-"""Scores by group: slices of a data set and perturbed copies of it; and the file that says what is in which slice."""
+"""Scores by group: slices of a data set, and perturbed copies of it."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field
 
-from sandscore.base.errors import did_you_mean
 from sandscore.records.strict_record import StrictRecord
 
 Natural = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Gap = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
 GroupName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\n\r]*$")]
-SlicingName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$")]
 PatientRows = dict[str, dict[str, tuple[Natural, Natural]]]
 """By patient and measure: n and of."""
-MOST_GROUPS = 100
-SLICE_RULES = ("label", "mention-length", "script", "note-type", "note-length", "site")
-"""What data sets can be sliced by without a file."""
-
-
-class SlicedMention(StrictRecord):
-    """A gold annotation and the group it is in."""
-
-    note: str
-    start: Natural
-    length: Annotated[int, Field(ge=1)]
-    group: GroupName
-
-
-class SliceFile(StrictRecord):
-    """An organiser's slices: the group of each note, or of each gold annotation; what is not named is in none."""
-
-    name: SlicingName
-    notes: dict[str, GroupName] | None = None
-    mentions: tuple[SlicedMention, ...] | None = None
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> "SliceFile":
-        if (self.notes is None) == (self.mentions is None):
-            raise ValueError("expected either 'notes' or 'mentions'")
-        groups = {*(self.notes or {}).values(), *(one.group for one in self.mentions or ())}
-        if not 0 < len(groups) <= MOST_GROUPS:
-            raise ValueError(f"found {len(groups)} groups; expected 1 to {MOST_GROUPS}")
-        return self
-
-
-def slicing_name(asked: str) -> str:
-    """What cards and boards call slices that were asked for so: the rule, or the file's name without its ending."""
-    return asked if asked in SLICE_RULES else Path(asked).stem
-
-
-def fault_of_slicing(asked: str) -> str | None:
-    """Why this is neither a rule nor a file; None where it may be one."""
-    if asked in SLICE_RULES or asked.endswith(".json"):
-        return None
-    near = did_you_mean(asked, SLICE_RULES)
-    return f"unknown slices '{asked}'{near}; a JSON file or one of {', '.join(SLICE_RULES)}"
 
 
 class SliceScore(StrictRecord):
@@ -114,24 +69,6 @@ class WorstSlice(StrictRecord):
     gap: Gap | None = None
     gap_ci: tuple[Gap, Gap] | None = None
     recall: bool = Field(default=False, description="The score is the measure's recall: of annotations in the slice.")
-
-
-class MadeChange(StrictRecord):
-    """One perturbation of a copy; what it changed in which note is not looked at."""
-
-    model_config = ConfigDict(extra="ignore")
-    name: str
-    value: str
-
-
-class CopyRecord(StrictRecord):
-    """The record of a perturbed copy, ``changes.json``: of which files it was made, and which it is."""
-
-    sandscore: str
-    seed: int
-    sources: dict[str, str]
-    copies: dict[str, str]
-    perturbations: tuple[MadeChange, ...]
 
 
 class PairedScore(StrictRecord):

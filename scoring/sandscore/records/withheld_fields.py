@@ -11,9 +11,9 @@ from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel
 
-from sandscore.records.board import Board, BoardPolicy, BoardRules, FormulaMeasure, RankedMeasure, RatioMeasure, Row
-from sandscore.records.challenge import FeedbackMode
+from sandscore.records.board import Board, BoardPolicy, FormulaMeasure, RankedMeasure, RatioMeasure, Row
 from sandscore.records.disclosure_policy import DisclosurePolicy
+from sandscore.records.ranking_rules import BoardRules, FeedbackMode
 
 _Record = TypeVar("_Record", bound=BaseModel)
 CHOSEN_COLUMNS = ("image", "created", "run")

@@ -11,13 +11,13 @@ from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
-import numpy as np
 from msgspec.structs import asdict
 from pydantic import BaseModel
 
 from sandscore import __version__
 from sandscore.annotations.columns import Columns, Ints
 from sandscore.annotations.input_files import Loaded
+from sandscore.base.arrays import np
 from sandscore.base.errors import OrganiserFault
 from sandscore.base.exact_sums import exact_sum
 from sandscore.base.removable_rooms import REMOVABLE

@@ -13,9 +13,9 @@ from sandscore.ranking.confidence_intervals import TAILS, Interval, quantile_int
 from sandscore.ranking.resampling import f1_replicates
 from sandscore.ranking.score_table import ScoreTable, tabulate
 from sandscore.ranking.stepdown import stepdown
-from sandscore.records.board import BoardRules
 from sandscore.records.counts import Counts
 from sandscore.records.formula import COUNTS, F1, Formula, parse_formula
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.scorecard import MeasureScore, Scorecard
 
 

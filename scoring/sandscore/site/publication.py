@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from sandscore.attestation.board_statements import ENDING, signed_board
+from sandscore.attestation.board_statements import signed_board
+from sandscore.attestation.evidence_files import STATEMENT_ENDING
 from sandscore.attestation.signing_keys import SignerKey
 from sandscore.base.errors import UsageFault
 from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.disclosure.policy_choice import policy_for
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import RankedCard
-from sandscore.records.challenge import CardRule, Challenge
+from sandscore.records.challenge import Challenge
 from sandscore.records.disclosure_policy import lowered
+from sandscore.records.ranking_rules import CardRule
 from sandscore.records.withheld_fields import policy_on
 from sandscore.site.board_files import NO_CARDS, ReadBoard, ShownBoard, read_board, references, shown_board
 from sandscore.site.page_templates import page
@@ -124,4 +126,7 @@ def _downloads(shown: BoardPage, signer: SignerKey | None) -> Iterator[tuple[str
         content = export(shown.board).encode("utf-8", "replace")
         yield f"{shown.slug}/board.{ending}", content
         if signer is not None and ending == "json":
-            yield f"{shown.slug}/board{ENDING}", signed_board("board.json", content, json.loads(content), signer)
+            yield (
+                f"{shown.slug}/board{STATEMENT_ENDING}",
+                signed_board("board.json", content, json.loads(content), signer),
+            )

@@ -13,12 +13,15 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from sandscore.base.errors import UsageFault
 from sandscore.base.whole_files import told, write_files
-from sandscore.records.board import Board
+
+if TYPE_CHECKING:
+    from sandscore.records.board import Board
 
 _SAFE = re.compile(r"[a-z0-9]+(?:[-.][a-z0-9]+)*")
 _UNSAFE = re.compile(r"[^a-z0-9]+")
@@ -35,7 +38,7 @@ def file_name(name: str) -> str:
     return f"{bare}-{digest}" if bare else digest
 
 
-def board_names(boards: Sequence[Board]) -> list[tuple[str, ...]]:
+def board_names(boards: "Sequence[Board]") -> list[tuple[str, ...]]:
     """What to call each board: its task, its phase, and where that is not enough, what sets it apart."""
     short = [(board.task, board.phase or "") for board in boards]
     names = []
@@ -48,7 +51,7 @@ def board_names(boards: Sequence[Board]) -> list[tuple[str, ...]]:
     return names
 
 
-def _traits(board: Board) -> tuple[str, ...]:
+def _traits(board: "Board") -> tuple[str, ...]:
     return board.headline, board.profile, " ".join(board.gold)
 
 

@@ -14,9 +14,10 @@ from msgspec import Struct
 from sandscore.annotations.columns import Ints
 from sandscore.base.errors import OrganiserFault
 from sandscore.ranking.resampling import seed_of
-from sandscore.records.group_scores import CopyRecord, PairedScore, PerturbedScores
+from sandscore.records.group_scores import PairedScore, PerturbedScores
 from sandscore.records.record_reading import file_content, read_record
 from sandscore.records.scorecard import Scorecard
+from sandscore.records.slice_files import CopyRecord
 from sandscore.slices.patient_shares import rows_by_patient, shares_by_patient, table_by_patient
 from sandscore.slices.simultaneous import RESAMPLES, group_intervals
 

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,13 +19,15 @@ from sandscore.base.terminal_text import one_line
 from sandscore.ranking.board_building import UNEVEN, rank
 from sandscore.ranking.card_reading import RankedCard, card_entry, read_cards, totals_card
 from sandscore.ranking.pair_tests import Progress
-from sandscore.records.board import FIRST_RULES, SINCE, Board, BoardPolicy, BoardRules, CardReference, Root
+from sandscore.records.board import FIRST_RULES, SINCE, Board, BoardPolicy, CardReference, Root
 from sandscore.records.disclosure_policy import DisclosurePolicy
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.record_reading import file_content, read_json, refusing
 from sandscore.records.scorecard import Scorecard
-from sandscore.records.totals_card import TotalsCard, totals_of
 from sandscore.records.withheld_fields import CARD_FIELDS, covering, permitted_fields, policy_on
-from sandscore.verification.totals_verification import REFERENCES, made_of_totals, sides_of_card
+
+if TYPE_CHECKING:
+    from sandscore.records.totals_card import TotalsCard
 
 TOLERANCE = 1e-9
 NEWER = frozenset(
@@ -47,7 +49,7 @@ Viewer = Callable[[Board, Sequence[RankedCard], DisclosurePolicy], Board]
 class _Found(Struct, frozen=True):
     """A card that a row names, and for which of its sites."""
 
-    card: RankedCard | TotalsCard
+    card: "RankedCard | TotalsCard"
     row: int
     site: str | None
 
@@ -55,7 +57,7 @@ class _Found(Struct, frozen=True):
 class _Cell(BaseModel):
     """What a site or a row says about its cards."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
     submission: str = ""
     card: CardReference | None = None
     sites: dict[str, "_Cell"] = {}
@@ -69,7 +71,7 @@ class _Cell(BaseModel):
 class _Origin(BaseModel):
     """The part of a board that it is recomputed from; all the rest is compared."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
     config: BoardRules
     phase: str | None = None
     log_root: Root | None = None
@@ -112,7 +114,7 @@ def verify(
     whole = policy.exact and policy.cards == "notes"
     places = [path.parent] if folder is None else [folder, path.parent]
     found = [] if cards and not whole and origin.policy is not None else list(_cards_of(origin, places))
-    totals = [one for one in found if isinstance(one.card, TotalsCard)]
+    totals = [one for one in found if not isinstance(one.card, RankedCard)]
     if totals and cards and origin.policy is not None:
         found, totals = [], []
     entries = [one.card for one in found if isinstance(one.card, RankedCard)] or _in_hand(cards, origin, path)
@@ -178,6 +180,8 @@ def _in_hand(cards: Sequence[Path], origin: _Origin, path: Path) -> list[RankedC
     named = [(row.submission, card) for row in origin.rows for card in row.references]
     if not named or not entries:
         return entries
+    from sandscore.records.totals_card import totals_of
+
     made = {(entry.submission, hashlib.sha256(totals_of(entry.card).content()).hexdigest()): entry for entry in entries}
     for submission, card in named:
         if (submission, card.sha256) not in made:
@@ -189,13 +193,15 @@ def _in_hand(cards: Sequence[Path], origin: _Origin, path: Path) -> list[RankedC
 
 def _from_totals(said: object, cards: Sequence[_Found], path: Path) -> Verified:
     """What follows from counts alone: the board's, which those cards must have too."""
+    from sandscore.verification.totals_verification import REFERENCES, made_of_totals, sides_of_card
+
     with refusing(path, "a board", ParticipantFault):
         board = Board.model_validate(_meant(said))
     policy, kept_back = policy_on(board.policy, board.config), covering(board.withheld)
     if board.policy is not None or policy.exact:
         _refuse_nameless(board, cards, kept_back, path)
     for found in cards:
-        if isinstance(found.card, TotalsCard):
+        if not isinstance(found.card, RankedCard):
             for where, there, here in sides_of_card(board, found.card, found.row, found.site):
                 if not _same(there, here):
                     sentence = f"{one_line(where)} is {_value(there)}; its card of totals says {_value(here)}"
@@ -209,7 +215,7 @@ def _from_totals(said: object, cards: Sequence[_Found], path: Path) -> Verified:
 
 def _refuse_nameless(board: Board, cards: Sequence[_Found], kept_back: re.Pattern[str], path: Path) -> None:
     """A row names its card, or the board says that cards are withheld."""
-    there = {(found.row, found.site) for found in cards if isinstance(found.card, TotalsCard)}
+    there = {(found.row, found.site) for found in cards if not isinstance(found.card, RankedCard)}
     for at, row in enumerate(board.rows):
         for site in row.sites or (None,):
             where = f"/rows/{at}/card" if site is None else f"/rows/{at}/sites{pointer_to((site,))}/card"
@@ -302,7 +308,7 @@ def _cards_of(origin: _Origin, folders: Sequence[Path]) -> Iterator[_Found]:
                 yield _Found(_find(cell.card, folders), at, site)
 
 
-def _find(reference: CardReference, folders: Sequence[Path]) -> RankedCard | TotalsCard:
+def _find(reference: CardReference, folders: Sequence[Path]) -> "RankedCard | TotalsCard":
     """The card beside the board, or where the board says; a file with other content is not it."""
     named = Path(reference.path)
     places = [folder / place for folder in folders for place in (named, named.name, Path("cards", named.name))]

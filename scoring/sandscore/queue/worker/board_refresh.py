@@ -30,8 +30,8 @@ from sandscore.queue.shared_data import policy_in
 from sandscore.queue.worker import notice_text
 from sandscore.queue.workspace import Workspace, said_challenge
 from sandscore.ranking.challenge_reading import rules_for
-from sandscore.records.board import BoardRules
 from sandscore.records.disclosure_policy import DisclosurePolicy
+from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.submission import Status, Submission
 
 _PATIENCE_SECONDS = 3600.0

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault, UsageFault
@@ -24,6 +23,7 @@ def address_of(written: str) -> tuple[str, int]:
 @contextmanager
 def metrics_served(address: tuple[str, int], text: Callable[[], str]) -> Iterator[int]:
     """While this is entered; gives the port, which the machine chooses where 0 was asked for."""
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
     class Handler(BaseHTTPRequestHandler):
         """Answers GET."""

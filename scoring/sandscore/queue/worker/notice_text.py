@@ -5,8 +5,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from sandscore.disclosure.gate import release
-from sandscore.disclosure.notice_view import NoticeItem
 from sandscore.disclosure.released import CALLED_BACK, OVER_QUOTA
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.released_view import Audience, Released
@@ -75,6 +73,9 @@ def _notice(
     happened: str | None = None,
     **parts: Any,
 ) -> Notice:
+    from sandscore.disclosure.gate import release
+    from sandscore.disclosure.notice_view import NoticeItem
+
     subject = f"Your submission {submission.id} for the task {submission.task} {happened or _SUBJECTS[event]}"
     item = NoticeItem(subject=subject, team=submission.team, submission=submission.id, **parts)
     words = release(item, Audience.TEAM, DisclosurePolicy())  # the strictest: its parts have passed theirs

@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from sandscore.attestation.log_lines import HandedIn
 from sandscore.base.clock import read, stamped, utc_now, written
 from sandscore.queue.failure_quota import failure_refusal
 from sandscore.queue.homes.sqlite.sqlite_database import (
@@ -23,7 +22,6 @@ from sandscore.queue.homes.sqlite.sqlite_database import (
 from sandscore.queue.homes.sqlite.sqlite_ledger import add_lines, lines_in
 from sandscore.queue.homes.sqlite.submission_journal import SubmissionJournal, SubmittedRow
 from sandscore.queue.new_submission import KeyReused, NewSubmission, OverQuota, checked, keep_file, quota_of, refusal
-from sandscore.queue.public_log import PublicLog
 from sandscore.queue.workspace import Workspace
 from sandscore.records.challenge import Challenge
 from sandscore.records.released_view import LedgerLine, Released, lines_of, view_of
@@ -45,6 +43,9 @@ def submit(database: Database, journal: SubmissionJournal, workspace: Workspace,
                     raise refused
                 row = _new_row(entry, phase, kept)
                 journal.submitted(connection, row)
+    from sandscore.attestation.log_lines import HandedIn
+    from sandscore.queue.public_log import PublicLog
+
     content = str(row.image) if row.file is None else f"sha256:{row.file}"
     PublicLog(workspace).accept(HandedIn(row.id, row.task, row.phase, content))
     return row.id
