@@ -150,3 +150,23 @@ def test_import_arrows() -> None:
     linter = Path(sys.executable).parent / "lint-imports"
     ran = subprocess.run([linter, "--no-cache"], capture_output=True, text=True, check=False, cwd=ROOT)
     assert ran.returncode == 0, ran.stdout
+
+
+PLUGINS = """
+import sys
+from sandscore.cli.main import main
+try:
+    main(["tasks"])
+except SystemExit as end:
+    assert not end.code
+import pydantic
+from pydantic.plugin import _loader
+assert "importlib.metadata" not in sys.modules
+assert pydantic.create_model("Small", number=(int, ...))(number=1).number == 1
+assert _loader._plugins is None, "the module itself, as it is another release's business what it holds"
+assert "importlib.metadata" in sys.modules
+"""
+
+
+def test_pydantic_is_given_no_plugins_and_loses_nothing_else() -> None:
+    subprocess.run([sys.executable, "-c", PLUGINS], cwd=ROOT, check=True, capture_output=True)

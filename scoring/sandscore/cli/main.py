@@ -1,6 +1,7 @@
 """``sandscore``: finds the verb, runs it, and turns every error into a sentence and an exit code."""
 
 import gc
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -90,9 +91,25 @@ def _leave_out_plugins() -> None:
     records of ours together."""
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     if os.environ["PYDANTIC_DISABLE_PLUGINS"] == "1":
-        loader = ModuleType("pydantic.plugin._loader")
-        loader.__dict__["get_plugins"] = tuple
-        sys.modules[loader.__name__] = loader
+        sys.modules[_NoPlugins.NAME] = _NoPlugins(_NoPlugins.NAME)
+
+
+class _NoPlugins(ModuleType):
+    """In the place of the module that looks for them; who asks it for anything else has the module itself."""
+
+    NAME = "pydantic.plugin._loader"
+
+    @staticmethod
+    def get_plugins() -> tuple[()]:
+        """None at all."""
+        return ()
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        sys.modules.pop(self.NAME, None)
+        found: object = getattr(importlib.import_module(self.NAME), name)
+        return found
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
