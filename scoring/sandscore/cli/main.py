@@ -99,12 +99,9 @@ class _NoPlugins(ModuleType):
 
     NAME = "pydantic.plugin._loader"
 
-    @staticmethod
-    def get_plugins() -> tuple[()]:
-        """None at all."""
-        return ()
-
     def __getattr__(self, name: str) -> object:
+        if name == "get_plugins":
+            return tuple
         if name.startswith("__"):
             raise AttributeError(name)
         sys.modules.pop(self.NAME, None)
