@@ -66,7 +66,9 @@ def apptainer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (folder / "profile.json").write_text(seccomp_profile(), encoding="utf-8")
         (folder / "filter").write_bytes(compiled_filter(seccomp_profile()))
         program = folder / "apptainer"
-        program.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {folder}/apptainer_standin.py "$@"\n')
+        program.write_text(
+            f'#!/bin/sh\nexec {Path(sys.executable).resolve()} -I -S {folder}/apptainer_standin.py "$@"\n'
+        )
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
         yield program

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from containers.standins.apptainer_standin import FLAGS, VALUES
-from containers.test_bubblewrap import RUNNER, nothing_left
+from containers.test_bubblewrap import RUNNER, inside, nothing_left
 from containers.test_leftovers import SOURCES
 from containers.test_podman_attack import FIRED
 
@@ -198,13 +198,13 @@ def test_the_hostile_set_by_the_stand_in(apptainer: Path, unpacked_images: Path,
 def test_killed_at_any_moment(apptainer: Path, unpacked_images: Path, bench: EngineBench, seconds: float) -> None:
     image = bench.image("sleep 100")
     words = [sys.executable, "-c", RUNNER.replace("bubblewrap", "apptainer"), image.reference, "batch"]
-    environment = os.environ | {"PYTHONPATH": SOURCES}
+    environment, before = os.environ | {"PYTHONPATH": SOURCES}, inside(unpacked_images)
     with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
         time.sleep(seconds)
         process.kill()
-    nothing_left(unpacked_images, process.pid)
+    nothing_left(unpacked_images, process.pid, before)
 
 
 @pytest.mark.usefixtures("apptainer")

@@ -18,7 +18,7 @@ from sandscore.containers.hostile.hostile_set import CASES, Case, choose
 from sandscore.containers.hostile.protections import OUTSIDE
 from sandscore.records.run_record import MIB, RunLimits
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+LIBRARIES = Path("/usr/lib")
 LAUNCHER = Path(sandbox_launcher.__file__).read_text(encoding="utf-8")
 INSPECTED = tuple(case for case in CASES if case.inspected)
 Patch = pytest.MonkeyPatch
@@ -243,8 +243,8 @@ OPENED: dict[str, Opening] = {
         {"file-limit": ("a process may open 2000", "it is 2000")},
     ),
     "a folder of the host": (
-        more("--ro-bind", str(DOCS), "/open"),
-        {"host-folders": ("docs of the host", "/open is mounted")},
+        more("--ro-bind", str(LIBRARIES), "/open"),
+        {"host-folders": ("lib of the host", "/open is mounted")},
     ),
     "a folder of the host's memory": (
         more("--ro-bind", "/dev/shm", "/open"),

@@ -70,7 +70,9 @@ def card(tmp_path: Path) -> Path:
 def test_a_prediction_file_becomes_a_score_card_and_then_a_board(card: Path, tmp_path: Path) -> None:
     given = ("--gold", EXAMPLE / "address.json", "--predictions", ADDRESSES, "--notes", EXAMPLE / "notes.json")
     walked("A prediction file becomes a score card", "score", "address", *given, "-o", card)
-    walked("Cards become a board", "rank", card, "-o", tmp_path / "board.json")
+    walked(
+        "Cards become a board", "rank", card, "--challenge", EXAMPLE / "challenge.toml", "-o", tmp_path / "board.json"
+    )
 
 
 @pytest.fixture
