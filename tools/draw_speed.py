@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-WIDTH, HEIGHT, LEFT, TOP = 640, 360, 60, 14
+WIDTH, HEIGHT, LEFT, TOP = 640, 360, 70, 14
 RIGHT, BOTTOM = WIDTH - 150, HEIGHT - 50
 LINES = {
     "orjson": ("orjson.loads", palette.SOFT, (0, (4, 2))),
