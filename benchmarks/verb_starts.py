@@ -87,6 +87,8 @@ def main() -> int:
     parser.add_argument("checkout", type=Path)
     parser.add_argument("--only", metavar="WORD", default="", help="what the name of a case must hold")
     options = parser.parse_args()
+    if not (options.checkout / "scoring" / "sandscore").is_dir():
+        parser.error(f"{options.checkout} is no checkout of sandscore")
     cases = VERBS | {f"{verb} --help".strip(): f"{verb} --help" for verb in HELPED}
     beyond = False
     with tempfile.TemporaryDirectory(prefix="sandscore-starts-") as made:
