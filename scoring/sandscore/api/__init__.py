@@ -57,14 +57,15 @@ if TYPE_CHECKING:
     from sandscore.api.verification_calls import witness as witness
     from sandscore.attestation.evidence_files import is_crate as is_crate
     from sandscore.base.errors import SandscoreError as SandscoreError
+    from sandscore.challenges.challenge_reading import read_challenge as read_challenge
+    from sandscore.challenges.challenge_reading import read_own_tasks as read_own_tasks
+    from sandscore.challenges.challenge_reading import read_task_file as read_task_file
     from sandscore.containers.host_checks import Finding as Finding
     from sandscore.containers.hostile.firing_range import AttackVerdict as AttackVerdict
     from sandscore.containers.participant_template import write_starting_point as write_starting_point
     from sandscore.formats import FORMATS as FORMATS
     from sandscore.formats.corpus import Loss as Loss
     from sandscore.formats.foreign_input import ForeignReading as ForeignReading
-    from sandscore.ranking.challenge_reading import read_own_tasks as read_own_tasks
-    from sandscore.ranking.challenge_reading import read_task_file as read_task_file
     from sandscore.scoring.scoring_flow import InvalidPredictions as InvalidPredictions
     from sandscore.separation.power_planning import PowerPlan as PowerPlan
     from sandscore.site.site_folder import Written as Written
@@ -91,13 +92,13 @@ MODULES = {
     "sandscore.api.verification_calls": ("Checked", "Evidence", "Upheld", "check", "make_key", "witness"),
     "sandscore.attestation.evidence_files": ("is_crate",),
     "sandscore.base.errors": ("SandscoreError",),
+    "sandscore.challenges.challenge_reading": ("read_challenge", "read_own_tasks", "read_task_file"),
     "sandscore.containers.host_checks": ("Finding",),
     "sandscore.containers.hostile.firing_range": ("AttackVerdict",),
     "sandscore.containers.participant_template": ("write_starting_point",),
     "sandscore.formats": ("FORMATS",),
     "sandscore.formats.corpus": ("Loss",),
     "sandscore.formats.foreign_input": ("ForeignReading",),
-    "sandscore.ranking.challenge_reading": ("read_own_tasks", "read_task_file"),
     "sandscore.separation.power_planning": ("PowerPlan",),
     "sandscore.verification.board_verification": ("Verified",),
     "sandscore.scoring.scoring_flow": ("InvalidPredictions",),

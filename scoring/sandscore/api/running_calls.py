@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from sandscore import api
 from sandscore.api.given_inputs import given
 from sandscore.api.results import Run
 from sandscore.base.errors import UsageFault
@@ -232,9 +233,7 @@ def gather(folders: Sequence[str | Path], output: str | Path) -> RunFiles:
 def _challenge(request: RunPlan) -> "Challenge | None":
     if request.challenge is None:
         return None
-    from sandscore.ranking.challenge_reading import read_challenge
-
-    return read_challenge(Path(request.challenge))
+    return api.read_challenge(Path(request.challenge))
 
 
 def _protocol(configured: "Limits | None") -> Protocol:

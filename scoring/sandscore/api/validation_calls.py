@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from sandscore import api
 from sandscore.annotations.input_files import UNWATCHED, Inputs, OpenInputs, ReadingWatch, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.byte_sources import InputFile, NamedBytes
@@ -93,10 +94,9 @@ def _notes_of(file: str, notes: str | None) -> InputFile | None:
 
 
 def _hides_notes(challenge: str) -> bool:
-    from sandscore.ranking.challenge_reading import read_challenge
     from sandscore.records.disclosure_policy import resolved
 
-    read = read_challenge(Path(challenge))
+    read = api.read_challenge(Path(challenge))
     return any(resolved(read, phase).notes_hidden for phase in read.phases or (None,))
 
 
