@@ -19,6 +19,10 @@ class WholeNamesNeededError(Exception):
     """Two different names of one file end alike: files must be joined on whole names."""
 
 
+class TextsNeededError(Exception):
+    """Notes' texts are asked for, and were not kept: files must be read again with them."""
+
+
 class KnownNames:
     """The notes' names as the kernel finds them, where it can."""
 

@@ -14,15 +14,17 @@ from msgspec.structs import replace
 from sandscore.annotations.annotation_loader import AnnotationLoader
 from sandscore.annotations.column_builder import Gathered
 from sandscore.annotations.columns import Columns, Small
-from sandscore.annotations.data_set import DataSet, Readings, WholeNamesNeededError
+from sandscore.annotations.data_set import DataSet, Readings, TextsNeededError, WholeNamesNeededError
 from sandscore.annotations.label_codes import renumber, vocabulary
-from sandscore.annotations.note_loader import NotesLoader
+from sandscore.annotations.note_loader import NOTE_KEYS, NotesLoader
+from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.annotations.record_reader import Progress, quiet
 from sandscore.base.byte_sources import BadStream, InputFile, Source, opened
 from sandscore.base.column_files import keep_freed_memory
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.base.forked_work import beside
+from sandscore.kernel.block_readers import WaitingTexts, waiting_for
 from sandscore.records.problem import PARTIAL_HEAD, Severity
 from sandscore.task_table.task import Task
 
@@ -108,12 +110,14 @@ def load_files(
     complete: bool = False,
     want_tokens: bool = True,
     want_hashes: bool = True,
+    want_texts: bool = True,
     whole_names: bool = False,
     jobs: int = 1,
     progress: Progress = quiet,
 ) -> Loaded:
     """Read all inputs. ``complete``: a note without predictions is an error; ``jobs``: processes to use.
 
+    ``want_texts``: somebody will look at notes' texts once everything is read; else they need not be kept.
     ``whole_names``: notes are told apart by more than the last segments of their names.
     """
     keep_freed_memory()
@@ -129,14 +133,14 @@ def load_files(
         hashed = _hash(sources, sha256, aside=jobs > 1) if want_hashes else _at_once
         stack.callback(hashed)
 
-        def read(*, whole_names: bool, progress: Progress) -> Loaded:
+        def read(*, whole_names: bool, progress: Progress, want_texts: bool = True) -> Loaded:
             quoting = isinstance(inputs, OpenInputs)
             dataset = DataSet(vocabulary(task, task.label), whole_names) if known is None else known.dataset
             findings = {} if known is None else known.findings(task.array)
             findings |= {
                 role: ProblemCollector(str(path), task.array, quoting=quoting) for role, path in inputs.given.items()
             }
-            reader = _Reader(task, sources, complete, want_tokens, jobs, hashed, dataset, findings)
+            reader = _Reader(task, sources, complete, want_tokens, want_texts, jobs, hashed, dataset, findings)
             reader.spoken_of = frozenset() if isinstance(inputs, AnnotatorInputs) else None
             columns = reader.read(progress)
             dataset.room.release()
@@ -146,7 +150,10 @@ def load_files(
             return Loaded(dataset, columns, findings, sha256, None, reader.spoken_of or frozenset(), reader.entries)
 
         try:
-            return read(whole_names=whole_names, progress=progress)
+            try:
+                return read(whole_names=whole_names, progress=progress, want_texts=want_texts)
+            except TextsNeededError:
+                return read(whole_names=whole_names, progress=quiet)
         except WholeNamesNeededError:
             if known is None:
                 return read(whole_names=True, progress=quiet)
@@ -161,6 +168,7 @@ def load_files(
         complete=complete,
         want_tokens=want_tokens,
         want_hashes=want_hashes,
+        want_texts=want_texts,
         whole_names=True,
         jobs=jobs,
     )
@@ -200,6 +208,7 @@ class _Reader(Struct):
     sources: Mapping[str, Source | BadStream]
     complete: bool
     want_tokens: bool
+    want_texts: bool
     jobs: int
     hashed: Callable[[], None]
     """Waits for whoever looks at what is read while notes are: nothing may be written into it before."""
@@ -216,7 +225,8 @@ class _Reader(Struct):
         columns: dict[str, Columns] = {}
         notes = usable.pop("notes", None)
         if notes is not None:
-            NotesLoader(self.dataset, self.findings["notes"]).load(memoryview(notes.data), progress)
+            texts = self._waiting(notes, usable) or GatheredTexts(len(notes.data))
+            NotesLoader(self.dataset, self.findings["notes"], texts).load(memoryview(notes.data), progress)
         if "notes" in self.findings and self.findings["notes"].errors:
             return columns  # nothing can be judged by notes that are not right themselves
         self.hashed()
@@ -225,7 +235,14 @@ class _Reader(Struct):
         for role, source in usable.items():
             columns[role] = self._load(role, source, progress)
             self.dataset.growing = False
+        if notes is not None and isinstance(self.dataset.texts, WaitingTexts):
+            self.dataset.texts.compare(memoryview(notes.data), NOTE_KEYS, columns.values())
         return columns
+
+    def _waiting(self, notes: Source, others: Mapping[str, Source]) -> GatheredTexts | None:
+        """Where nobody wants notes' texts: for what annotations say to wait in their place, where that is less."""
+        sizes = [len(source.data) for source in others.values()]
+        return None if self.want_texts or self.jobs > 1 else waiting_for(len(notes.data), sizes)
 
     def _load(self, role: str, source: Source, progress: Progress, gathered: Gathered | None = None) -> Columns:
         _refuse_partial(role, memoryview(source.data))

@@ -16,25 +16,26 @@ from sandscore.kernel.block_readers import NoteReader
 from sandscore.kernel.kernel_library import kernel
 
 
+NOTE_KEYS = ("identifier", "text", "note_name", "patientId")
+"""What notes may begin with."""
+
+
 class NotesLoader:
     """Fills a data set from a notes file."""
 
     shortest = len('{"identifier":"","text":""}')
 
-    def __init__(self, dataset: DataSet, findings: ProblemCollector) -> None:
-        self._dataset, self._findings = dataset, findings
+    def __init__(self, dataset: DataSet, findings: ProblemCollector, texts: GatheredTexts) -> None:
+        self._dataset, self._findings, self._texts = dataset, findings, texts
         self._names = NoteNames(whole=dataset.whole_names)
-        self._texts = GatheredTexts(0)
         self._quick: NoteReader | None = None
 
     def load(self, data: memoryview, progress: Progress = quiet) -> None:
         """Read the file; afterwards the data set knows its notes and grows no more."""
-        self._texts = GatheredTexts(len(data))
         library = kernel()
         self._quick = NoteReader(library, self._texts) if library else None
-        first_keys = ("identifier", "text", "note_name", "patientId")
         try:
-            walk(data, Decoder(lambda: ClosedNote), first_keys, self, progress, self.at_once)
+            walk(data, Decoder(lambda: ClosedNote), NOTE_KEYS, self, progress, self.at_once)
         except JsonFault as fault:
             from sandscore.base.foreign_bytes import named
 

@@ -167,7 +167,7 @@ def score(  # noqa: PLR0913 (named, one for each option)
     )
     remarks = [remark for one in (given, *more) for remark in one.remarks]
     try:
-        scored = _understood(request).scored(UNWATCHED, remarks.append)
+        scored = _understood(request).scored(UNWATCHED, remarks.append, want_texts=False)
     except InvalidPredictions as fault:
         fault.problems = problems_of(fault.found, remarks)
         raise
@@ -192,9 +192,9 @@ class _Scoring(Struct, frozen=True):
     question: Question
     profile: Profile | None
 
-    def scored(self, watch: ReadingWatch, told: Callable[[str], object]) -> Scored:
-        """With its slices, where any were asked for."""
-        scored = self._counted(watch, told)
+    def scored(self, watch: ReadingWatch, told: Callable[[str], object], *, want_texts: bool) -> Scored:
+        """With its slices, where any were asked for. ``want_texts``: of notes, for somebody else."""
+        scored = self._counted(watch, told, want_texts)
         if scored.question is None or not scored.question.slices:
             return scored
         with REMOVABLE:
@@ -202,7 +202,7 @@ class _Scoring(Struct, frozen=True):
 
         return replace(scored, card=with_slices(scored))
 
-    def _counted(self, watch: ReadingWatch, told: Callable[[str], object]) -> Scored:
+    def _counted(self, watch: ReadingWatch, told: Callable[[str], object], want_texts: bool) -> Scored:
         if self.question.task is ALL_TASKS:
             return _scored_all(self.request, self.question, watch)
         from sandscore.api.validation_calls import in_our_form
@@ -217,7 +217,9 @@ class _Scoring(Struct, frozen=True):
         if asked.more_gold:
             return self._against_each(inputs, gold, watch, told)
         if self.profile is None:
-            return score_files(self.question, inputs, complete=asked.complete, jobs=asked.jobs, watch=watch)
+            return score_files(
+                self.question, inputs, complete=asked.complete, jobs=asked.jobs, watch=watch, want_texts=want_texts
+            )
         with REMOVABLE:
             from sandscore.original_scores.original_flow import score_files_as
 
@@ -260,7 +262,7 @@ def score_to_files(
     scoring = _understood(_with_challenge(request, files))
     write_errors = _error_files(scoring, files)
     policy = _policy(scoring, files) if files.publish else None
-    scored = scoring.scored(watch, watch.warning)
+    scored = scoring.scored(watch, watch.warning, want_texts=bool(files.errors or files.report))
     scored = replace(scored, card=finished(scored.card))
     for sentence in (*write_errors(scored), *scored.card.warnings):
         watch.warning(sentence)

@@ -3,31 +3,44 @@
 Blocks of notes by the compiled kernel.
 """
 
+from collections.abc import Iterable
+from contextlib import closing
+import mmap
 from ctypes import CDLL, byref, c_char_p, c_int64
+from typing import Any, NoReturn
 
 import msgspec
 
 from sandscore.annotations.columns import Columns, Tokens
-from sandscore.annotations.data_set import DataSet
+from sandscore.annotations.data_set import DataSet, TextsNeededError
+from sandscore.annotations.json_blocks import array_blocks, form_of, line_blocks
 from sandscore.annotations.label_codes import LabelCodes, vocabulary
-from sandscore.annotations.note_texts import GatheredTexts, NoteTexts
-from sandscore.base.arrays import Values
-from sandscore.kernel.buffers import NOTES, Room
+from sandscore.annotations.note_texts import SPILL, GatheredTexts, NoteTexts
+from sandscore.base.arrays import Values, laid_end_to_end, room_for
+from sandscore.base.byte_sources import forget
+from sandscore.kernel.buffers import NOTES, ROW, Room
 from sandscore.kernel.kernel_library import (
     PROPERTIES,
     TAKEN,
     UNKNOWN_LABEL,
     UNKNOWN_SECOND,
+    KeptTexts,
     KernelForm,
     NoteRows,
     Spellings,
     address,
+    kernel,
 )
 from sandscore.task_table.task import Task
 
 _LARGEST = 1 << 26
 _TRIES, _AGAIN, _SMALL = 4, 8, 1 << 17
 _STRING = msgspec.json.Decoder(str)
+LEAST_WAITING = 1 << 23
+"""Bytes of notes whose texts memory gives room for in no time."""
+_TIMES = 4
+Starts = list[tuple[Any, Values]]
+"""What is kept of each file, and where its annotations start."""
 
 
 class KernelBlock(msgspec.Struct, frozen=True):
@@ -69,6 +82,9 @@ class KernelBlock(msgspec.Struct, frozen=True):
 
     def misplaced(self, notes: NoteTexts, numbers: Values) -> dict[int, str]:
         """The texts that are not what their notes have there."""
+        if isinstance(notes, WaitingTexts):
+            notes.keep(self, numbers)
+            return {}
         found = self.room.held["found"]
         notes.passed(numbers)
         count = self.library.find_misplaced(
@@ -97,6 +113,8 @@ class AnnotationReader:
         second = vocabulary(task, task.second_label)
         self._spellings = {UNKNOWN_LABEL: (dataset.vocabulary, Spellings()), UNKNOWN_SECOND: (second, Spellings())}
         self._tries = _TRIES
+        if isinstance(dataset.texts, WaitingTexts):
+            dataset.texts.another_file(len(dataset.ids))
         self.spelt_out = True
         """Whether every label was written as it is called."""
 
@@ -171,16 +189,117 @@ class NoteReader:
     def read(self, data: memoryview, *, lines: bool) -> tuple[list[str], list[str | None]] | None:
         """Identifiers and patients of a block's notes, or None; ``keep`` keeps their texts."""
         rows = self._room.rows
-        self._room.fit(len(data))
-        rows.texts = address(self._texts.room(len(data)))
-        if self._library.read_notes(address(data), len(data), lines, byref(rows)) != TAKEN:
+        if not self.put(data, lines=lines):
             return None
         named = iter(self._room.words("patients", rows.patients_used))
         has_patient = self._room.held["has_patient"][: rows.records].tolist()
         patients = [next(named) if has else None for has in has_patient]
         return self._room.words("names", rows.named), patients
 
+    def put(self, data: memoryview, *, lines: bool) -> bool:
+        """Read a block, its texts into their room; whether the kernel takes it."""
+        rows = self._room.rows
+        self._room.fit(len(data))
+        rows.texts = address(self._texts.room(len(data)))
+        return bool(self._library.read_notes(address(data), len(data), lines, byref(rows)) == TAKEN)
+
     def keep(self) -> None:
         """The texts of the notes that were read last."""
+        self._texts.keep(*self.sizes())
+
+    def sizes(self) -> tuple[memoryview, memoryview]:
+        """The bytes and characters of each of those texts."""
         records = self._room.rows.records
-        self._texts.keep(self._room.copied("sizes", records), self._room.copied("chars", records))
+        return self._room.copied("sizes", records), self._room.copied("chars", records)
+
+
+def waiting_for(notes: int, others: list[int]) -> "PassingTexts | None":
+    """For notes of so many bytes, and files about them; None where their texts are small or those of the others large."""
+    library = kernel()
+    few = LEAST_WAITING <= notes <= SPILL and sum(others) <= min(SPILL, _TIMES * notes)
+    return PassingTexts(library, others) if library is not None and few else None
+
+
+class PassingTexts(GatheredTexts):
+    """Texts of notes, block by block; ``sizes`` are of the files whose texts will wait for them."""
+
+    def __init__(self, library: CDLL, sizes: Iterable[int]) -> None:
+        super().__init__(0)
+        self._library, self._largest = library, max(sizes, default=0)
+
+    def room(self, size: int) -> memoryview:
+        """The same for each block."""
+        if len(self._held) < size:
+            self._held = room_for(size, "B")
+        return self._held
+
+    def add(self, _texts: list[str]) -> NoReturn:
+        """The kernel has not read them."""
+        raise TextsNeededError
+
+    def keep(self, _sizes: memoryview, _chars: memoryview) -> None:
+        """They are read again."""
+
+    def all(self) -> "WaitingTexts":
+        """What annotations say is kept in place of what notes do."""
+        return WaitingTexts(self._library, self, self._largest)
+
+
+class WaitingTexts(NoteTexts):
+    """Notes' texts that nobody keeps: what annotations say waits until the notes are read a second time, and is compared
+    with each block of them while the processor's cache has it. Annotations say a sixth of what notes do.
+
+    Whatever is asked of a text, and whatever does not stand where it should, raises ``TextsNeededError``: in the usual
+    order all can be explained.
+    """
+
+    def __init__(self, library: CDLL, passing: PassingTexts, largest: int) -> None:
+        self._library, self._passing, self._largest = library, passing, largest
+        self._reader, self._files = NoteReader(library, passing), list[KeptTexts]()
+        self._rooms = list[memoryview]()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise TextsNeededError(name)
+
+    def another_file(self, notes: int) -> None:
+        """Blocks are of another file from now on."""
+        rooms = {
+            "texts": room_for(self._largest, "B"),
+            "bytes": room_for(self._largest // ROW + 1, "i"),
+            "rows_of": room_for(notes, "i"),
+            **{name: room_for(notes, "q") for name in ("first_row", "first_byte")},
+        }
+        self._rooms += rooms.values()
+        limits = {"text_room": self._largest, "row_room": self._largest // ROW + 1, "notes": notes}
+        self._files.append(KeptTexts(**{name: address(room) for name, room in rooms.items()}, **limits))
+
+    def keep(self, block: KernelBlock, numbers: Values) -> None:
+        """What a block's annotations say."""
+        told = address(block.data), byref(block.room.rows), address(numbers), byref(self._files[-1])
+        if not self._library.keep_texts(*told):
+            raise TextsNeededError
+
+    def compare(self, data: memoryview, first_keys: tuple[str, ...], files: Iterable[Columns]) -> None:
+        """With the notes, which are read as they were before."""
+        lines, passed = form_of(data) == "lines", 0
+        kept = [*zip(self._files, files, strict=True)]
+        if any(one.rows != len(columns) for one, columns in kept):
+            raise TextsNeededError
+        starts = [(byref(one), laid_end_to_end(columns.held["start"], "i")) for one, columns in kept]
+        with closing(line_blocks(data) if lines else array_blocks(data, first_keys)) as blocks:
+            for block in blocks:
+                passed += self._compare(block.data, lines, passed, starts)
+                forget(data, block.offset, block.offset + len(block.data) - mmap.PAGESIZE)
+        if self._files and passed != self._files[0].notes:
+            raise TextsNeededError
+
+    def _compare(self, data: memoryview, lines: bool, passed: int, starts: Starts) -> int:
+        reader = self._reader
+        if not reader.put(data, lines=lines):
+            raise TextsNeededError
+        sizes, chars = reader.sizes()
+        texts = NoteTexts.end_to_end(self._passing.room(0), sizes, chars)
+        stand = self._library.kept_texts_stand
+        if not all(stand(byref(texts.told), passed, len(sizes), kept, address(start)) for kept, start in starts):
+            raise TextsNeededError
+        return len(sizes)

@@ -5,12 +5,12 @@ from sandscore.kernel.kernel_library import NoteRows, Rows, address
 
 Plan = dict[str, tuple[int, Kind]]
 """By name: how many bytes a value takes in JSON at the least, and what it becomes."""
-_ROW, _TOKEN, _RECORD, _NOTE = 32, 2, 64, 26
+ROW, _TOKEN, _RECORD, _NOTE = 32, 2, 64, 26
 ROWS: Plan = {
     **dict.fromkeys(
-        ("note", "start", "length", "label", "text", "written", "words", "found", "repeats", "overlaps"), (_ROW, "i")
+        ("note", "start", "length", "label", "text", "written", "words", "found", "repeats", "overlaps"), (ROW, "i")
     ),
-    "confidence": (_ROW, "d"),
+    "confidence": (ROW, "d"),
     **dict.fromkeys(("begin", "size"), (_TOKEN, "i")),
     "per_record": (_RECORD, "i"),
     **dict.fromkeys(("names", "decoded"), (1, "B")),
@@ -40,7 +40,7 @@ class Room:
             self.held[name] = room_for(size // least + 1, kind)
             if hasattr(self.rows, name):
                 setattr(self.rows, name, address(self.held[name]))
-        for limit, least in (("row_room", _ROW), ("token_room", _TOKEN), ("record_room", self._record)):
+        for limit, least in (("row_room", ROW), ("token_room", _TOKEN), ("record_room", self._record)):
             if hasattr(self.rows, limit):
                 setattr(self.rows, limit, size // least + 1)
 

@@ -89,6 +89,15 @@ class Notes(Structure):
     _fields_ = tuple((name, c_void_p) for name in ("texts", "begin", "chars", "first_mark", "marks"))
 
 
+class KeptTexts(Structure):
+    """Texts of a file's annotations, until their notes are at hand."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in ("texts", "bytes", "rows_of", "first_row", "first_byte")),
+        *((name, c_int64) for name in ("text_room", "row_room", "notes", "used", "rows")),
+    )
+
+
 class NameTable(Structure):
     """Names of notes, to be found by hashing."""
 
@@ -318,7 +327,7 @@ class ReportedRows(Structure):
 
 
 _STRUCTURES: tuple[type[Structure], ...] = (
-    *(Spellings, KernelForm, Rows, Notes, NameTable, NoteRows),
+    *(Spellings, KernelForm, Rows, Notes, KeptTexts, NameTable, NoteRows),
     *(NoteRuns, RunRooms, AskedMeasure, CountedMention, Key, LabelSums, OpenRow, OpenGroups, Uncovered, Counting),
     *(ConfidenceLevels, CurveRooms, DrawStream),
     *(TabName, TabText, TabAnnotator, TabMention, TabEntity, TabMasked, TabMask, TabCorpus, TabShare, TabCounting),
@@ -340,6 +349,8 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "learn_names": (c_int32, (POINTER(NameTable),)),
     "join_names": (c_int32, (POINTER(NameTable), POINTER(Rows), c_void_p, c_void_p)),
     "find_misplaced": (c_int64, (c_void_p, POINTER(Rows), c_void_p, POINTER(Notes), c_void_p)),
+    "keep_texts": (c_int32, (c_void_p, POINTER(Rows), c_void_p, POINTER(KeptTexts))),
+    "kept_texts_stand": (c_int32, (POINTER(Notes), c_int64, c_int64, POINTER(KeptTexts), c_void_p)),
     "find_clashes": (None, (POINTER(Rows), c_void_p, c_void_p, c_void_p, c_void_p, c_void_p)),
     "pair_near": (None, (c_void_p, c_int64, c_void_p, c_void_p, c_int64, c_void_p)),
     "count_notes": (c_int32, (POINTER(NoteRuns), POINTER(NoteRuns), POINTER(Counting))),

@@ -164,6 +164,13 @@ class Question(msgspec.Struct, frozen=True):
     """By what the data set is sliced: rules, and organisers' files."""
 
 
+def reads_texts(question: Question) -> bool:
+    """Whether some of it is told from notes' texts, beyond that annotations stand in them."""
+    names = [measure.name for measure in measures_for(question.task, question.measures)]
+    kinds = (document_measure(name) is not None or MEASURES.find(name).of_positions for name in names)
+    return bool(question.slices) or any(kinds)
+
+
 def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
     """The score card of files that were loaded without errors, counted by ``jobs`` processes."""
     task, dataset = question.task, loaded.dataset

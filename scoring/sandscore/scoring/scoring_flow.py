@@ -15,7 +15,7 @@ from sandscore.base.byte_sources import InputFile
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.records.problem import Problem
 from sandscore.records.scorecard import Scorecard
-from sandscore.scoring.card_building import Question, score
+from sandscore.scoring.card_building import Question, reads_texts, score
 
 if TYPE_CHECKING:
     from sandscore.annotations.gold_reference import ReadPredictions, Reference
@@ -57,11 +57,20 @@ class Scored(Struct, frozen=True):
 
 
 def score_files(
-    question: Question, inputs: Inputs, *, complete: bool = False, jobs: int = 1, watch: ReadingWatch = UNWATCHED
+    question: Question,
+    inputs: Inputs,
+    *,
+    complete: bool = False,
+    jobs: int = 1,
+    watch: ReadingWatch = UNWATCHED,
+    want_texts: bool = True,
 ) -> Scored:
-    """Loads the files, refuses what is not valid, and scores by our own rules."""
+    """Loads the files, refuses what is not valid, and scores by our own rules. ``want_texts``: of notes, afterwards."""
+    texts = want_texts or reads_texts(question)
     with watch.reading(inputs.given.values()) as progress:
-        loaded = load_files(question.task, inputs, complete=complete, jobs=jobs, progress=progress)
+        loaded = load_files(
+            question.task, inputs, complete=complete, jobs=jobs, progress=progress, want_texts=texts
+        )
     watch.problems(loaded.findings.values())
     return score_loaded(question, loaded, jobs, inputs.notes)
 

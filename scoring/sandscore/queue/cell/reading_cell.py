@@ -27,6 +27,7 @@ from sandscore.annotations.data_set import DataSet, WholeNamesNeededError
 from sandscore.annotations.gold_reference import ReadPredictions, Reference
 from sandscore.annotations.label_codes import vocabulary
 from sandscore.annotations.note_loader import NotesLoader
+from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
@@ -243,7 +244,8 @@ def _indexed(request: CellRequest) -> DataSet | None:
 def _read_notes(request: CellRequest) -> DataSet:
     dataset = DataSet(vocabulary(request.task, request.task.label), whole_names=request.whole_names)
     with opened(request.notes) as source:
-        NotesLoader(dataset, ProblemCollector(request.notes)).load(memoryview(source.data))
+        texts = GatheredTexts(len(source.data))
+        NotesLoader(dataset, ProblemCollector(request.notes), texts).load(memoryview(source.data))
     if dataset.texts is not None:
         dataset.texts = dataset.texts.read_only()
     return dataset
