@@ -103,7 +103,7 @@ class Loaded(Struct, frozen=True):
         return any(self.findings[role].errors for role in roles if role in self.findings)
 
 
-def load_files(
+def load_files(  # noqa: PLR0913 (named, one for each option)
     task: Task,
     inputs: Inputs,
     *,

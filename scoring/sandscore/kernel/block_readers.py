@@ -3,9 +3,9 @@
 Blocks of notes by the compiled kernel.
 """
 
+import mmap
 from collections.abc import Iterable
 from contextlib import closing
-import mmap
 from ctypes import CDLL, byref, c_char_p, c_int64
 from typing import Any, NoReturn
 
@@ -214,7 +214,7 @@ class NoteReader:
 
 
 def waiting_for(notes: int, others: list[int]) -> "PassingTexts | None":
-    """For notes of so many bytes, and files about them; None where their texts are small or those of the others large."""
+    """For notes of so many bytes, and files about them; None where the former are small or the latter large."""
     library = kernel()
     few = LEAST_WAITING <= notes <= SPILL and sum(others) <= min(SPILL, _TIMES * notes)
     return PassingTexts(library, others) if library is not None and few else None
@@ -246,8 +246,8 @@ class PassingTexts(GatheredTexts):
 
 
 class WaitingTexts(NoteTexts):
-    """Notes' texts that nobody keeps: what annotations say waits until the notes are read a second time, and is compared
-    with each block of them while the processor's cache has it. Annotations say a sixth of what notes do.
+    """Notes' texts that nobody keeps: what annotations say waits until the notes are read a second time, and is
+    compared with each block of them while the processor's cache has it. Annotations say a sixth of what notes do.
 
     Whatever is asked of a text, and whatever does not stand where it should, raises ``TextsNeededError``: in the usual
     order all can be explained.

@@ -185,7 +185,7 @@ def _characters(notes: Path, _size: int, _changed: int) -> int:
     from sandscore.annotations.data_set import DataSet
     from sandscore.annotations.label_codes import LabelCodes
     from sandscore.annotations.note_loader import NotesLoader
-from sandscore.annotations.note_texts import GatheredTexts
+    from sandscore.annotations.note_texts import GatheredTexts
     from sandscore.annotations.problem_collector import ProblemCollector
 
     dataset = DataSet(LabelCodes(None), whole_names=True)
