@@ -11,11 +11,11 @@ import numpy as np
 from msgspec import Struct
 
 from sandscore.base.strict_json import pointer as pointer_to
+from sandscore.challenges.feedback import in_seen_order
 from sandscore.ranking.aggregation import exact_scores, sort_key
 from sandscore.ranking.analysis import Standing, arranged, refuse_unknown_measures, shown_estimates
 from sandscore.ranking.board_building import board_of, board_seed
 from sandscore.ranking.card_reading import RankedCard
-from sandscore.ranking.feedback import in_seen_order
 from sandscore.ranking.pair_differences import PairDifferences
 from sandscore.ranking.pair_tests import Pair as Systems
 from sandscore.ranking.pair_tests import PairTests, adjustment_of, rank_sets, tie_groups
