@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sandscore.api.results import Problems as Problems
     from sandscore.api.results import RankedBoard as RankedBoard
     from sandscore.api.results import Result as Result
-    from sandscore.api.results import Run as Run
+    from sandscore.api.running_calls import Run as Run
     from sandscore.api.running_calls import RunFiles as RunFiles
     from sandscore.api.running_calls import RunPlan as RunPlan
     from sandscore.api.running_calls import gather as gather
@@ -85,8 +85,8 @@ MODULES = {
     "sandscore.api.perturbation_calls": ("Perturbed", "perturb"),
     "sandscore.api.publication_calls": ("publish",),
     "sandscore.api.ranking_calls": (*("RankingPlan", "board_text", "rank", "rank_to_file", "verify"),),
-    "sandscore.api.results": ("MeasureResult", "Problems", "RankedBoard", "Result", "Run"),
-    "sandscore.api.running_calls": ("RunFiles", "RunPlan", "gather", "run", "run_to_folder"),
+    "sandscore.api.results": ("MeasureResult", "Problems", "RankedBoard", "Result"),
+    "sandscore.api.running_calls": ("Run", "RunFiles", "RunPlan", "gather", "run", "run_to_folder"),
     "sandscore.api.scoring_calls": ("ScoreFiles", "ScoringPlan", "score", "score_to_files", "shown_intervals"),
     "sandscore.api.validation_calls": ("validate", "validate_file"),
     "sandscore.api.verification_calls": ("Checked", "Evidence", "Upheld", "check", "make_key", "witness"),

@@ -24,7 +24,8 @@ from sandscore.scoring.scoring_flow import InvalidPredictions, Scored, score_fil
 from sandscore.task_table.task import ALL_TASKS, Task, find_task
 
 if TYPE_CHECKING:
-    from sandscore.api.results import Problems, Result, Run
+    from sandscore.api.results import Problems, Result
+    from sandscore.api.running_calls import Run
     from sandscore.leaks.identifier_classes import ClassMap
     from sandscore.records.carried_run import CarriedRun
     from sandscore.records.disclosure_policy import DisclosurePolicy
@@ -392,9 +393,9 @@ def _run_facts(run: "Run | RunRecord | Mapping[str, Any] | str | Path") -> "Carr
             return CarriedRun.model_validate(dict(run))
     if isinstance(run, str | Path):
         return CarriedRun.model_validate(_read_run(Path(run)).model_dump(mode="json"))
-    from sandscore.api.results import Run
+    from sandscore.records.run_record import RunRecord
 
-    record = run.record if isinstance(run, Run) else run
+    record = run if isinstance(run, RunRecord) else run.record
     return CarriedRun.model_validate(record.model_dump(mode="json"))
 
 

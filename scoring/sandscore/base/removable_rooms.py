@@ -13,6 +13,7 @@ from sandscore.base.errors import UsageFault
 ROOMS = {
     "board_tables": "boards as tables: text, CSV, Markdown, a DataFrame",
     "challenges": "a challenge's rules, and what teams are told while a phase runs",
+    "containers": "annotators run: images, programs on this machine, addresses, functions",
     "leaks": "measures of leaks",
     "memory_inputs": "inputs from memory: decoded JSON, DataFrames, spans, documents",
     "pooling": "scores over several annotators' gold, and over all tasks",
