@@ -15,7 +15,6 @@ from sandscore.base.strict_json import JsonFault, loads, pointer
 from sandscore.kernel.block_readers import NoteReader
 from sandscore.kernel.kernel_library import kernel
 
-
 NOTE_KEYS = ("identifier", "text", "note_name", "patientId")
 """What notes may begin with."""
 

@@ -68,9 +68,7 @@ def score_files(
     """Loads the files, refuses what is not valid, and scores by our own rules. ``want_texts``: of notes, afterwards."""
     texts = want_texts or reads_texts(question)
     with watch.reading(inputs.given.values()) as progress:
-        loaded = load_files(
-            question.task, inputs, complete=complete, jobs=jobs, progress=progress, want_texts=texts
-        )
+        loaded = load_files(question.task, inputs, complete=complete, jobs=jobs, progress=progress, want_texts=texts)
     watch.problems(loaded.findings.values())
     return score_loaded(question, loaded, jobs, inputs.notes)
 
