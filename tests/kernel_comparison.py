@@ -11,6 +11,7 @@ import pytest
 
 from sandscore.annotations import annotation_loader, columns, note_loader, note_runs, note_texts
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
+from sandscore.kernel import block_readers
 from sandscore.kernel.block_readers import AnnotationReader, KernelBlock
 from sandscore.measures import challenge_measures, confidence, kernel_counts
 from sandscore.task_table.task import Task
@@ -49,12 +50,24 @@ def both_ways(folder: Path, task: Task, said: list[Any] | bytes, written: bytes)
     inputs = Inputs(predictions=folder / "found.json", notes=folder / "notes.json")
     with spied() as taken:
         quick = load_files(task, inputs)
+    must_agree(quick, waited(task, inputs), with_texts=False)
     with no_kernel():
         return quick, load_files(task, inputs), taken
 
 
-def must_agree(one: Loaded, other: Loaded) -> None:
-    known = [(data.ids, data.patients, [*(data.texts or ())]) for data in (one.dataset, other.dataset)]
+def waited(task: Task, inputs: Inputs) -> Loaded:
+    """Read as if notes were many, and nobody wanted their texts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(block_readers, "LEAST_WAITING", 0)
+        patch.setattr(block_readers, "TIMES", 1 << 40)
+        return load_files(task, inputs, want_texts=False)
+
+
+def must_agree(one: Loaded, other: Loaded, *, with_texts: bool = True) -> None:
+    known = [
+        (data.ids, data.patients, [*(data.texts or ())] if with_texts else data.texts is None)
+        for data in (one.dataset, other.dataset)
+    ]
     assert known[0] == known[1]
     assert one.findings["notes"].problems == other.findings["notes"].problems
     if one.findings["notes"].errors:

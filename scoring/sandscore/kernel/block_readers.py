@@ -38,7 +38,8 @@ _TRIES, _AGAIN, _SMALL = 4, 8, 1 << 17
 _STRING = msgspec.json.Decoder(str)
 LEAST_WAITING = 1 << 23
 """Bytes of notes whose texts memory gives room for in no time."""
-_TIMES = 4
+TIMES = 4
+"""So many times the bytes of notes may files about them have that wait."""
 Starts = list[tuple[Any, Values]]
 """What is kept of each file, and where its annotations start."""
 
@@ -216,7 +217,7 @@ class NoteReader:
 def waiting_for(notes: int, others: list[int]) -> "PassingTexts | None":
     """For notes of so many bytes, and files about them; None where the former are small or the latter large."""
     library = kernel()
-    few = LEAST_WAITING <= notes <= SPILL and sum(others) <= min(SPILL, _TIMES * notes)
+    few = LEAST_WAITING <= notes <= SPILL and sum(others) <= min(SPILL, TIMES * notes)
     return PassingTexts(library, others) if library is not None and few else None
 
 
