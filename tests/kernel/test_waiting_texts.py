@@ -112,7 +112,7 @@ def test_who_asks_for_a_text_is_told(tmp_path: Path) -> None:
 
 def test_cards_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     inputs(tmp_path, records(), notes())
-    files = {role: tmp_path / f"{role}.json" for role in ("gold", "predictions", "notes")}
+    files: dict[str, Any] = {role: tmp_path / f"{role}.json" for role in ("gold", "predictions", "notes")}
     usual = api.score("date", **files)
     monkeypatch.setattr(block_readers, "LEAST_WAITING", 0)
     monkeypatch.setattr(block_readers, "TIMES", 1 << 40)
@@ -120,7 +120,8 @@ def test_cards_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(WaitingTexts, "compare", spied(WaitingTexts.compare, asked))
     assert api.score("date", **files).card == usual.card
     assert len(asked) == 1
-    for more in ({"slices": ("note-length",)}, {"measures": ("char_leak",)}, {"measures": ("semeval",)}):
+    asking: list[dict[str, Any]] = [{"slices": ["note-length"]}, {"measures": ["char_leak"]}, {"measures": ["semeval"]}]
+    for more in asking:
         assert api.score("date", **files, **more).card.per_note.keys() == usual.card.per_note.keys()
     assert len(asked) == 1, "those look at notes"
 
