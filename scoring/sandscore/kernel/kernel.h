@@ -349,6 +349,11 @@ EXPORTED int64_t find_runs(const int32_t *note, const int32_t *words, int64_t ro
 EXPORTED void list_levels(const Counting *counting, uint64_t *spare, ConfidenceLevels *levels);
 /* 0: the area has smaller bits. */
 EXPORTED int32_t walk_levels(const ConfidenceLevels *levels, CurveRooms *curve);
+/* Rows as JSON, a comma behind each, and how many bytes they take, CURVE_ROW each at the most; refused where a number is
+   neither 0 nor from 0.001 to below 1000, or has two decimals that are as near. */
+enum { CURVE_ROW = 80 };
+EXPORTED int64_t write_curve(const double *confidence, const double *precision, const double *recall, int64_t rows,
+                             uint8_t *out);
 EXPORTED void draw_numbers(DrawStream *stream, int64_t count, uint64_t *numbers);
 /* Row after row, how often each unit of each stratum is drawn: into ``single`` or, where that is NULL, into ``wide``. */
 EXPORTED void draw_weights(DrawStream *stream, const int64_t *sizes, int64_t strata, int64_t resamples, float *single,

@@ -35,6 +35,7 @@ BY_TOKEN, BY_SPAN, BY_LABEL = 0, 1, 2
 MEASURES, WHOLE_LEVELS, GROUPINGS = 16, 101, 3
 SUMMED_COLUMNS = 32
 AREA_BITS = 43
+CURVE_ROW = 80
 TAB_KINDS, KIND_SLOTS, ENTITY_SLOTS = 128, 512, 1 << 13
 NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN = range(5)
 CELL_LIMITS, REPORT_HEAD, REPORT_PARTS = 4, 7, 13
@@ -335,7 +336,7 @@ _STRUCTURES: tuple[type[Structure], ...] = (
 )
 _NUMBERS = (
     *(TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY),
-    *(BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS, AREA_BITS),
+    *(BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS, AREA_BITS, CURVE_ROW),
     *(TAB_KINDS, KIND_SLOTS, ENTITY_SLOTS, NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN),
     *(CELL_LIMITS, REPORT_HEAD, REPORT_PARTS),
 )
@@ -363,6 +364,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "find_runs": (c_int64, (c_void_p, c_void_p, c_int64, POINTER(RunRooms))),
     "list_levels": (None, (POINTER(Counting), c_void_p, POINTER(ConfidenceLevels))),
     "walk_levels": (c_int32, (POINTER(ConfidenceLevels), POINTER(CurveRooms))),
+    "write_curve": (c_int64, (c_void_p, c_void_p, c_void_p, c_int64, c_void_p)),
     "draw_numbers": (None, (POINTER(DrawStream), c_int64, c_void_p)),
     "draw_weights": (None, (POINTER(DrawStream), c_void_p, c_int64, c_int64, c_void_p, c_void_p)),
     "draw_sums": (

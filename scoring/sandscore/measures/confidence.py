@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from ctypes import byref
 from typing import overload
 
+import msgspec
 from msgspec import Struct, field
 
 from sandscore.annotations.columns import distinct
 from sandscore.base.arrays import Floats, HeldArrays, Ints, Values, np, room_for
 from sandscore.base.column_files import Spool, forget
 from sandscore.base.exact_sums import LEAST, as_double, exact_total
+from sandscore.base.removable_rooms import part_of_a_room
 from sandscore.kernel.kernel_library import (
     AREA_BITS,
     ConfidenceLevels,
@@ -31,6 +33,8 @@ LISTED = 100_000
 _PIECES = 8
 """A piece of the whole is so much smaller than what is held: it goes through Python's own numbers."""
 _CLOSE = 1 - 1e-9
+_FEW = 1000
+"""Rows that the encoder writes in no time."""
 
 
 class Levels(HeldArrays):
@@ -208,6 +212,11 @@ class CurveRows(Sequence[CurveRow]):
 
     def __iter__(self) -> Iterator[CurveRow]:
         return zip(*(column.tolist() for column in self._columns), strict=True)
+
+    def as_json(self) -> msgspec.Raw | list[CurveRow]:
+        """What the encoder writes; of many rows their JSON, as the kernel writes it."""
+        written = part_of_a_room("kernel.curve_text:curve_as_json") if len(self) > _FEW else None
+        return [*self] if written is None else written(self._columns)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and [*self] == [*other]

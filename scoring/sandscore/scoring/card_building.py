@@ -23,6 +23,7 @@ from sandscore.base.exact_sums import exact_sum
 from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.measures.challenge_counts import Tally
 from sandscore.measures.challenge_measures import Counted, totals
+from sandscore.measures.confidence import CurveRows
 from sandscore.measures.dataset_counts import measured
 from sandscore.measures.hipaa_map import HipaaMap
 from sandscore.measures.measure_registry import MEASURES, document_measure, measures_for
@@ -455,6 +456,8 @@ def _one_level(value: Any) -> Any:
     """What the encoder, which goes on into it, cannot know: records, and curves."""
     if isinstance(value, BaseModel):
         return dict(said(value))
+    if isinstance(value, CurveRows):
+        return value.as_json()
     if isinstance(value, Sequence):
         return [*value]
     raise NotImplementedError(type(value).__name__)
