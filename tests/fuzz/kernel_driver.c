@@ -328,6 +328,33 @@ static void let_wait(const Rows *rows, const uint8_t *block, const int32_t *numb
     MUST(!least || !keep_texts(block, rows, numbers, &scant));
 }
 
+/* Numbers that are written read back as they were, in rooms that just hold them. */
+static void write_numbers(Case *c, const Rows *rows)
+{
+    char text[CURVE_ROW + 1];
+    for (int64_t i = 0; i < rows->rows; i++) {
+        double *number = room(3 * sizeof *number), read;
+        number[0] = rows->confidence[i];
+        number[1] = (double)(next_random(c) % 300000) / (double)(1 + next_random(c) % 300000);
+        number[2] = (double)next_random(c) / (double)(1 << next_random(c) % 30);
+        uint8_t *out = room(CURVE_ROW);
+        int64_t used = write_curve(number, number + 1, number + 2, 1, out);
+        MUST(used == REFUSED || (used > 0 && used <= CURVE_ROW));
+        mix(&used, sizeof used);
+        if (used < 0)
+            continue;
+        memcpy(text, out, (size_t)used);
+        text[used] = 0;
+        char *at = text;
+        for (int which = 0; which < 3; which++, at++) {
+            MUST(*at == (which ? ',' : '['));
+            read = strtod(at + 1, &at);
+            MUST(!memcmp(&read, number + which, sizeof read));
+        }
+        MUST(at[-1] == ']' && *at == ',' && at + 1 == text + used);
+    }
+}
+
 static void look_up(Case *c, const uint8_t *block, const Rows *rows, const Notes *notes, int64_t count)
 {
     int32_t *numbers = room(4 * rows->records), *found = room(c->found);
@@ -530,7 +557,7 @@ static void run_case(Case *c, const uint8_t *written, const uint8_t *block)
         readings[c->form]->labels = readings[c->form]->seconds = (Spellings){0};
     int32_t found = read_block(c, block, &rows);
     if (found == TAKEN)
-        look_at(c, block, &rows), look_at_clashes(c, &rows);
+        look_at(c, block, &rows), look_at_clashes(c, &rows), write_numbers(c, &rows);
     if (noted == TAKEN) {
         Notes texts = told(&notes);
         NameTable table = learnt(c, &notes);

@@ -35,6 +35,8 @@ from sandscore.task_table.task import Task
 
 _LARGEST = 1 << 26
 _TRIES, _AGAIN, _SMALL = 4, 8, 1 << 17
+_SPARE = 4
+"""Blocks differ by less than one in two to so many parts of their size."""
 _STRING = msgspec.json.Decoder(str)
 LEAST_WAITING = 1 << 23
 """Bytes of notes whose texts memory gives room for in no time."""
@@ -123,7 +125,7 @@ class AnnotationReader:
         """What the block holds, or None."""
         if not self._tries or len(data) > _LARGEST:
             return None
-        self._room.fit(len(data))
+        self._room.fit(len(data), len(data) >> _SPARE)
         block = KernelBlock(self._library, data, self._room, self._split)
         again = _AGAIN * max(len(data), _SMALL)  # bytes: new labels all at the end would have all read for each
         while again > 0:
@@ -200,7 +202,7 @@ class NoteReader:
     def put(self, data: memoryview, *, lines: bool) -> bool:
         """Read a block, its texts into their room; whether the kernel takes it."""
         rows = self._room.rows
-        self._room.fit(len(data))
+        self._room.fit(len(data), len(data) >> _SPARE)
         rows.texts = address(self._texts.room(len(data)))
         return bool(self._library.read_notes(address(data), len(data), lines, byref(rows)) == TAKEN)
 
@@ -231,7 +233,7 @@ class PassingTexts(GatheredTexts):
     def room(self, size: int) -> memoryview:
         """The same for each block."""
         if len(self._held) < size:
-            self._held = room_for(size, "B")
+            self._held = room_for(size + (size >> _SPARE), "B")
         return self._held
 
     def add(self, _texts: list[str]) -> NoReturn:

@@ -31,11 +31,11 @@ class Room:
         self.held: dict[str, memoryview] = {}
         self._size = -1
 
-    def fit(self, size: int) -> None:
-        """Make room for what a block of so many bytes can hold."""
+    def fit(self, size: int, spare: int = 0) -> None:
+        """Make room for what a block of so many bytes can hold; where it is made, for so many more."""
         if size <= self._size:
             return
-        self._size = size
+        self._size = size = size + spare
         for name, (least, kind) in self._plan.items():
             self.held[name] = room_for(size // least + 1, kind)
             if hasattr(self.rows, name):
