@@ -98,7 +98,7 @@ REMOVABLE = sorted(
         *(CALLS - {f"api/{name}" for name in CORE_CALLS}),
         "queue/dask",
         "site/share_kit",
-        "annotations/kernel/kernel.so",
+        "kernel/kernel.so",
     }
     - {"formats/sandscore_json", "queue/homes/sqlite"}
 )
