@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sandscore.base.arrays import packed
 from sandscore.kernel import curve_text
-from sandscore.kernel.curve_text import curve_as_json
+from sandscore.kernel.curve_text import rows_as_json
 from sandscore.kernel.kernel_library import CURVE_ROW, address, kernel
 
 NEAR = [
@@ -31,6 +31,10 @@ def encoded(columns: tuple[list[float], ...]) -> bytes:
     return msgspec.json.encode([*zip(*columns, strict=True)])
 
 
+def written(columns: tuple[list[float], ...]) -> bytes:
+    return b"[" + b"".join(rows_as_json(tuple(packed(column, "d") for column in columns))) + b"]"
+
+
 @pytest.mark.parametrize("together", [1, 2, 1024])
 @settings(max_examples=up_to(400), deadline=None)
 @given(rows=st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), max_size=9))
@@ -38,7 +42,7 @@ def test_as_the_encoder(together: int, rows: list[tuple[float, ...]]) -> None:
     columns = tuple([row[i] for row in rows] for i in range(3))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(curve_text, "_TOGETHER", together)
-        assert bytes(curve_as_json(tuple(packed(column, "d") for column in columns))) == encoded(columns)
+        assert written(columns) == encoded(columns)
 
 
 @pytest.mark.parametrize("number", [0.0, 0.001, 0.1, 1 / 3, 2 / 3, 0.5, 1.0, 99.99999999999999, 100.0, 999.5])
@@ -53,4 +57,4 @@ def test_the_kernel_writes_what_curves_hold(number: float) -> None:
 def test_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(curve_text, "kernel", lambda: None)
     columns = [0.25, 1 / 3], [0.5, 2 / 3], [1.0, 1e-9]
-    assert bytes(curve_as_json(tuple(packed(column, "d") for column in columns))) == encoded(columns)
+    assert written(columns) == encoded(columns)

@@ -10,17 +10,15 @@ from sandscore.kernel.kernel_library import CURVE_ROW, address, kernel
 _TOGETHER = 1024
 
 
-def curve_as_json(columns: tuple[Values, ...]) -> msgspec.Raw:
-    """As the encoder writes a list of rows; it writes those that have numbers the kernel does not."""
-    return msgspec.Raw(b"[" + b",".join(_written([laid_end_to_end(column, "d") for column in columns])) + b"]")
-
-
-def _written(columns: list[Values]) -> Iterator[bytes]:
+def rows_as_json(columns: tuple[Values, ...]) -> Iterator[bytes]:
+    """What the encoder writes between the brackets of a list of rows; it does where the kernel knows not how."""
     library, room = kernel(), room_for(_TOGETHER * CURVE_ROW, "B")
-    for first in range(0, len(columns[0]), _TOGETHER):
-        some = [column[first : first + _TOGETHER] for column in columns]
+    flat, before = [laid_end_to_end(column, "d") for column in columns], b""
+    for first in range(0, len(flat[0]), _TOGETHER):
+        some = [column[first : first + _TOGETHER] for column in flat]
         used = library.write_curve(*map(address, some), len(some[0]), address(room)) if library else -1
-        yield bytes(room[: used - 1]) if used > 0 else _encoded(some)
+        yield before + (room[: used - 1] if used > 0 else _encoded(some))
+        before = b","
 
 
 def _encoded(columns: list[Values]) -> bytes:

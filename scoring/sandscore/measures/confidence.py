@@ -2,11 +2,10 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from ctypes import byref
 from typing import overload
 
-import msgspec
 from msgspec import Struct, field
 
 from sandscore.annotations.columns import distinct
@@ -33,7 +32,7 @@ LISTED = 100_000
 _PIECES = 8
 """A piece of the whole is so much smaller than what is held: it goes through Python's own numbers."""
 _CLOSE = 1 - 1e-9
-_FEW = 1000
+_WRITTEN, _FEW = "kernel.curve_text:rows_as_json", 1000
 """Rows that the encoder writes in no time."""
 
 
@@ -213,10 +212,10 @@ class CurveRows(Sequence[CurveRow]):
     def __iter__(self) -> Iterator[CurveRow]:
         return zip(*(column.tolist() for column in self._columns), strict=True)
 
-    def as_json(self) -> msgspec.Raw | list[CurveRow]:
-        """What the encoder writes; of many rows their JSON, as the kernel writes it."""
-        written = part_of_a_room("kernel.curve_text:curve_as_json") if len(self) > _FEW else None
-        return [*self] if written is None else written(self._columns)
+    def pieces(self) -> Iterator[bytes] | None:
+        """Many rows as JSON, as the kernel writes them; None where they are few, or there is none to write them."""
+        written: Callable[..., Iterator[bytes]] | None = part_of_a_room(_WRITTEN) if len(self) > _FEW else None
+        return None if written is None else written(self._columns)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and [*self] == [*other]

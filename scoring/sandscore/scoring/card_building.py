@@ -457,8 +457,6 @@ def _one_level(value: Any) -> Any:
     """What the encoder, which goes on into it, cannot know: records, and curves."""
     if isinstance(value, BaseModel):
         return dict(said(value))
-    if isinstance(value, CurveRows):
-        return value.as_json()
     if isinstance(value, Sequence):
         return [*value]
     raise NotImplementedError(type(value).__name__)
@@ -494,5 +492,21 @@ def pieces(card: Scorecard) -> Iterator[bytes]:
     ]
     for name, before in zip(names, chain([b"{"], repeat(b",")), strict=False):
         yield before + msgspec.json.encode(name) + b":"
-        yield from written(whole[name]) if name in _BULK else [encoded(whole[name])]
+        yield from written(whole[name]) if name in _BULK else _in_pieces(whole[name])
     yield b"}\n"
+
+
+def _in_pieces(value: Any) -> Iterator[bytes]:
+    """A value as JSON, a long curve in it piece by piece."""
+    curve = getattr(value, "curve", None)
+    rows = curve.pieces() if isinstance(curve, CurveRows) else None
+    if rows is None:
+        yield encoded(value)
+        return
+    before, opened, after = encoded(value.model_copy(update={"curve": []})).partition(_CURVE)
+    yield before + opened
+    yield from rows
+    yield after
+
+
+_CURVE = b'"curve":['
