@@ -295,6 +295,7 @@ class WaitingTexts(NoteTexts):
                 forget(data, block.offset, block.offset + len(block.data) - mmap.PAGESIZE)
         if self._files and passed != self._files[0].notes:
             raise TextsNeededError
+        vars(self).clear()  # counting may have the memory
 
     def _compare(self, data: memoryview, lines: bool, passed: int, starts: Starts) -> int:
         reader = self._reader
