@@ -108,4 +108,4 @@ bench: environment  ## our speed beside decoding and the original scorers
 	@$(PYTHON) benchmarks/everything.py --json speed.json
 
 clean:  ## everything that was made here
-	rm -rf .venv .cache demo scoring/sandscore/annotations/kernel/kernel.so
+	rm -rf .venv .cache demo scoring/sandscore/kernel/kernel.so

@@ -1,4 +1,4 @@
-"""Compiles the kernel: the C files of sandscore.annotations.kernel, into one library that ctypes loads.
+"""Compiles the kernel: the C files of sandscore.kernel, into one library that ctypes loads.
 
     python hatch_build.py    # in place, in a checkout
 
@@ -20,7 +20,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.builders.wheel import WheelBuilderConfig
 from packaging.tags import sys_tags
 
-NATIVE = Path(__file__).resolve().parent / "scoring/sandscore/annotations/kernel"
+NATIVE = Path(__file__).resolve().parent / "scoring/sandscore/kernel"
 LIBRARY = "kernel.so"
 OPTIONS = [
     *("-std=c11", "-O3", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra"),
@@ -87,7 +87,7 @@ class KernelHook(BuildHookInterface[WheelBuilderConfig]):
             return
         self.folder = TemporaryDirectory()
         if library := compile_kernel(self.folder.name):
-            build_data["force_include"][str(library)] = f"sandscore/annotations/kernel/{LIBRARY}"
+            build_data["force_include"][str(library)] = f"sandscore/kernel/{LIBRARY}"
             build_data["pure_python"] = False
             build_data["tag"] = f"py3-none-{platform()}"
 

@@ -22,9 +22,9 @@ import numpy as np
 import simulated_boards
 from numpy.typing import NDArray
 
+from sandscore.challenges.feedback import grid
+from sandscore.challenges.ladder import LadderState, climb, f1_of, leave_one_out, standard_error
 from sandscore.ranking.confidence_intervals import percentile_intervals
-from sandscore.ranking.feedback import grid
-from sandscore.ranking.ladder import LadderState, climb, f1_of, leave_one_out, standard_error
 from sandscore.ranking.pair_tests import ALPHA, PairTests, rank_sets
 from sandscore.ranking.resampling import f1_replicates
 from sandscore.ranking.score_table import ScoreTable

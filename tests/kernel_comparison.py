@@ -11,7 +11,7 @@ import pytest
 
 from sandscore.annotations import annotation_loader, columns, note_loader, note_runs, note_texts
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
-from sandscore.annotations.kernel.block_readers import AnnotationReader, KernelBlock
+from sandscore.kernel.block_readers import AnnotationReader, KernelBlock
 from sandscore.measures import challenge_measures, confidence, kernel_counts
 from sandscore.task_table.task import Task
 

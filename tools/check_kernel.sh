@@ -10,7 +10,7 @@ if ! command -v "${compiler%% *}" >/dev/null; then
     echo "check: no C compiler, so the kernel's sources were not checked" >&2
     exit 0
 fi
-native=scoring/sandscore/annotations/kernel
+native=scoring/sandscore/kernel
 checked=.venv/.kernel-checked-for
 asked=$({ cat "$native"/*.[ch] tools/check_kernel.sh; $compiler --version; } | cksum)
 [ "$asked" != "$(cat "$checked" 2>/dev/null)" ] || exit 0

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-native=scoring/sandscore/annotations/kernel
+native=scoring/sandscore/kernel
 compiler=${CC:-cc}
 
 made_for() { cat pyproject.toml constraints.txt tools/environment.sh | cksum; }

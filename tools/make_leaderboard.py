@@ -17,11 +17,11 @@ from msgspec.structs import replace
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base.bundled_content import example_gold, submissions
 from sandscore.base.whole_files import write_file
+from sandscore.challenges.challenge_reading import read_challenge, rules_for
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import read_card
-from sandscore.ranking.challenge_reading import read_challenge, rules_for
 from sandscore.records.challenge import Challenge
 from sandscore.scoring.card_building import Identity, Question, dumped, score
 from sandscore.site.publication import PublicationSettings, publish

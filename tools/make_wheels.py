@@ -24,7 +24,7 @@ from tools.library_facts import LibraryFacts, facts_of  # noqa: E402 (run as a s
 
 ZIG = ROOT / ".cache" / "zig"
 VERSION = "0.17.0"
-KERNEL = "sandscore/annotations/kernel/kernel.so"
+KERNEL = "sandscore/kernel/kernel.so"
 SOURCES = (ROOT / "scoring" / KERNEL).parent
 CFLAGS = "-fno-sanitize=undefined -s"
 """zig looks for undefined behaviour by itself, as ``make fuzz`` does; a release need not."""
@@ -121,7 +121,7 @@ def _version(written: str) -> list[int]:
 
 def functions_called() -> frozenset[str]:
     """What Python calls in a kernel, or reads of it."""
-    from sandscore.annotations.kernel.kernel_library import _FUNCTIONS
+    from sandscore.kernel.kernel_library import _FUNCTIONS
 
     return frozenset({*_FUNCTIONS, "layout", "layout_names", "sources"})
 

@@ -29,7 +29,7 @@ SCORING = """
 import sys
 from sandscore.base import bundled_content as content
 from sandscore.cli.main import run
-from sandscore.annotations.kernel.kernel_library import kernel
+from sandscore.kernel.kernel_library import kernel
 assert kernel() is not None, "the wheel's kernel cannot be loaded"
 gold = content.example_gold()
 for given in sorted(content.submissions().glob("*/predictions.json")):
@@ -125,7 +125,7 @@ def unpacked(package: str) -> Path:
 
 def jobs() -> bytes:
     """Every case and every example as the harness takes it: the notes first, then what is said of them."""
-    from sandscore.annotations.kernel.block_readers import written_form
+    from sandscore.kernel.block_readers import written_form
     from sandscore.task_table.task import TASKS
 
     told = bytearray()

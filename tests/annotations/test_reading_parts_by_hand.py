@@ -25,9 +25,6 @@ from sandscore.annotations.json_blocks import (
     sure_blocks,
     trimmed,
 )
-from sandscore.annotations.kernel.block_readers import NoteReader, written_form
-from sandscore.annotations.kernel.buffers import ROWS, Room
-from sandscore.annotations.kernel.kernel_library import Rows, kernel
 from sandscore.annotations.label_codes import ABSENT, LabelCodes, normalised, renumber, vocabulary
 from sandscore.annotations.note_checks import Positions, clashes, clashes_of_file, misplaced, offset_hint
 from sandscore.annotations.note_runs import borders, runs_of
@@ -37,6 +34,9 @@ from sandscore.annotations.record_reader import Split, collector_paused, walk
 from sandscore.annotations.slow_validation import did_you_mean, meant, shortened
 from sandscore.annotations.white_space_tokens import table_of, tokens_of
 from sandscore.base.strict_json import JsonFault
+from sandscore.kernel.block_readers import NoteReader, written_form
+from sandscore.kernel.buffers import ROWS, Room
+from sandscore.kernel.kernel_library import Rows, kernel
 from sandscore.task_table.task import find_task
 
 DATE, LOCATION, NAME = find_task("date"), find_task("location"), find_task("person-name")

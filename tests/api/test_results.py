@@ -17,7 +17,8 @@ from memory_inputs.memory_scoring import scored
 from ranking_cards import as_entry, card_content, drawn_rows
 
 from sandscore.api.comparison_calls import compare
-from sandscore.api.results import Problems, RankedBoard, Result, Run
+from sandscore.api.results import Problems, RankedBoard, Result
+from sandscore.api.running_calls import Run
 from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import width
 from sandscore.ranking.board_building import rank

@@ -19,10 +19,10 @@ import zstandard  # noqa: F401
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.api.validation_calls import validate_file
 from sandscore.base.errors import SandscoreError
+from sandscore.challenges.challenge_reading import read_challenge
 from sandscore.formats import FORMATS
 from sandscore.formats.corpus import CorpusNote, LossJournal
 from sandscore.ranking.card_reading import read_card
-from sandscore.ranking.challenge_reading import read_challenge
 from sandscore.task_table.task import find_task
 from sandscore.verification.board_verification import verify
 

@@ -1162,9 +1162,7 @@ def test_the_machine_is_examined(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(host_checks, "find_spec", lambda _, there=there: "spec" if there else None)
         monkeypatch.setattr("shutil.which", lambda _, there=there: "/bin/busybox" if there else None)
         monkeypatch.setattr(Path, "exists", lambda _, there=there: there)
-        monkeypatch.setattr(
-            "sandscore.annotations.kernel.kernel_library.kernel", lambda there=there: "k" if there else None
-        )
+        monkeypatch.setattr("sandscore.kernel.kernel_library.kernel", lambda there=there: "k" if there else None)
         levels = {finding.name: finding.level for finding in host_checks.examine()}
         other = "ok" if there else "note"
         assert levels == {

@@ -128,7 +128,7 @@ def test_no_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_doctor_says_when_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sandscore.annotations.kernel.kernel_library.kernel", lambda: None)
+    monkeypatch.setattr("sandscore.kernel.kernel_library.kernel", lambda: None)
     (reading,) = [finding for finding in host_checks.examine() if finding.name == "reading"]
     assert (reading.level, reading.found) == ("note", "by Python alone: slower, with the same results")
 

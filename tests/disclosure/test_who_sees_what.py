@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from ranking_cards import entry
 
+from sandscore.challenges.challenge_reading import parse_challenge
 from sandscore.disclosure.gate import release
 from sandscore.disclosure.outcome_views import ReasonItem, ScoreItem
 from sandscore.disclosure.policy_choice import policy_for
 from sandscore.disclosure.problem_view import ProblemsItem
 from sandscore.disclosure.released import Item
 from sandscore.disclosure.run_views import IdentifierItem, LogItem, TimingItem, ToolItem
-from sandscore.ranking.challenge_reading import parse_challenge
 from sandscore.records.diagnosis import Diagnosis
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.problem import Problem

@@ -23,9 +23,9 @@ from sandscore.annotations import columns, note_runs
 from sandscore.annotations.columns import Columns, Tokens, small_of
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.input_files import Loaded
-from sandscore.annotations.kernel import kernel_library
 from sandscore.annotations.label_codes import vocabulary
 from sandscore.annotations.note_texts import GatheredTexts
+from sandscore.kernel import kernel_library
 from sandscore.leaks.identifier_classes import CLASSES, TaskClasses
 from sandscore.leaks.leak_totals import LeakQuestion, leak_plans, leak_question
 from sandscore.measures import challenge_measures, confidence, dataset_counts, kernel_counts, relaxed_match

@@ -13,12 +13,12 @@ from pathlib import Path
 from fuzz.hostile import damaged
 from kernel_corpus import FORMS, corpus
 
-from sandscore.annotations import kernel as native
-from sandscore.annotations.kernel.block_readers import written_form
-from sandscore.annotations.kernel.buffers import NOTES, ROWS, Room
-from sandscore.annotations.kernel.kernel_library import NoteRows, Rows
-from sandscore.annotations.kernel.kernel_library import kernel as native_library
+from sandscore import kernel as native
 from sandscore.annotations.note_texts import GatheredTexts
+from sandscore.kernel.block_readers import written_form
+from sandscore.kernel.buffers import NOTES, ROWS, Room
+from sandscore.kernel.kernel_library import NoteRows, Rows
+from sandscore.kernel.kernel_library import kernel as native_library
 from sandscore.task_table.task import TASKS
 
 NATIVE, DRIVER = Path(native.__path__[0]), Path(__file__).with_name("kernel_driver.c")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from fuzz.hostile import damaged
 
-from sandscore.annotations.kernel import kernel_library
+from sandscore.kernel import kernel_library
 from sandscore.original_scores.profile_cards import decoded
 from sandscore.profiles.profile import ProfileInput
 from sandscore.profiles.tab import kernel_corpus

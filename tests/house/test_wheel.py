@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 BUNDLED = ("schemas", "submissions", "gold/example", "gold/hipaa.json")
-KERNEL = "sandscore/annotations/kernel/kernel.so"
+KERNEL = "sandscore/kernel/kernel.so"
 SOURCES = sorted((ROOT / "scoring" / KERNEL).parent.glob("*.c"))
 COMPILED = bool(SOURCES and shutil.which(os.environ.get("CC", "cc").split()[0]))
 
@@ -112,7 +112,7 @@ def test_the_tests_pass_on_the_wheel(wheel: Path, tmp_path: Path) -> None:
 SCORING = """
 from sandscore.base import bundled_content as content
 from sandscore.cli.main import run
-from sandscore.annotations.kernel.kernel_library import kernel
+from sandscore.kernel.kernel_library import kernel
 assert (kernel() is not None) is {compiled}
 gold = content.example_gold()
 for given in sorted(content.submissions().glob("*/predictions.json")):

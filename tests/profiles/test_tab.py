@@ -15,9 +15,9 @@ from cli.running import sandscore
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandscore.annotations.kernel.kernel_library import LONGER_WORD, NOT_PASSING, PASSING, QUOTE, WORD_SIGN
 from sandscore.base.bundled_content import hipaa_map
 from sandscore.base.errors import ParticipantFault
+from sandscore.kernel.kernel_library import LONGER_WORD, NOT_PASSING, PASSING, QUOTE, WORD_SIGN
 from sandscore.profiles.tab import stretch_cover
 from sandscore.profiles.tab.corpus_grid import CorpusGrid, words_in
 from sandscore.profiles.tab.masked_corpus import MaskedDocument, read_masks

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sandscore.annotations.kernel.kernel_library import kernel
+from sandscore.kernel.kernel_library import kernel
 from sandscore.ranking import resampling
 from sandscore.ranking.resampling import (
     coins,

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from ranking_cards import card_content, drawn_rows
 
 from sandscore.base.errors import SandscoreError
+from sandscore.challenges.challenge_reading import parse_challenge
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import card_entry, read_card
-from sandscore.ranking.challenge_reading import parse_challenge
 from sandscore.records.ranking_rules import BoardRules
 from sandscore.verification.board_verification import verify
 

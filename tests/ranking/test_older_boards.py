@@ -12,9 +12,9 @@ import pytest
 from ranking_cards import card_content, drawn_rows, entry
 
 from sandscore.base.errors import ParticipantFault
+from sandscore.challenges.challenge_reading import parse_challenge
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
-from sandscore.ranking.challenge_reading import parse_challenge
 from sandscore.records.ranking_rules import BoardRules, CardRule
 from sandscore.site.publication import PublicationSettings, publish
 from sandscore.verification.board_verification import verify

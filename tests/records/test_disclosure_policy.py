@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from sandscore.base.errors import OrganiserFault
+from sandscore.challenges.challenge_reading import parse_challenge
 from sandscore.disclosure.policy_choice import policy_for
-from sandscore.ranking.challenge_reading import parse_challenge
 from sandscore.records.challenge import Challenge
 from sandscore.records.disclosure_policy import DisclosurePolicy
 

@@ -15,12 +15,12 @@ from submission_queue.test_claims import INVALID, Queue
 
 from sandscore.base.clock import utc_now
 from sandscore.base.errors import ParticipantFault
+from sandscore.challenges.challenge_reading import parse_challenge, read_challenge
 from sandscore.cli.main import run
 from sandscore.queue import edited_challenge
 from sandscore.queue.edited_challenge import following
 from sandscore.queue.new_submission import open_phase
 from sandscore.queue.workspace import Workspace, asked_workspace, open_workspace, said_challenge
-from sandscore.ranking.challenge_reading import parse_challenge, read_challenge
 from sandscore.records.submission import Committed, Signal
 
 pytestmark = pytest.mark.usefixtures("near_children")

@@ -18,8 +18,8 @@ from queue_samples import GOLD, RIGHT, TEXTS, annotations
 
 from sandscore.annotations.gold_reference import ReadPredictions, Reference
 from sandscore.annotations.input_files import Inputs, load_files
-from sandscore.annotations.kernel.block_readers import written_form
-from sandscore.annotations.kernel.kernel_library import kernel
+from sandscore.kernel.block_readers import written_form
+from sandscore.kernel.kernel_library import kernel
 from sandscore.queue.cell import plain_cells, plain_reading
 from sandscore.queue.cell.cell_report import DoubtfulReport
 from sandscore.queue.cell.plain_cells import PlainCells
@@ -270,7 +270,7 @@ def test_a_report_that_cannot_be_written_is_none(
 
 
 KEPT_BACK = """
-from sandscore.annotations.kernel.kernel_library import kernel
+from sandscore.kernel.kernel_library import kernel
 from sandscore.queue.cell.plain_reading import _python_kept_back
 print(_python_kept_back(kernel()))
 print(open("/proc/self/smaps").read())

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from sandscore.base.errors import OrganiserFault
+from sandscore.challenges.challenge_reading import parse_challenge
 from sandscore.queue.queue_setup import check_data
 from sandscore.queue.settings import QueueSettings
 from sandscore.queue.shared_data import policy_in
 from sandscore.queue.workspace import Workspace
-from sandscore.ranking.challenge_reading import parse_challenge
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "gold" / "example"
 

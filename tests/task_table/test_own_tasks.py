@@ -10,9 +10,9 @@ from jsonschema import Draft202012Validator
 from task_samples import write_challenge
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault
+from sandscore.challenges.challenge_reading import own_tasks, parse_challenge, read_task_file, rules_for
 from sandscore.measures.measure_registry import MEASURES
 from sandscore.ranking.card_reading import read_card
-from sandscore.ranking.challenge_reading import own_tasks, parse_challenge, read_task_file, rules_for
 from sandscore.records.task_definition import TaskDefinition
 from sandscore.task_table.own_tasks import definition_hash, definition_of, own_task
 from sandscore.task_table.task import TASKS

@@ -14,8 +14,6 @@ from sandscore.annotations.columns import Columns, floats_of, small_of
 from sandscore.annotations.data_set import DataSet, NoteNames
 from sandscore.annotations.decoder import Decoder, quotes, record_type
 from sandscore.annotations.json_blocks import JsonBlock, WholeJson
-from sandscore.annotations.kernel.block_readers import AnnotationReader, KernelBlock
-from sandscore.annotations.kernel.kernel_library import address, kernel
 from sandscore.annotations.label_codes import ABSENT, vocabulary
 from sandscore.annotations.note_checks import (
     COUNTED,
@@ -35,6 +33,8 @@ from sandscore.annotations.white_space_tokens import tokens_of
 from sandscore.base.arrays import Floats, Small, Values, np, room_for
 from sandscore.base.removable_rooms import part_of_a_room
 from sandscore.base.strict_json import JsonFault, loads, pointer
+from sandscore.kernel.block_readers import AnnotationReader, KernelBlock
+from sandscore.kernel.kernel_library import address, kernel
 from sandscore.records.problem import Severity
 from sandscore.task_table.task import Task
 

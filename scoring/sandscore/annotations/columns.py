@@ -5,9 +5,9 @@ from itertools import compress
 from struct import pack
 from typing import TYPE_CHECKING, TypeVar
 
-from sandscore.annotations.kernel.kernel_library import address, kernel
 from sandscore.base.arrays import Floats, HeldArrays, Ints, Mask, Small, laid_end_to_end, np, room_for
 from sandscore.base.column_files import forget
+from sandscore.kernel.kernel_library import address, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

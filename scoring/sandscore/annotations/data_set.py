@@ -5,11 +5,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from sandscore.annotations.kernel.buffers import ROWS, Room
-from sandscore.annotations.kernel.kernel_library import NameTable, NoteRows, Rows, address, kernel
 from sandscore.annotations.label_codes import LabelCodes
 from sandscore.annotations.note_texts import NoteTexts
 from sandscore.base.arrays import Ints, room_for
+from sandscore.kernel.buffers import ROWS, Room
+from sandscore.kernel.kernel_library import NameTable, NoteRows, Rows, address, kernel
 
 NAMELESS = "note"
 """What the only note is called where the one-note form is all there is."""

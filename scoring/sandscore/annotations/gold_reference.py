@@ -7,14 +7,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sandscore.annotations.columns import Columns
-from sandscore.annotations.gold_index import (
-    OWNER_FILE,
-    OWNER_FOLDER,
-    IndexRefused,
-    SourceFile,
-    content,
-    opened_index,
-)
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.annotations.label_codes import LabelCodes, renumber
 from sandscore.annotations.problem_collector import ProblemCollector
@@ -23,6 +15,14 @@ from sandscore.base.errors import MissingFile, OrganiserFault
 from sandscore.base.file_marks import Marks, marks_of, settled
 from sandscore.base.terminal_text import one_line
 from sandscore.base.whole_files import told, write_file
+from sandscore.gold_index.index_file import (
+    OWNER_FILE,
+    OWNER_FOLDER,
+    IndexRefused,
+    SourceFile,
+    content,
+    opened_index,
+)
 from sandscore.task_table.task import Task
 
 

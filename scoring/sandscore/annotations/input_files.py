@@ -27,7 +27,7 @@ from sandscore.records.problem import PARTIAL_HEAD, Severity
 from sandscore.task_table.task import Task
 
 if TYPE_CHECKING:
-    from sandscore.annotations.gold_index import GoldIndex
+    from sandscore.gold_index.index_file import GoldIndex
 
 
 def _silently(_paths: Iterable[InputFile]) -> AbstractContextManager[Progress]:
@@ -167,7 +167,7 @@ def load_files(
 
 
 def _indexed(path: InputFile, task: Task, inputs: Inputs) -> "GoldIndex":
-    from sandscore.annotations.gold_index import opened_index
+    from sandscore.gold_index.index_file import opened_index
 
     index = opened_index(path, task)
     index.refuse_others(inputs.gold, inputs.notes)

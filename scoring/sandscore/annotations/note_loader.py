@@ -7,13 +7,13 @@ import msgspec
 from sandscore.annotations.data_set import DataSet, NoteNames
 from sandscore.annotations.decoder import ClosedNote, Decoder, NoteRecord, quotes
 from sandscore.annotations.json_blocks import JsonBlock, WholeJson
-from sandscore.annotations.kernel.block_readers import NoteReader
-from sandscore.annotations.kernel.kernel_library import kernel
 from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.annotations.record_reader import Progress, quiet, walk
 from sandscore.annotations.slow_validation import note_complaints, shortened
 from sandscore.base.strict_json import JsonFault, loads, pointer
+from sandscore.kernel.block_readers import NoteReader
+from sandscore.kernel.kernel_library import kernel
 
 
 class NotesLoader:

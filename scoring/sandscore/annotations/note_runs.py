@@ -6,8 +6,8 @@ from ctypes import byref
 from itertools import pairwise
 
 from sandscore.annotations.columns import Columns, Tokens, distinct, order_of
-from sandscore.annotations.kernel.kernel_library import RunRooms, address, kernel
 from sandscore.base.arrays import HeldArrays, Ints, laid_end_to_end, np, room_for
+from sandscore.kernel.kernel_library import RunRooms, address, kernel
 
 Which = slice | Ints
 

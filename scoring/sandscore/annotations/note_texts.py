@@ -5,9 +5,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from sandscore.annotations.kernel.kernel_library import MARK_EVERY, Notes, address, kernel
 from sandscore.base.arrays import HeldArrays, Ints, Octets, Values, as_bytes, np, packed, room_for, seen_as
 from sandscore.base.column_files import Spool, about_to_write, forget
+from sandscore.kernel.kernel_library import MARK_EVERY, Notes, address, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sandscore.api.results import Problems as Problems
     from sandscore.api.results import RankedBoard as RankedBoard
     from sandscore.api.results import Result as Result
-    from sandscore.api.results import Run as Run
+    from sandscore.api.running_calls import Run as Run
     from sandscore.api.running_calls import RunFiles as RunFiles
     from sandscore.api.running_calls import RunPlan as RunPlan
     from sandscore.api.running_calls import gather as gather
@@ -57,14 +57,15 @@ if TYPE_CHECKING:
     from sandscore.api.verification_calls import witness as witness
     from sandscore.attestation.evidence_files import is_crate as is_crate
     from sandscore.base.errors import SandscoreError as SandscoreError
+    from sandscore.challenges.challenge_reading import read_challenge as read_challenge
+    from sandscore.challenges.challenge_reading import read_own_tasks as read_own_tasks
+    from sandscore.challenges.challenge_reading import read_task_file as read_task_file
     from sandscore.containers.host_checks import Finding as Finding
     from sandscore.containers.hostile.firing_range import AttackVerdict as AttackVerdict
     from sandscore.containers.participant_template import write_starting_point as write_starting_point
     from sandscore.formats import FORMATS as FORMATS
     from sandscore.formats.corpus import Loss as Loss
     from sandscore.formats.foreign_input import ForeignReading as ForeignReading
-    from sandscore.ranking.challenge_reading import read_own_tasks as read_own_tasks
-    from sandscore.ranking.challenge_reading import read_task_file as read_task_file
     from sandscore.scoring.scoring_flow import InvalidPredictions as InvalidPredictions
     from sandscore.separation.power_planning import PowerPlan as PowerPlan
     from sandscore.site.site_folder import Written as Written
@@ -84,20 +85,20 @@ MODULES = {
     "sandscore.api.perturbation_calls": ("Perturbed", "perturb"),
     "sandscore.api.publication_calls": ("publish",),
     "sandscore.api.ranking_calls": (*("RankingPlan", "board_text", "rank", "rank_to_file", "verify"),),
-    "sandscore.api.results": ("MeasureResult", "Problems", "RankedBoard", "Result", "Run"),
-    "sandscore.api.running_calls": ("RunFiles", "RunPlan", "gather", "run", "run_to_folder"),
+    "sandscore.api.results": ("MeasureResult", "Problems", "RankedBoard", "Result"),
+    "sandscore.api.running_calls": ("Run", "RunFiles", "RunPlan", "gather", "run", "run_to_folder"),
     "sandscore.api.scoring_calls": ("ScoreFiles", "ScoringPlan", "score", "score_to_files", "shown_intervals"),
     "sandscore.api.validation_calls": ("validate", "validate_file"),
     "sandscore.api.verification_calls": ("Checked", "Evidence", "Upheld", "check", "make_key", "witness"),
     "sandscore.attestation.evidence_files": ("is_crate",),
     "sandscore.base.errors": ("SandscoreError",),
+    "sandscore.challenges.challenge_reading": ("read_challenge", "read_own_tasks", "read_task_file"),
     "sandscore.containers.host_checks": ("Finding",),
     "sandscore.containers.hostile.firing_range": ("AttackVerdict",),
     "sandscore.containers.participant_template": ("write_starting_point",),
     "sandscore.formats": ("FORMATS",),
     "sandscore.formats.corpus": ("Loss",),
     "sandscore.formats.foreign_input": ("ForeignReading",),
-    "sandscore.ranking.challenge_reading": ("read_own_tasks", "read_task_file"),
     "sandscore.separation.power_planning": ("PowerPlan",),
     "sandscore.verification.board_verification": ("Verified",),
     "sandscore.scoring.scoring_flow": ("InvalidPredictions",),

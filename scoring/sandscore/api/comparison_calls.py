@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from sandscore import api
 from sandscore.annotations.input_files import UNWATCHED, ReadingWatch
 from sandscore.api.comparison_results import Comparison, LabelDifference
 from sandscore.api.results import HEADLINE, Result
@@ -137,14 +138,13 @@ def _is_card(path: str) -> bool:
 
 def _write_page(found: Comparison, scored: Sequence[Scored | None], inputs: ComparisonInputs) -> None:
     """Both sides' annotations beside gold's, where both are predictions; texts where the licence allows them."""
-    from sandscore.measures.note_documents import documents_of
-    from sandscore.ranking.challenge_reading import read_challenge
+    from sandscore.documents.note_documents import documents_of
     from sandscore.site.annotation_diff import write_diff
 
     first, second = scored
     if first is None or second is None:
         raise UsageFault("--html shows annotations, which score cards do not hold: compare predictions with --gold")
-    allowed = inputs.challenge is not None and read_challenge(Path(inputs.challenge)).publication.text
+    allowed = inputs.challenge is not None and api.read_challenge(Path(inputs.challenge)).publication.text
     better = {note.note: note.better for note in found.notes}
     documents = documents_of(first.loaded), documents_of(second.loaded)
     write_diff(Path(str(inputs.html)), found, better, documents, allow_text=allowed)

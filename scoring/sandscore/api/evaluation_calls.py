@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from sandscore import api
 from sandscore.annotations.input_files import ReadingWatch
 from sandscore.api.running_calls import Following, RunFiles, RunPlan, run_to_folder, unfollowed
 from sandscore.api.scoring_calls import ScoreFiles, ScoringPlan, score_to_files
@@ -27,10 +28,8 @@ def notes_copies(
     """The copies in these folders and in those that the challenge names, checked before anything is run."""
     named = [Path(folder) for folder in folders]
     if challenge is not None:
-        from sandscore.ranking.challenge_reading import read_challenge
-
         place = Path(challenge)
-        named += [place.parent / folder for folder in read_challenge(place).robustness.copies]
+        named += [place.parent / folder for folder in api.read_challenge(place).robustness.copies]
     if not named:
         return ()
     with REMOVABLE:

@@ -43,7 +43,7 @@ def given_inputs(task: Task, *, gold: Any = None, predictions: Any = None, notes
 
 
 def _is_index(gold: "str | os.PathLike[str]") -> bool:
-    from sandscore.annotations.gold_index import is_index
+    from sandscore.gold_index.index_file import is_index
 
     return is_index(Path(gold))
 

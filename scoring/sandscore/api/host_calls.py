@@ -5,6 +5,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from sandscore import api
 from sandscore.base.errors import InfrastructureFault, UsageFault
 from sandscore.containers import host_checks
 from sandscore.containers.host_checks import Finding
@@ -53,9 +54,8 @@ def _limits(challenge: Path | None, hardening: Hardening | None, memory: int | N
     if hardening is not None or memory is not None:
         raise UsageFault("--challenge says hardening and memory; leave the other options out")
     from sandscore.queue.challenge_limits import limits_of
-    from sandscore.ranking.challenge_reading import read_challenge
 
-    read = read_challenge(challenge)
+    read = api.read_challenge(challenge)
     return limits_of(read.limits), read.images.engine
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sandscore.api.results import RankedBoard
 from sandscore.attestation.signing_keys import read_key
-from sandscore.ranking.challenge_reading import read_challenge
+from sandscore.challenges.challenge_reading import read_challenge
 from sandscore.records.challenge import Challenge
 from sandscore.records.ranking_rules import CardRule
 from sandscore.site import publication

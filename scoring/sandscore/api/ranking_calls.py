@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from sandscore import api
 from sandscore.api.output_files import write
 from sandscore.api.results import RankedBoard, Result
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
-from sandscore.base.removable_rooms import REMOVABLE
+from sandscore.base.removable_rooms import REMOVABLE, MissingRoom
 from sandscore.base.terminal_text import one_line
 from sandscore.ranking.board_building import rank as ranked
 from sandscore.ranking.board_exports import as_json
@@ -66,7 +67,7 @@ def rank(
         results = [results]
     entries = cards_of_phase([_entry(result, number) for number, result in enumerate(results, 1)], phase)
     refuse_incomparable(entries)
-    configured = _challenge_in(challenge) if isinstance(challenge, str | Path) else challenge
+    configured = api.read_challenge(Path(challenge)) if isinstance(challenge, str | Path) else challenge
     return RankedBoard(_shown(_board(entries, configured, phase, measure), entries, configured))
 
 
@@ -74,7 +75,7 @@ def rank_to_file(request: RankingPlan, output: Path | None = None, testing: Pair
     """The board of these files of cards, named as seen from the output so that both can move together."""
     entries = cards_of_phase([read_card(path) for path in request.cards], request.phase)
     refuse_incomparable(entries)
-    configured = _challenge_in(request.challenge) if request.challenge else None
+    configured = api.read_challenge(request.challenge) if request.challenge else None
     start = output.parent if output else Path()
     listed = [replace(e, listed=Path(os.path.relpath(e.path, start)).as_posix()) for e in entries]
     try:
@@ -88,12 +89,6 @@ def rank_to_file(request: RankingPlan, output: Path | None = None, testing: Pair
     if output:
         write(output, [as_json(board).encode()])
     return board
-
-
-def _challenge_in(path: str | Path) -> "Challenge":
-    from sandscore.ranking.challenge_reading import read_challenge
-
-    return read_challenge(Path(path))
 
 
 class _UnfitRules(UsageFault):
@@ -113,6 +108,8 @@ def _board(
     with testing(*_tests(entries, rules)) as advance:
         try:
             return ranked(entries, rules, phase, advance)
+        except MissingRoom:
+            raise
         except UsageFault as fault:
             raise _UnfitRules(str(fault)) from None
 
@@ -120,7 +117,8 @@ def _board(
 def _rules(challenge: "Challenge | None", task: str, phase: str | None) -> tuple[BoardRules, str | None]:
     if challenge is None:
         return BoardRules(), phase
-    from sandscore.ranking.challenge_reading import rules_for
+    with REMOVABLE:
+        from sandscore.challenges.challenge_reading import rules_for
 
     return rules_for(challenge, task, phase)
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from sandscore.records.board import Board, Row
     from sandscore.records.diagnosis import Diagnosis
-    from sandscore.records.run_record import RunRecord
     from sandscore.records.scorecard import AnyScore, Scorecard
 
 HEADLINE = "instance_strict"
@@ -358,36 +357,6 @@ class RankedBoard(ShownValue):
         heads = ("rank", "submission", "team", "F1", "95 % interval", "expected")
         title = f"task {self.board.task}, ranked by {self.board.headline}, {self.board.units:,} units"
         return ValueView(title, heads, rows, bars, said, texts=3)
-
-
-class Run(ShownValue):
-    """A run that is over: what the annotator answered (None where it did not get that far), and its record.
-
-    >>> done = ss.run("date", annotate=lambda note: [], notes=notes)
-    >>> done.record.outcome.value, done.record.notes
-    ('finished', 72)
-    """
-
-    def __init__(self, predictions: bytes | None, record: "RunRecord") -> None:
-        self.predictions, self.record = predictions, record
-
-    def to_dict(self) -> dict[str, Any]:
-        """The record as plain values."""
-        return self.record.model_dump(mode="json")
-
-    def save(self, path: str | Path) -> None:
-        """Write the predictions."""
-        if self.predictions is None:
-            raise UsageFault(f"the run has no predictions to write: it ended as {self.record.outcome.value}")
-        write(path, [self.predictions])
-
-    def _view(self) -> ValueView:
-        record = self.record
-        seconds = record.seconds.total
-        title = f"task {record.task}: {record.outcome.value}, {record.notes:,} notes"
-        title += "" if seconds is None else f", {seconds:.1f} seconds"
-        size = "no predictions" if self.predictions is None else f"{len(self.predictions):,} bytes of predictions"
-        return ValueView(title, (), [], remarks=[size, *([record.reason] if record.reason else []), *record.warnings])
 
 
 def _place_text(row: "Row") -> str:

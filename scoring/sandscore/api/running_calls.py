@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from sandscore import api
 from sandscore.api.given_inputs import given
-from sandscore.api.results import Run
+from sandscore.api.output_files import write
+from sandscore.api.value_views import ShownValue, ValueView
 from sandscore.base.errors import UsageFault
 from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.containers.annotation_run import (
@@ -115,6 +117,36 @@ class RunFiles(Struct, frozen=True):
         """A check that was asked for and failed is the participant's fault, as an invalid answer is."""
         checks = [check for check in (self.record.determinism, self.record.robustness) if check is not None]
         return self.record.outcome.exit_code or (0 if all(check.passed for check in checks) else 65)
+
+
+class Run(ShownValue):
+    """A run that is over: what the annotator answered (None where it did not get that far), and its record.
+
+    >>> done = ss.run("date", annotate=lambda note: [], notes=notes)
+    >>> done.record.outcome.value, done.record.notes
+    ('finished', 72)
+    """
+
+    def __init__(self, predictions: bytes | None, record: RunRecord) -> None:
+        self.predictions, self.record = predictions, record
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as plain values."""
+        return self.record.model_dump(mode="json")
+
+    def save(self, path: str | Path) -> None:
+        """Write the predictions."""
+        if self.predictions is None:
+            raise UsageFault(f"the run has no predictions to write: it ended as {self.record.outcome.value}")
+        write(path, [self.predictions])
+
+    def _view(self) -> ValueView:
+        record = self.record
+        seconds = record.seconds.total
+        title = f"task {record.task}: {record.outcome.value}, {record.notes:,} notes"
+        title += "" if seconds is None else f", {seconds:.1f} seconds"
+        size = "no predictions" if self.predictions is None else f"{len(self.predictions):,} bytes of predictions"
+        return ValueView(title, (), [], remarks=[size, *([record.reason] if record.reason else []), *record.warnings])
 
 
 def unfollowed(_notes: int) -> AbstractContextManager[Progress]:
@@ -232,9 +264,7 @@ def gather(folders: Sequence[str | Path], output: str | Path) -> RunFiles:
 def _challenge(request: RunPlan) -> "Challenge | None":
     if request.challenge is None:
         return None
-    from sandscore.ranking.challenge_reading import read_challenge
-
-    return read_challenge(Path(request.challenge))
+    return api.read_challenge(Path(request.challenge))
 
 
 def _protocol(configured: "Limits | None") -> Protocol:

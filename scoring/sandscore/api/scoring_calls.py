@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from sandscore import api
 from sandscore.annotations.input_files import UNWATCHED, Inputs, ReadingWatch
 from sandscore.api.output_files import write
 from sandscore.base.byte_sources import InputFile
@@ -23,7 +24,8 @@ from sandscore.scoring.scoring_flow import InvalidPredictions, Scored, score_fil
 from sandscore.task_table.task import ALL_TASKS, Task, find_task
 
 if TYPE_CHECKING:
-    from sandscore.api.results import Problems, Result, Run
+    from sandscore.api.results import Problems, Result
+    from sandscore.api.running_calls import Run
     from sandscore.leaks.identifier_classes import ClassMap
     from sandscore.records.carried_run import CarriedRun
     from sandscore.records.disclosure_policy import DisclosurePolicy
@@ -279,10 +281,8 @@ def _with_challenge(request: ScoringPlan, files: ScoreFiles) -> ScoringPlan:
     """Sliced as the challenge says, too, where it says so."""
     if not files.challenge or request.profile != "challenge" or request.more_gold:
         return request
-    from sandscore.ranking.challenge_reading import read_challenge
-
     place = Path(files.challenge)
-    told = read_challenge(place).slices.by
+    told = api.read_challenge(place).slices.by
     asked = (name if name in SLICE_RULES else str(place.parent / name) for name in told)
     return replace(request, slices=tuple(dict.fromkeys((*request.slices, *asked))))
 
@@ -305,13 +305,12 @@ def shown_intervals(scored: Scored, *, wanted: bool | None = None) -> "ShownInte
 def _policy(scoring: _Scoring, files: ScoreFiles) -> "DisclosurePolicy":
     """The challenge's, which must let something of a card out."""
     from sandscore.disclosure.policy_choice import policy_for
-    from sandscore.ranking.challenge_reading import read_challenge
     from sandscore.records.disclosure_policy import lowered
 
     if not files.challenge:
         raise UsageFault("--publish needs --challenge FILE, which says what of a score card may be published")
     task = scoring.question.task.id
-    policy = lowered(policy_for(read_challenge(Path(files.challenge)), task, files.phase), files.cards)
+    policy = lowered(policy_for(api.read_challenge(Path(files.challenge)), task, files.phase), files.cards)
     where = f"{files.challenge}: " + (f"the phase '{policy.phase}': " if policy.phase else "")
     if not policy.exact:
         raise OrganiserFault(f"{where}no score card may be published before every phase with these data has ended")
@@ -392,9 +391,9 @@ def _run_facts(run: "Run | RunRecord | Mapping[str, Any] | str | Path") -> "Carr
             return CarriedRun.model_validate(dict(run))
     if isinstance(run, str | Path):
         return CarriedRun.model_validate(_read_run(Path(run)).model_dump(mode="json"))
-    from sandscore.api.results import Run
+    from sandscore.records.run_record import RunRecord
 
-    record = run.record if isinstance(run, Run) else run
+    record = run if isinstance(run, RunRecord) else run.record
     return CarriedRun.model_validate(record.model_dump(mode="json"))
 
 
@@ -425,10 +424,10 @@ def _error_files(scoring: _Scoring, files: ScoreFiles) -> Callable[[Scored], Any
 
 def _write_report(scored: Scored, files: ScoreFiles, place: str) -> None:
     """Notes are shown only where the challenge's licence says so, and never beside hidden ids."""
-    from sandscore.measures.note_documents import documents_of
-    from sandscore.ranking.challenge_reading import read_challenge
-    from sandscore.site.submission_report import write_report
+    with REMOVABLE:
+        from sandscore.documents.note_documents import documents_of
+        from sandscore.site.submission_report import write_report
 
-    allowed = bool(files.challenge) and read_challenge(Path(str(files.challenge))).publication.text
+    allowed = bool(files.challenge) and api.read_challenge(Path(str(files.challenge))).publication.text
     own = scored.table is None and not files.publish
     write_report(scored.card, documents_of(scored.loaded) if own else None, Path(place), allow_text=allowed)

@@ -1,6 +1,5 @@
 """Validation as a call: everything that is wrong with one input of annotations."""
 
-import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -8,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from sandscore import api
 from sandscore.annotations.input_files import UNWATCHED, Inputs, OpenInputs, ReadingWatch, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
-from sandscore.base.byte_sources import InputFile, NamedBytes
+from sandscore.base.byte_sources import InputFile
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.formats.foreign_input import AS_IT_SEEMS, ForeignReading, Labels, taken
@@ -81,22 +81,16 @@ def _notes_of(file: str, notes: str | None) -> InputFile | None:
     record = Path(file).with_name("run.json")
     if notes is None or Path(file).name != "refused.json" or not record.is_file():
         return notes
-    from sandscore.containers.batch_protocol import notes_file
-    from sandscore.containers.sent_notes import read_notes
+    with REMOVABLE:
+        from sandscore.containers.batch_protocol import refused_note
 
-    try:
-        note = json.loads(record.read_bytes())["note"]
-        sent = [one for one in read_notes(notes)[0] if one.name == note]
-    except (ValueError, KeyError, TypeError):
-        return notes
-    return NamedBytes(notes, notes_file(sent)) if sent else notes
+    return refused_note(record, notes)
 
 
 def _hides_notes(challenge: str) -> bool:
-    from sandscore.ranking.challenge_reading import read_challenge
     from sandscore.records.disclosure_policy import resolved
 
-    read = read_challenge(Path(challenge))
+    read = api.read_challenge(Path(challenge))
     return any(resolved(read, phase).notes_hidden for phase in read.phases or (None,))
 
 

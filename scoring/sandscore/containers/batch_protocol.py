@@ -6,15 +6,17 @@ The predictions file of a batch submission: every note answered once, each answe
 import json
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from sandscore.annotations.decoder import Decoder, record_type
 from sandscore.annotations.json_blocks import JsonBlock, WholeJson
 from sandscore.annotations.record_reader import Taker, walk
+from sandscore.base.byte_sources import InputFile, NamedBytes
 from sandscore.base.strict_json import JsonFault, loads
 from sandscore.containers.answers import Answers, first_code, parts_in, place_of
 from sandscore.containers.engines.sandbox import Sandbox
-from sandscore.containers.sent_notes import SentNote
+from sandscore.containers.sent_notes import SentNote, read_notes
 from sandscore.containers.service_protocol import Clock
 from sandscore.records.run_record import Outcome, RunFault, RunLimits
 
@@ -109,6 +111,16 @@ _POLL_SECONDS = 0.1
 def notes_file(notes: Sequence[SentNote]) -> bytes:
     """The content of the notes' file, as a batch submission finds it."""
     return json.dumps([note.record() for note in notes], ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def refused_note(record: Path, notes: str) -> InputFile:
+    """The note of a file whose answer ended the run of this record, as such a file; all notes where it is not known."""
+    try:
+        name = json.loads(record.read_bytes())["note"]
+        sent = [one for one in read_notes(notes)[0] if one.name == name]
+    except (ValueError, KeyError, TypeError):
+        return notes
+    return NamedBytes(notes, notes_file(sent)) if sent else notes
 
 
 def wait_for_end(box: Sandbox, clock: Clock) -> int:

@@ -72,7 +72,7 @@ def _examined(row: EngineRow) -> Iterator[Finding]:
 
 
 def _reading() -> Finding:
-    from sandscore.annotations.kernel.kernel_library import kernel
+    from sandscore.kernel.kernel_library import kernel
 
     if kernel() is not None:
         return Finding("reading", "ok", "by compiled code")

@@ -4,8 +4,8 @@ scores would give."""
 
 from collections.abc import Callable, Sequence
 
-from sandscore.ranking.feedback import in_seen_order, refuse_sums, rounded_score, shown_score, summed
-from sandscore.ranking.ladder import replay
+from sandscore.challenges.feedback import in_seen_order, refuse_sums, rounded_score, shown_score, summed
+from sandscore.challenges.ladder import replay
 from sandscore.ranking.score_table import ScoreTable
 from sandscore.records.board import AnyMeasure, Board, FormulaMeasure, RankedMeasure, RatioMeasure, Row
 from sandscore.records.ranking_rules import FeedbackMode, RankingRules

@@ -14,7 +14,7 @@ from sandscore.records.scorecard import Scorecard
 from sandscore.records.totals_card import totals_of
 
 if TYPE_CHECKING:
-    from sandscore.ranking.ladder import LadderState
+    from sandscore.challenges.ladder import LadderState
 
 Feedback = Mapping[str, object]
 Scores = dict[str, dict[str, float | None]]
@@ -123,8 +123,8 @@ def _without_patients(card: Scorecard) -> Scorecard:
 
 def ladder_after(card: RankedCard, rules: RankingRules, before: "LadderState | None") -> "LadderState":
     """The team's state after one more submission."""
-    from sandscore.ranking.feedback import refuse_sums
-    from sandscore.ranking.ladder import LadderState, climb
+    from sandscore.challenges.feedback import refuse_sums
+    from sandscore.challenges.ladder import LadderState, climb
     from sandscore.ranking.score_table import tabulate
 
     table = tabulate([card])
@@ -135,7 +135,7 @@ def ladder_after(card: RankedCard, rules: RankingRules, before: "LadderState | N
 
 def _rounded(item: ScoreItem) -> Scores:
     """Where the phase is ``full`` and only the gold is hidden, a sum, which no grid can tell, has no score."""
-    from sandscore.ranking.feedback import refuse_sums, rounded_score, summed, told_as
+    from sandscore.challenges.feedback import refuse_sums, rounded_score, summed, told_as
     from sandscore.ranking.score_table import tabulate
 
     table = tabulate([item.card])
@@ -149,7 +149,7 @@ def _rounded(item: ScoreItem) -> Scores:
 
 
 def _climbed(item: ScoreItem) -> Scores:
-    from sandscore.ranking.feedback import shown_score, told_as
+    from sandscore.challenges.feedback import shown_score, told_as
     from sandscore.ranking.score_table import tabulate
 
     state = item.ladder or ladder_after(item.card, item.rules, None)

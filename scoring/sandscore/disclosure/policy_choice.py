@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from sandscore.ranking.challenge_reading import chosen_phase, rules_for
+from sandscore.challenges.challenge_reading import chosen_phase, rules_for
 from sandscore.records.challenge import Challenge, Phase
 from sandscore.records.disclosure_policy import DisclosurePolicy, resolved, said
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sandscore.annotations.columns import Ints, Mask, Small, distinct
-from sandscore.annotations.kernel.kernel_library import GROUPINGS, Uncovered, address
+from sandscore.kernel.kernel_library import GROUPINGS, Uncovered, address
 from sandscore.leaks.masked_positions import MaskedCells
 
 _FIELDS = 8

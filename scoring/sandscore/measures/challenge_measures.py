@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from sandscore.annotations.kernel.kernel_library import BY_LABEL, BY_SPAN, BY_TOKEN, address, kernel
 from sandscore.base.arrays import HeldArrays, Values, np, packed, room_for
 from sandscore.base.errors import UsageFault
+from sandscore.kernel.kernel_library import BY_LABEL, BY_SPAN, BY_TOKEN, address, kernel
 from sandscore.measures import challenge_counts
 from sandscore.measures.aligned import Sides
 from sandscore.measures.challenge_counts import Tallies, Tally

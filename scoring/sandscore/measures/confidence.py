@@ -9,16 +9,16 @@ from typing import overload
 from msgspec import Struct, field
 
 from sandscore.annotations.columns import distinct
-from sandscore.annotations.kernel.kernel_library import (
+from sandscore.base.arrays import Floats, HeldArrays, Ints, Values, np, room_for
+from sandscore.base.column_files import Spool, forget
+from sandscore.base.exact_sums import LEAST, as_double, exact_total
+from sandscore.kernel.kernel_library import (
     AREA_BITS,
     ConfidenceLevels,
     CurveRooms,
     address,
     kernel,
 )
-from sandscore.base.arrays import Floats, HeldArrays, Ints, Values, np, room_for
-from sandscore.base.column_files import Spool, forget
-from sandscore.base.exact_sums import LEAST, as_double, exact_total
 from sandscore.measures.aligned import Sides
 from sandscore.measures.packed_keys import paired
 

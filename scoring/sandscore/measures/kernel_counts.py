@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from sandscore.annotations.input_files import Loaded
-from sandscore.annotations.kernel.kernel_library import (
+from sandscore.annotations.note_runs import Runs
+from sandscore.base.arrays import Values, np, packed, room_for
+from sandscore.base.column_files import about_to_write
+from sandscore.kernel.kernel_library import (
     BY_TOKEN,
     MEASURES,
     TAKEN,
@@ -26,9 +29,6 @@ from sandscore.annotations.kernel.kernel_library import (
     address,
     kernel,
 )
-from sandscore.annotations.note_runs import Runs
-from sandscore.base.arrays import Values, np, packed, room_for
-from sandscore.base.column_files import about_to_write
 from sandscore.measures.challenge_counts import Tallies
 from sandscore.measures.confidence import Levels
 

@@ -6,8 +6,8 @@ Matching in the crowd: spans that share their start with others of their own sid
 from bisect import bisect_left
 from collections import Counter
 
-from sandscore.annotations.kernel.kernel_library import address, kernel
 from sandscore.base.arrays import Ints, Mask, np
+from sandscore.kernel.kernel_library import address, kernel
 from sandscore.measures.aligned import Crowd
 from sandscore.measures.packed_keys import Packed, paired, per_group, repeats
 

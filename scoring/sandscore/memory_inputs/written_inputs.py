@@ -68,7 +68,7 @@ def written_inputs(
 
 
 def _known_to(index: Path, task: Task) -> KnownNotes:
-    from sandscore.annotations.gold_index import opened_notes
+    from sandscore.gold_index.index_file import opened_notes
 
     known = opened_notes(index, task).dataset
     return KnownNotes.of(known.ids, None if known.texts is None else list(known.texts))

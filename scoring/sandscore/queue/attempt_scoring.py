@@ -22,6 +22,7 @@ from sandscore.base.errors import InfrastructureFault, ParticipantFault
 from sandscore.base.file_marks import Marks, marks_of, settled
 from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.base.whole_files import Drafts, write_file, write_synced
+from sandscore.challenges.challenge_reading import extra_measures, rules_for
 from sandscore.disclosure.gate import release
 from sandscore.disclosure.outcome_views import ScoreItem
 from sandscore.disclosure.policy_choice import policy_for
@@ -38,7 +39,6 @@ from sandscore.queue.queue_layout import OWNER_FILE, OWNER_FOLDER
 from sandscore.queue.shared_data import content_sha256, phases_sharing
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.card_reading import RankedCard
-from sandscore.ranking.challenge_reading import extra_measures, rules_for
 from sandscore.records.carried_run import CarriedRun
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import file_content

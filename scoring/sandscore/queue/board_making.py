@@ -16,6 +16,8 @@ from sandscore import __version__
 from sandscore.attestation.log_lines import HandedIn, Opening
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.base.whole_files import write_file, write_synced
+from sandscore.challenges.challenge_reading import rules_for
+from sandscore.challenges.ladder import LadderState
 from sandscore.disclosure.board_release import release_board
 from sandscore.disclosure.card_view import card_content
 from sandscore.disclosure.gate import release
@@ -29,8 +31,6 @@ from sandscore.queue.workspace import SCRATCH, Workspace, read_salt
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import RankedCard, read_card, refuse_incomparable
-from sandscore.ranking.challenge_reading import rules_for
-from sandscore.ranking.ladder import LadderState
 from sandscore.records.board import Board
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.ranking_rules import BoardRules

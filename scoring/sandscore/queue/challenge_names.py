@@ -6,10 +6,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from sandscore.base.errors import OrganiserFault, SandscoreError
+from sandscore.challenges.challenge_reading import Step, files_of, line_of, named_measures
 from sandscore.measures.measure_registry import measures_for
 from sandscore.queue.shared_data import content_sha256
 from sandscore.queue.workspace import Workspace
-from sandscore.ranking.challenge_reading import Step, files_of, line_of, named_measures
 from sandscore.records.challenge import Challenge, Publication, RuleChanges
 from sandscore.records.record_reading import file_content
 from sandscore.records.withheld_fields import CHOSEN_COLUMNS

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from sandscore.base.clock import uptime
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import SandscoreError
+from sandscore.challenges.challenge_reading import read_challenge
 from sandscore.queue.challenge_names import refuse_unknown_names
 from sandscore.queue.queue_layout import CHALLENGE, edited_path
 from sandscore.queue.shared_data import refuse_contradictions
 from sandscore.queue.workspace import Workspace
-from sandscore.ranking.challenge_reading import read_challenge
 from sandscore.records.challenge import Challenge
 
 _LOOK_SECONDS = 0.5

@@ -11,6 +11,7 @@ from pathlib import Path
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import OrganiserFault
 from sandscore.base.whole_files import write_synced
+from sandscore.challenges.challenge_reading import parse_challenge
 from sandscore.queue.queue_layout import (
     CHALLENGE,
     LOG,
@@ -22,7 +23,6 @@ from sandscore.queue.queue_layout import (
     public_path,
 )
 from sandscore.queue.settings import QueueSettings, folder_names
-from sandscore.ranking.challenge_reading import parse_challenge
 from sandscore.records.board import FIRST_RULES, SINCE
 from sandscore.records.record_reading import file_content, read_record
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import OrganiserFault
 from sandscore.base.whole_files import sync_folders, told
+from sandscore.challenges.challenge_reading import read_challenge
 from sandscore.disclosure.policy_choice import open_to_all
 from sandscore.queue.first_rules import write_first_names, write_first_rules
 from sandscore.queue.queue_layout import (
@@ -36,7 +37,6 @@ from sandscore.queue.queue_layout import (
     moving,
     stands,
 )
-from sandscore.ranking.challenge_reading import read_challenge
 
 if TYPE_CHECKING:
     from sandscore.queue.homes.home_row import HomeRow

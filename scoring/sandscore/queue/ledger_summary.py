@@ -12,12 +12,12 @@ from msgspec import Struct
 from msgspec.json import encode
 from msgspec.json import format as format_json
 
+from sandscore.challenges.challenge_reading import rules_for
+from sandscore.challenges.ladder import leave_one_out, standard_error
 from sandscore.queue.attempt_files import card_name
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.workspace import Workspace
 from sandscore.ranking.card_reading import read_card
-from sandscore.ranking.challenge_reading import rules_for
-from sandscore.ranking.ladder import leave_one_out, standard_error
 from sandscore.ranking.score_table import tabulate
 from sandscore.records.released_view import LedgerLine
 from sandscore.records.submission import Status, Submission

@@ -48,6 +48,7 @@ from sandscore.attestation.signing_keys import SignerKey, base64_text, new_key, 
 from sandscore.base.diagnostics import warn
 from sandscore.base.errors import OrganiserFault, SandscoreError
 from sandscore.base.whole_files import part_of, told, write_file
+from sandscore.challenges.challenge_reading import chosen_phase
 from sandscore.queue.queue_layout import (
     ALL_FILE,
     ALL_FOLDER,
@@ -60,7 +61,6 @@ from sandscore.queue.queue_layout import (
 )
 from sandscore.queue.shared_data import content_sha256
 from sandscore.queue.workspace import Workspace, find_data_file, read_salt
-from sandscore.ranking.challenge_reading import chosen_phase
 from sandscore.records.disclosure_policy import resolved
 from sandscore.records.submission import Submission
 from sandscore.site.site_folder import file_name

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from sandscore.base.errors import SandscoreError
+from sandscore.challenges.challenge_reading import rules_for
 from sandscore.containers.engines.engine_registry import ENGINES
 from sandscore.containers.host_checks import Finding
 from sandscore.measures.hipaa_map import load_hipaa_map
@@ -17,7 +18,6 @@ from sandscore.queue.public_log import PublicLog
 from sandscore.queue.queue_setup import check_files, check_practice, check_tasks, phases
 from sandscore.queue.shared_data import policy_in, refuse_contradictions
 from sandscore.queue.workspace import Workspace, read_salt
-from sandscore.ranking.challenge_reading import rules_for
 
 
 def check_queue(workspace: Workspace, row: HomeRow) -> list[Finding]:

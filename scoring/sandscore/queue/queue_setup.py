@@ -11,6 +11,7 @@ from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, UsageFault
 from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.base.whole_files import sync_folders, write_file, write_synced
+from sandscore.challenges.challenge_reading import read_challenge
 from sandscore.containers.practice_notes import refuse_shared
 from sandscore.containers.sent_notes import read_notes
 from sandscore.disclosure.policy_choice import unsaid
@@ -36,7 +37,6 @@ from sandscore.queue.queue_layout import (
 from sandscore.queue.settings import QueueSettings
 from sandscore.queue.shared_data import policy_in, refuse_contradictions
 from sandscore.queue.workspace import Workspace, make_salt
-from sandscore.ranking.challenge_reading import read_challenge
 from sandscore.records.challenge import Challenge
 from sandscore.records.slicing_names import SLICE_RULES
 from sandscore.task_table.task import ALL_TASKS

@@ -14,9 +14,9 @@ from msgspec.structs import asdict
 
 from sandscore.base.clock import read, utc_now
 from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.challenges.challenge_reading import rules_for
 from sandscore.queue.draining import is_draining
 from sandscore.queue.workspace import Workspace
-from sandscore.ranking.challenge_reading import rules_for
 from sandscore.records.submission import Status, Submission
 
 if TYPE_CHECKING:

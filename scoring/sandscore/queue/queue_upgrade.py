@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from sandscore.base.errors import InfrastructureFault
+from sandscore.challenges.challenge_reading import rules_for
 from sandscore.queue.attempt_files import card_name
 from sandscore.queue.board_making import WITHDRAWN, BoardGroup, exact_board, slug_of
 from sandscore.queue.children.child_messages import ScoredSubmission
@@ -23,7 +24,6 @@ from sandscore.queue.rescoring import Rescored, RescoredGroup, Rescoring
 from sandscore.queue.worker.board_refresh import Follower
 from sandscore.queue.worker.executor import Hands
 from sandscore.queue.workspace import Workspace
-from sandscore.ranking.challenge_reading import rules_for
 from sandscore.records.board import Board
 
 

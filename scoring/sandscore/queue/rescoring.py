@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from sandscore import __version__
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.base.whole_files import write_synced
+from sandscore.challenges.challenge_reading import rules_for
 from sandscore.queue.attempt_files import COPIES, PREDICTIONS, RUN, card_name
 from sandscore.queue.children.child_messages import (
     Blame,
@@ -30,9 +31,8 @@ from sandscore.queue.children.child_messages import (
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.worker.executor import Hands
 from sandscore.queue.workspace import SCRATCH, Workspace
-from sandscore.ranking.aggregation import exact_scores, number, sort_key
 from sandscore.ranking.card_reading import RankedCard, read_card
-from sandscore.ranking.challenge_reading import rules_for
+from sandscore.ranking.exact_order import exact_scores, number, sort_key
 from sandscore.ranking.score_table import tabulate
 from sandscore.records.counts import Counts
 from sandscore.records.ranking_rules import BoardRules

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import OrganiserFault
+from sandscore.challenges.challenge_reading import chosen_phase
 from sandscore.disclosure.policy_choice import policy_for
 from sandscore.queue.workspace import Workspace, find_data_file
-from sandscore.ranking.challenge_reading import chosen_phase
 from sandscore.records.disclosure_policy import DisclosurePolicy, resolved
 
 _NOTES = "notes"

@@ -13,6 +13,7 @@ from sandscore.base.bundled_content import example_gold
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
 from sandscore.base.whole_files import write_file
+from sandscore.challenges.challenge_reading import chosen_phase, own_tasks, read_challenge
 from sandscore.queue.attempt_files import REHEARSAL
 from sandscore.queue.queue_layout import (
     CHALLENGE,
@@ -27,7 +28,6 @@ from sandscore.queue.queue_layout import (
     steady,
 )
 from sandscore.queue.settings import QueueSettings
-from sandscore.ranking.challenge_reading import chosen_phase, own_tasks, read_challenge
 from sandscore.records.challenge import Challenge
 from sandscore.records.disclosure_policy import resolved
 from sandscore.records.record_reading import read_record

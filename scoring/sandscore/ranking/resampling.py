@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sandscore.annotations.kernel.kernel_library import SUMMED_COLUMNS, DrawStream, address, kernel
+from sandscore.kernel.kernel_library import SUMMED_COLUMNS, DrawStream, address, kernel
 from sandscore.ranking.score_table import ScoreTable
 
 Precision = type[np.float32] | type[np.float64]

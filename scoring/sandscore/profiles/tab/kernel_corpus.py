@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from sandscore.annotations.kernel.kernel_library import (
+from sandscore.kernel.kernel_library import (
     ENTITY_SLOTS,
     TAKEN,
     Key,

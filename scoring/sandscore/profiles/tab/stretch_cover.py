@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from sandscore.annotations.kernel.kernel_library import LONGER_WORD, NOT_PASSING, PASSING, QUOTE, WORD_SIGN
+from sandscore.kernel.kernel_library import LONGER_WORD, NOT_PASSING, PASSING, QUOTE, WORD_SIGN
 from sandscore.profiles.tab.corpus_grid import CorpusGrid, Covering, Flags, Ints, numbers, without
 
 _CHARACTERS = " ,.-;:/&()[]–'\"’“”"

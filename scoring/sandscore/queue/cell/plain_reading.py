@@ -15,7 +15,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
-from sandscore.annotations.kernel.kernel_library import (
+from sandscore.kernel.kernel_library import (
     CELL_LIMITS,
     MOST_SPELT,
     PROPERTIES,

@@ -24,7 +24,6 @@ from msgspec.structs import replace
 from sandscore.annotations.annotation_loader import AnnotationLoader
 from sandscore.annotations.column_builder import Gathered
 from sandscore.annotations.data_set import DataSet, WholeNamesNeededError
-from sandscore.annotations.gold_index import opened_notes
 from sandscore.annotations.gold_reference import ReadPredictions, Reference
 from sandscore.annotations.label_codes import vocabulary
 from sandscore.annotations.note_loader import NotesLoader
@@ -32,6 +31,7 @@ from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
 from sandscore.base.file_marks import Marks, marks_of, settled
+from sandscore.gold_index.index_file import opened_notes
 from sandscore.queue.cell.cell_report import CellReport, believed, read_report, report_of, write_report
 from sandscore.queue.cell.plain_cells import PlainCells
 from sandscore.queue.cell.system_call_filter import (

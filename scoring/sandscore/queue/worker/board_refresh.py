@@ -13,6 +13,7 @@ from sandscore.base.diagnostics import warn
 from sandscore.base.errors import InfrastructureFault, OrganiserFault, SandscoreError, UsageFault
 from sandscore.base.process_identity import boot
 from sandscore.base.whole_files import write_file
+from sandscore.challenges.challenge_reading import rules_for
 from sandscore.disclosure.outcome_views import outdated
 from sandscore.queue.attempt_files import card_name
 from sandscore.queue.children.child_messages import (
@@ -29,7 +30,6 @@ from sandscore.queue.queue_layout import private_path
 from sandscore.queue.shared_data import policy_in
 from sandscore.queue.worker import notice_text
 from sandscore.queue.workspace import Workspace, said_challenge
-from sandscore.ranking.challenge_reading import rules_for
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.submission import Status, Submission

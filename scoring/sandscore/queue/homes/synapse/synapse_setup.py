@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from sandscore.base.errors import UsageFault
 from sandscore.base.whole_files import write_synced
+from sandscore.challenges.challenge_reading import read_challenge
 from sandscore.queue.homes.synapse.synapse_options import FILE, SynapseOptions
 from sandscore.queue.homes.synapse.synapse_parts import keeps_quota, read_queue
 from sandscore.queue.homes.synapse.synapse_preflight import preflight
@@ -21,7 +22,6 @@ from sandscore.queue.new_submission import quota_of
 from sandscore.queue.queue_setup import found
 from sandscore.queue.settings import QueueSettings
 from sandscore.queue.workspace import Workspace
-from sandscore.ranking.challenge_reading import read_challenge
 from sandscore.records.record_reading import complaints
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from sandscore.base.bundled_content import example_gold
 from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.challenges.challenge_reading import parse_challenge, read_challenge, rules_for
 from sandscore.measures.measure_registry import MEASURES
 from sandscore.measures.measure_syntax import parse
-from sandscore.ranking.challenge_reading import parse_challenge, read_challenge, rules_for
 from sandscore.task_table.task import TASKS
 
 GOOD = """\

@@ -11,15 +11,16 @@ import pytest
 from kernel_comparison import no_kernel
 
 import sandscore as ss
-from sandscore.annotations import column_bundle, gold_index, gold_reference
-from sandscore.annotations.column_bundle import DamagedBundle
-from sandscore.annotations.gold_index import IndexRefused, opened_index, opened_notes
+from sandscore.annotations import gold_reference
 from sandscore.annotations.gold_reference import Reference, write_index
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base import column_files
 from sandscore.base.bundled_content import example_gold, submissions
 from sandscore.base.errors import MissingFile, OrganiserFault
 from sandscore.conformance.drawn_corpora import DrawnCorpus
+from sandscore.gold_index import column_bundle, index_file
+from sandscore.gold_index.column_bundle import DamagedBundle
+from sandscore.gold_index.index_file import IndexRefused, opened_index, opened_notes
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.scoring.card_building import Question, dumped
 from sandscore.scoring.scoring_flow import score_files
@@ -122,7 +123,7 @@ def test_whatever_differs_is_refused(index: Path, tmp_path: Path, monkeypatch: p
     for opened in (opened_index, opened_notes):
         with pytest.raises(MissingFile):
             opened(tmp_path / "none", DATE)
-    monkeypatch.setattr(gold_index, "__version__", "99.9")
+    monkeypatch.setattr(index_file, "__version__", "99.9")
     with pytest.raises(IndexRefused, match=r"this is 99\.9"):
         load_files(DATE, Inputs(predictions=GOOD, index=index))
 
@@ -159,7 +160,7 @@ def test_of_the_notes_half_no_gold_is_mapped(index: Path, monkeypatch: pytest.Mo
         seen.append(bytes(data))
         return data
 
-    monkeypatch.setattr(gold_index, "mapped", spy)
+    monkeypatch.setattr(index_file, "mapped", spy)
     assert opened_notes(index, DATE).columns is None
     whole = index.read_bytes()
     assert seen == [whole[:64], whole[: column_bundle.size_of(whole[:64])]]
@@ -197,7 +198,7 @@ def _entry(name: str, rows: list[Any]) -> dict[str, Any]:
     [(DamagedBundle("it ends early"), "it ends early"), (KeyError("ids"), "it holds what no index does")],
 )
 def test_what_is_wrong_with_an_index_is_said(fault: Exception, why: str) -> None:
-    with pytest.raises(IndexRefused) as refused, gold_index._damage("x.index"):
+    with pytest.raises(IndexRefused) as refused, index_file._damage("x.index"):
         raise fault
     assert str(refused.value) == f"x.index is no index, or damaged ({why}); sandscore index makes a new one"
 

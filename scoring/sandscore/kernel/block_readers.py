@@ -9,8 +9,11 @@ import msgspec
 
 from sandscore.annotations.columns import Columns, Tokens
 from sandscore.annotations.data_set import DataSet
-from sandscore.annotations.kernel.buffers import NOTES, Room
-from sandscore.annotations.kernel.kernel_library import (
+from sandscore.annotations.label_codes import LabelCodes, vocabulary
+from sandscore.annotations.note_texts import GatheredTexts, NoteTexts
+from sandscore.base.arrays import Values
+from sandscore.kernel.buffers import NOTES, Room
+from sandscore.kernel.kernel_library import (
     PROPERTIES,
     TAKEN,
     UNKNOWN_LABEL,
@@ -20,9 +23,6 @@ from sandscore.annotations.kernel.kernel_library import (
     Spellings,
     address,
 )
-from sandscore.annotations.label_codes import LabelCodes, vocabulary
-from sandscore.annotations.note_texts import GatheredTexts, NoteTexts
-from sandscore.base.arrays import Values
 from sandscore.task_table.task import Task
 
 _LARGEST = 1 << 26

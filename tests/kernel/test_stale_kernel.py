@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sandscore.annotations.kernel import kernel_library
+from sandscore.kernel import kernel_library
 
 
 @pytest.fixture

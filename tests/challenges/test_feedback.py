@@ -10,12 +10,12 @@ import pytest
 from ranking_cards import drawn_rows, entry
 
 from sandscore.board_tables.board_formats import EXPORTS
+from sandscore.challenges.feedback import grid
+from sandscore.challenges.ladder import LadderState, climb, f1_of, leave_one_out, replay, standard_error
 from sandscore.disclosure.board_view import recomputed_view
 from sandscore.disclosure.outcome_views import ladder_after
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.card_reading import RankedCard
-from sandscore.ranking.feedback import grid
-from sandscore.ranking.ladder import LadderState, climb, f1_of, leave_one_out, replay, standard_error
 from sandscore.records.board import Board
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.ranking_rules import BoardRules, FeedbackMode

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kernel_comparison import both_ways, must_agree
 from kernel_corpus import FORMS, corpus
 
-from sandscore.annotations.kernel.kernel_library import kernel
+from sandscore.kernel.kernel_library import kernel
 from sandscore.task_table.task import TASKS, Task
 
 OFTEN = settings(max_examples=up_to(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])

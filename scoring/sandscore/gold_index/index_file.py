@@ -17,8 +17,6 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from sandscore import __version__
-from sandscore.annotations import column_bundle
-from sandscore.annotations.column_bundle import DamagedBundle
 from sandscore.annotations.columns import Columns, Tokens
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.label_codes import vocabulary
@@ -29,6 +27,8 @@ from sandscore.base.column_files import mapped
 from sandscore.base.errors import MissingFile, OrganiserFault
 from sandscore.base.file_marks import Marks, marks_of
 from sandscore.base.terminal_text import one_line
+from sandscore.gold_index import column_bundle
+from sandscore.gold_index.column_bundle import DamagedBundle
 from sandscore.records.problem import Problem
 from sandscore.task_table.task import Task
 

@@ -1,7 +1,7 @@
 """The memory that the kernel writes into: as large as the largest block needs, and used for one block after another."""
 
-from sandscore.annotations.kernel.kernel_library import NoteRows, Rows, address
 from sandscore.base.arrays import Kind, room_for, seen_as
+from sandscore.kernel.kernel_library import NoteRows, Rows, address
 
 Plan = dict[str, tuple[int, Kind]]
 """By name: how many bytes a value takes in JSON at the least, and what it becomes."""

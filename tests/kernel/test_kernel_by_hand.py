@@ -17,13 +17,13 @@ import pytest
 
 from sandscore.annotations import note_texts
 from sandscore.annotations.data_set import DataSet
-from sandscore.annotations.kernel import kernel_library
-from sandscore.annotations.kernel.block_readers import AnnotationReader, KernelBlock, NoteReader
-from sandscore.annotations.kernel.kernel_library import address
 from sandscore.annotations.label_codes import ABSENT, LabelCodes, vocabulary
 from sandscore.annotations.note_checks import clashes
 from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.base.arrays import as_bytes, packed, room_for, seen_as
+from sandscore.kernel import kernel_library
+from sandscore.kernel.block_readers import AnnotationReader, KernelBlock, NoteReader
+from sandscore.kernel.kernel_library import address
 from sandscore.task_table.task import TASKS, Task, find_task
 
 DATE, TWO = find_task("date"), next(task for task in TASKS.values() if task.second_label)
