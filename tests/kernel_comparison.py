@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sandscore.annotations import annotation_loader, columns, note_loader, note_runs, note_texts
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
+from sandscore.base.removable_rooms import compiled
+from sandscore.kernel import kernel_library
 from sandscore.kernel.block_readers import AnnotationReader, KernelBlock
-from sandscore.measures import challenge_measures, confidence, kernel_counts
 from sandscore.task_table.task import Task
 
 
@@ -36,10 +36,12 @@ def spied() -> Iterator[list[int]]:
 def no_kernel() -> Iterator[None]:
     """As where there was no compiler."""
     with pytest.MonkeyPatch.context() as patch:
-        readers = annotation_loader, columns, note_loader, note_runs, note_texts
-        for module in (*readers, challenge_measures, confidence, kernel_counts):
-            patch.setattr(module, "kernel", lambda: None)
-        yield
+        patch.setattr(kernel_library, "kernel", lambda: None)
+        compiled.cache_clear()
+        try:
+            yield
+        finally:
+            compiled.cache_clear()
 
 
 def both_ways(folder: Path, task: Task, said: list[Any] | bytes, written: bytes) -> tuple[Loaded, Loaded, list[int]]:

@@ -139,7 +139,7 @@ def load_files(
             reader = _Reader(task, sources, complete, want_tokens, jobs, hashed, dataset, findings)
             reader.spoken_of = frozenset() if isinstance(inputs, AnnotatorInputs) else None
             columns = reader.read(progress)
-            dataset.room.release()
+            dataset.compiled = None  # its rooms are for reading
             if known is not None and known.columns is not None and known.gold is not None:
                 columns = {"gold": known.columns} | columns
                 sha256["gold"] = known.gold.sha256

@@ -1,6 +1,6 @@
-"""Blocks of annotations by the compiled kernel.
+"""Blocks of notes and of annotations, read by the kernel.
 
-Blocks of notes by the compiled kernel.
+What it writes into is as large as the largest block needs, and used for one block after another.
 """
 
 from ctypes import CDLL, byref, c_char_p, c_int64
@@ -10,16 +10,18 @@ import msgspec
 from sandscore.annotations.columns import Columns, Tokens
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.label_codes import LabelCodes, vocabulary
-from sandscore.annotations.note_texts import GatheredTexts, NoteTexts
-from sandscore.base.arrays import Values
-from sandscore.kernel.buffers import NOTES, Room
+from sandscore.annotations.note_texts import GatheredTexts
+from sandscore.base.arrays import Kind, Values, room_for, seen_as
 from sandscore.kernel.kernel_library import (
     PROPERTIES,
     TAKEN,
     UNKNOWN_LABEL,
     UNKNOWN_SECOND,
     KernelForm,
+    NameTable,
     NoteRows,
+    Notes,
+    Rows,
     Spellings,
     address,
 )
@@ -30,13 +32,104 @@ _TRIES, _AGAIN, _SMALL = 4, 8, 1 << 17
 _STRING = msgspec.json.Decoder(str)
 
 
+Plan = dict[str, tuple[int, Kind]]
+"""By name: how many bytes a value takes in JSON at the least, and what it becomes."""
+_ROW, _TOKEN, _RECORD, _NOTE = 32, 2, 64, 26
+ROWS: Plan = {
+    **dict.fromkeys(
+        ("note", "start", "length", "label", "text", "written", "words", "found", "repeats", "overlaps"), (_ROW, "i")
+    ),
+    "confidence": (_ROW, "d"),
+    **dict.fromkeys(("begin", "size"), (_TOKEN, "i")),
+    "per_record": (_RECORD, "i"),
+    **dict.fromkeys(("names", "decoded"), (1, "B")),
+}
+NOTES: Plan = {
+    **dict.fromkeys(("names", "patients"), (1, "B")),
+    "has_patient": (_NOTE, "B"),
+    **dict.fromkeys(("sizes", "chars"), (_NOTE, "q")),
+}
+
+
+class Room:
+    """Memory by name, and the structure that tells the kernel of them."""
+
+    def __init__(self, rows: Rows | NoteRows, plan: Plan) -> None:
+        self.rows, self._plan = rows, plan
+        self._record = _RECORD if isinstance(rows, Rows) else _NOTE
+        self.held: dict[str, memoryview] = {}
+        self._size = -1
+
+    def fit(self, size: int) -> None:
+        """Make room for what a block of so many bytes can hold."""
+        if size <= self._size:
+            return
+        self._size = size
+        for name, (least, kind) in self._plan.items():
+            self.held[name] = room_for(size // least + 1, kind)
+            if hasattr(self.rows, name):
+                setattr(self.rows, name, address(self.held[name]))
+        for limit, least in (("row_room", _ROW), ("token_room", _TOKEN), ("record_room", self._record)):
+            if hasattr(self.rows, limit):
+                setattr(self.rows, limit, size // least + 1)
+
+    def release(self) -> None:
+        """Give the memory back; whoever reads another block makes room again."""
+        self.held.clear()
+        self._size = -1
+
+    def copied(self, name: str, size: int) -> memoryview:
+        """The first values of some memory, to keep."""
+        return seen_as(bytearray(self.held[name][:size].cast("B")), self._plan[name][1])
+
+    def words(self, name: str, size: int) -> list[str]:
+        """Names that end in a zero each."""
+        return str(self.held[name][: size - 1], "utf-8").split("\0") if size else []
+
+
+class KnownNotes:
+    """Notes as the kernel finds them, by their names and by their numbers, and room for blocks that speak of them."""
+
+    def __init__(self, library: CDLL, dataset: DataSet) -> None:
+        names, texts = dataset.ids, dataset.texts
+        written = memoryview(bytearray("\0".join([*names, ""]).encode("utf-8", "surrogatepass")))
+        begin, slots = room_for(len(names) + 1, "q"), room_for(4 << len(names).bit_length(), "I")
+        self._library, self._texts, self.room = library, texts, Room(Rows(), ROWS)
+        self.names, self.texts = (written, begin, slots), () if texts is None else texts.laid_out
+        """The memory of the table of names: these, where each begins, their slots; and that of texts."""
+        self.told = Notes(*map(address, self.texts))
+        told = {"names": address(written), "begin": address(begin), "slots": address(slots)}
+        self._told = NameTable(**told, count=len(names), slot_room=len(slots), whole=dataset.whole_names)
+        found = library.find_begins(told["names"], len(written), len(names), told["begin"])
+        self.findable = bool(found and library.learn_names(byref(self._told)))
+
+    def numbers(self, seen: memoryview) -> memoryview | None:
+        """The notes of the block's records, none of which was seen before; else None, and nothing is done."""
+        if not self.findable:
+            return None
+        rows = self.room.rows
+        numbers = room_for(rows.records, "i")
+        joined = self._library.join_names(byref(self._told), byref(rows), address(seen), address(numbers))
+        return numbers if joined else None
+
+    def about_to_look(self, numbers: Values) -> None:
+        """At the texts of these notes."""
+        if self._texts is not None:
+            self._texts.passed(numbers)
+
+
 class KernelBlock(msgspec.Struct, frozen=True):
     """What a block holds, until the next one is read."""
 
     library: CDLL
     data: memoryview
-    room: Room
+    known: KnownNotes
     split: bool
+
+    @property
+    def room(self) -> Room:
+        """What it was read into."""
+        return self.known.room
 
     @property
     def names(self) -> list[str]:
@@ -67,12 +160,12 @@ class KernelBlock(msgspec.Struct, frozen=True):
             tokens=words,
         )
 
-    def misplaced(self, notes: NoteTexts, numbers: Values) -> dict[int, str]:
+    def misplaced(self, numbers: Values) -> dict[int, str]:
         """The texts that are not what their notes have there."""
         found = self.room.held["found"]
-        notes.passed(numbers)
+        self.known.about_to_look(numbers)
         count = self.library.find_misplaced(
-            address(self.data), byref(self.room.rows), address(numbers), byref(notes.told), address(found)
+            address(self.data), byref(self.room.rows), address(numbers), byref(self.known.told), address(found)
         )
         return {row: self._text(row) for row in found[:count].tolist()}
 
@@ -91,9 +184,9 @@ class KernelBlock(msgspec.Struct, frozen=True):
 class AnnotationReader:
     """Reads blocks of one file; after several that the kernel refused it tries no more."""
 
-    def __init__(self, library: CDLL, task: Task, dataset: DataSet, *, want_tokens: bool) -> None:
+    def __init__(self, library: CDLL, task: Task, dataset: DataSet, known: KnownNotes, *, want_tokens: bool) -> None:
         self._library, self._form = library, written_form(task, want_tokens=want_tokens)
-        self._room, self._split = dataset.room, want_tokens
+        self._known, self._room, self._split = known, known.room, want_tokens
         second = vocabulary(task, task.second_label)
         self._spellings = {UNKNOWN_LABEL: (dataset.vocabulary, Spellings()), UNKNOWN_SECOND: (second, Spellings())}
         self._tries = _TRIES
@@ -105,7 +198,7 @@ class AnnotationReader:
         if not self._tries or len(data) > _LARGEST:
             return None
         self._room.fit(len(data))
-        block = KernelBlock(self._library, data, self._room, self._split)
+        block = KernelBlock(self._library, data, self._known, self._split)
         again = _AGAIN * max(len(data), _SMALL)  # bytes: new labels all at the end would have all read for each
         while again > 0:
             found = self._read(block, lines)
