@@ -8,11 +8,15 @@ import pytest
 from example_numbers import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernel_comparison import no_kernel
 
 from sandscore.base.arrays import packed
 from sandscore.kernel import curve_text
 from sandscore.kernel.curve_text import rows_as_json
 from sandscore.kernel.kernel_library import CURVE_ROW, address, kernel
+from sandscore.measures.confidence import CurveRows
+from sandscore.records.scorecard import ConfidenceCurve
+from sandscore.scoring.card_building import in_pieces
 
 NEAR = [
     math.nextafter(number, towards)
@@ -32,7 +36,9 @@ def encoded(columns: tuple[list[float], ...]) -> bytes:
 
 
 def written(columns: tuple[list[float], ...]) -> bytes:
-    return b"[" + b"".join(rows_as_json(tuple(packed(column, "d") for column in columns))) + b"]"
+    library = kernel()
+    assert library is not None
+    return b"[" + b"".join(rows_as_json(library, tuple(packed(column, "d") for column in columns))) + b"]"
 
 
 @pytest.mark.parametrize("together", [1, 2, 1024])
@@ -54,7 +60,12 @@ def test_the_kernel_writes_what_curves_hold(number: float) -> None:
     assert bytes(room[:used]) == f"[{number},{number},{number}],".encode()
 
 
-def test_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(curve_text, "kernel", lambda: None)
-    columns = [0.25, 1 / 3], [0.5, 2 / 3], [1.0, 1e-9]
-    assert written(columns) == encoded(columns)
+def test_without_a_kernel() -> None:
+    """The encoder writes long curves as well."""
+    rows = CurveRows(*(packed([number / 3000 for number in range(2000)], "d") for _ in range(3)))
+    curve = ConfidenceCurve.model_construct(curve=rows)
+    usual = b"".join(in_pieces(curve))
+    assert rows.pieces() is not None
+    with no_kernel():
+        assert rows.pieces() is None
+        assert b"".join(in_pieces(curve)) == usual

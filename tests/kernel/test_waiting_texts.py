@@ -11,7 +11,7 @@ from kernel_comparison import must_agree, waited
 from sandscore import api
 from sandscore.annotations.data_set import TextsNeededError
 from sandscore.annotations.input_files import Inputs, load_files
-from sandscore.kernel import block_readers
+from sandscore.kernel import compiled_calls
 from sandscore.kernel.block_readers import WaitingTexts
 from sandscore.task_table.task import find_task
 
@@ -114,8 +114,8 @@ def test_cards_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     inputs(tmp_path, records(), notes())
     files: dict[str, Any] = {role: tmp_path / f"{role}.json" for role in ("gold", "predictions", "notes")}
     usual = api.score("date", **files)
-    monkeypatch.setattr(block_readers, "LEAST_WAITING", 0)
-    monkeypatch.setattr(block_readers, "TIMES", 1 << 40)
+    monkeypatch.setattr(compiled_calls, "LEAST_WAITING", 0)
+    monkeypatch.setattr(compiled_calls, "TIMES", 1 << 40)
     asked: list[int] = []
     monkeypatch.setattr(WaitingTexts, "compare", spied(WaitingTexts.compare, asked))
     assert api.score("date", **files).card == usual.card

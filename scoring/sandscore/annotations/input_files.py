@@ -16,7 +16,7 @@ from sandscore.annotations.column_builder import Gathered
 from sandscore.annotations.columns import Columns, Small
 from sandscore.annotations.data_set import DataSet, Readings, TextsNeededError, WholeNamesNeededError
 from sandscore.annotations.label_codes import renumber, vocabulary
-from sandscore.annotations.note_loader import NOTE_KEYS, NotesLoader
+from sandscore.annotations.note_loader import NotesLoader
 from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.annotations.record_reader import Progress, quiet
@@ -24,7 +24,7 @@ from sandscore.base.byte_sources import BadStream, InputFile, Source, opened
 from sandscore.base.column_files import keep_freed_memory
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.base.forked_work import beside
-from sandscore.kernel.block_readers import WaitingTexts, waiting_for
+from sandscore.base.removable_rooms import compiled
 from sandscore.records.problem import PARTIAL_HEAD, Severity
 from sandscore.task_table.task import Task
 
@@ -143,7 +143,7 @@ def load_files(  # noqa: PLR0913 (named, one for each option)
             reader = _Reader(task, sources, complete, want_tokens, want_texts, jobs, hashed, dataset, findings)
             reader.spoken_of = frozenset() if isinstance(inputs, AnnotatorInputs) else None
             columns = reader.read(progress)
-            dataset.room.release()
+            dataset.compiled = None  # its rooms are for reading
             if known is not None and known.columns is not None and known.gold is not None:
                 columns = {"gold": known.columns} | columns
                 sha256["gold"] = known.gold.sha256
@@ -225,7 +225,10 @@ class _Reader(Struct):
         columns: dict[str, Columns] = {}
         notes = usable.pop("notes", None)
         if notes is not None:
-            texts = self._waiting(notes, usable) or GatheredTexts(len(notes.data))
+            sizes = [len(source.data) for source in usable.values()]
+            kept = self.want_texts or self.jobs > 1
+            waiting = None if kept else compiled().waiting_texts(len(notes.data), sizes)
+            texts = waiting or GatheredTexts(len(notes.data))
             NotesLoader(self.dataset, self.findings["notes"], texts).load(memoryview(notes.data), progress)
         if "notes" in self.findings and self.findings["notes"].errors:
             return columns  # nothing can be judged by notes that are not right themselves
@@ -235,14 +238,9 @@ class _Reader(Struct):
         for role, source in usable.items():
             columns[role] = self._load(role, source, progress)
             self.dataset.growing = False
-        if notes is not None and isinstance(self.dataset.texts, WaitingTexts):
-            self.dataset.texts.compare(memoryview(notes.data), NOTE_KEYS, columns.values())
+        if notes is not None:
+            compiled().compare_waiting(self.dataset.texts, memoryview(notes.data), columns.values())
         return columns
-
-    def _waiting(self, notes: Source, others: Mapping[str, Source]) -> GatheredTexts | None:
-        """Where nobody wants notes' texts: for what annotations say to wait in their place, where that is less."""
-        sizes = [len(source.data) for source in others.values()]
-        return None if self.want_texts or self.jobs > 1 else waiting_for(len(notes.data), sizes)
 
     def _load(self, role: str, source: Source, progress: Progress, gathered: Gathered | None = None) -> Columns:
         _refuse_partial(role, memoryview(source.data))

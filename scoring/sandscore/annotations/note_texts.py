@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from sandscore.base.arrays import HeldArrays, Ints, Octets, Values, as_bytes, np, packed, room_for, seen_as
 from sandscore.base.column_files import Spool, about_to_write, forget
-from sandscore.kernel.kernel_library import MARK_EVERY, Notes, address, kernel
+from sandscore.base.removable_rooms import compiled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 SPILL = 1 << 29
 """Bytes of a notes file whose texts memory holds."""
 _LOOKED_AT = 1 << 25
-_WIDEST = 4
 _TOGETHER = 1024
 _BEYOND_LATIN, _THREE, _FOUR, _RETURN = 0xCC, 0xE0, 0xF0, 13
 """The first byte of U+0300 in UTF-8; of characters of three bytes, and of four."""
@@ -82,7 +81,6 @@ class NoteTexts(Sequence[str]):
         begin, first_mark = _borders(sizes, chars)
         self._laid = _LaidOut(texts, begin, chars, first_mark, marks)
         self._spooled, self._looked_at = spooled, 0
-        self.told = Notes(**{name: address(column) for name, column in self._laid.held.items()})
 
     @classmethod
     def end_to_end(cls, room: memoryview, sizes: memoryview, chars: memoryview) -> "NoteTexts":
@@ -94,8 +92,7 @@ class NoteTexts(Sequence[str]):
     def of_arrays(cls, arrays: Mapping[str, Values]) -> "NoteTexts":
         """Of what ``arrays`` gave, wherever it was kept; marks are made where there was no kernel to make them."""
         texts, sizes, chars, marks = (arrays[name] for name in ("texts", "text_sizes", "chars", "marks"))
-        if len(marks) != int(_mark_counts(sizes, chars).sum()):
-            marks = _marked(texts, sizes, chars)
+        marks = marks if len(marks) else _marked(texts, sizes, chars)
         return cls(texts, sizes, chars, marks, spooled=len(texts) > SPILL)
 
     @property
@@ -136,19 +133,9 @@ class NoteTexts(Sequence[str]):
 
     def parts(self, note: Ints, start: Ints, length: Ints) -> tuple[Octets, Ints]:
         """What stands where, of notes that are in order, a line feed behind each part; and the bytes of each part."""
-        if self._spooled or (library := kernel()) is None:
-            return self._parts_one_by_one(note, start, length)
-        widest = 1 if len(self._laid.texts) == int(self.sizes.sum()) else _WIDEST
-        copied = np.empty(widest * int(length.sum()) + len(note), np.uint8)
-        sizes, columns = np.empty(len(note), np.int64), [np.ascontiguousarray(one) for one in (note, start, length)]
-        used = library.copy_parts(
-            self.told, *map(address, columns), len(note), address(copied), len(copied), address(sizes)
-        )
-        if used < 0:
-            raise IndexError("not within a note")
-        return copied[:used], sizes
-
-    def _parts_one_by_one(self, note: Ints, start: Ints, length: Ints) -> tuple[Octets, Ints]:
+        copied = None if self._spooled else compiled().text_parts(self, note, start, length)
+        if copied is not None:
+            return copied
         found, last, text = [], -1, ""
         for number, begin, end in zip(note.tolist(), start.tolist(), (start + length).tolist(), strict=True):
             if number != last:
@@ -215,26 +202,14 @@ class NoteTexts(Sequence[str]):
             self._looked_at = 0
 
 
-def _mark_counts(sizes: Values, chars: Values) -> Ints:
-    """Texts that are ASCII need no marks."""
-    counts: Ints = np.where(np.equal(sizes, chars), 0, np.floor_divide(sizes, MARK_EVERY) + 1)
-    return counts
-
-
 def _borders(sizes: Values, chars: Values) -> tuple[Values, Values]:
     """Where texts begin, and their first marks."""
-    begin, first_mark = room_for(len(sizes) + 1, "q"), room_for(len(sizes), "q")
-    if library := kernel():
-        library.lay_out_texts(address(sizes), address(chars), len(sizes), address(begin), address(first_mark))
-        return begin, first_mark
-    counts = _mark_counts(sizes, chars)
-    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))), np.cumsum(counts) - counts
+    if known := compiled().text_borders(sizes, chars):
+        return known
+    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))), room_for(0, "q")
 
 
 def _marked(texts: Values, sizes: Values, chars: Values) -> Values:
     """Where characters are in texts, if there is a kernel to ask."""
-    library = kernel()
-    if library is None or len(texts) == sum(chars):
-        return room_for(0, "I")
-    marks = room_for(len(texts) // MARK_EVERY + len(sizes), "I")
-    return marks[: library.mark_characters(*map(address, (texts, sizes, chars)), len(sizes), address(marks))]
+    marks = None if len(texts) == sum(chars) else compiled().text_marks(texts, sizes, chars)
+    return room_for(0, "I") if marks is None else marks

@@ -1,22 +1,23 @@
 """A curve as JSON, its rows written from columns: no row becomes an object, and no number one of Python's."""
 
 from collections.abc import Iterator
+from ctypes import CDLL
 
 import msgspec
 
 from sandscore.base.arrays import Values, laid_end_to_end, room_for
-from sandscore.kernel.kernel_library import CURVE_ROW, address, kernel
+from sandscore.kernel.kernel_library import CURVE_ROW, address
 
 _TOGETHER = 1024
 
 
-def rows_as_json(columns: tuple[Values, ...]) -> Iterator[bytes]:
+def rows_as_json(library: CDLL, columns: tuple[Values, ...]) -> Iterator[bytes]:
     """What the encoder writes between the brackets of a list of rows; it does where the kernel knows not how."""
-    library, room = kernel(), room_for(_TOGETHER * CURVE_ROW, "B")
+    room = room_for(_TOGETHER * CURVE_ROW, "B")
     flat, before = [laid_end_to_end(column, "d") for column in columns], b""
     for first in range(0, len(flat[0]), _TOGETHER):
         some = [column[first : first + _TOGETHER] for column in flat]
-        used = library.write_curve(*map(address, some), len(some[0]), address(room)) if library else -1
+        used = library.write_curve(*map(address, some), len(some[0]), address(room))
         yield before + (room[: used - 1] if used > 0 else _encoded(some))
         before = b","
 

@@ -492,11 +492,11 @@ def pieces(card: Scorecard) -> Iterator[bytes]:
     ]
     for name, before in zip(names, chain([b"{"], repeat(b",")), strict=False):
         yield before + msgspec.json.encode(name) + b":"
-        yield from written(whole[name]) if name in _BULK else _in_pieces(whole[name])
+        yield from written(whole[name]) if name in _BULK else in_pieces(whole[name])
     yield b"}\n"
 
 
-def _in_pieces(value: Any) -> Iterator[bytes]:
+def in_pieces(value: Any) -> Iterator[bytes]:
     """A value as JSON, a long curve in it piece by piece."""
     curve = getattr(value, "curve", None)
     rows = curve.pieces() if isinstance(curve, CurveRows) else None

@@ -15,7 +15,7 @@ import socket
 import tempfile
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 from msgspec import Struct
@@ -32,9 +32,9 @@ from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
 from sandscore.base.file_marks import Marks, marks_of, settled
+from sandscore.base.removable_rooms import compiled
 from sandscore.gold_index.index_file import opened_notes
 from sandscore.queue.cell.cell_report import CellReport, believed, read_report, report_of, write_report
-from sandscore.queue.cell.plain_cells import PlainCells
 from sandscore.queue.cell.system_call_filter import (
     close_all_but,
     confine,
@@ -45,6 +45,9 @@ from sandscore.queue.cell.system_call_filter import (
 )
 from sandscore.queue.children.child_messages import TOO_COSTLY
 from sandscore.task_table.task import Task
+
+if TYPE_CHECKING:
+    from sandscore.queue.cell.plain_cells import PlainCells
 
 _LEAST_MEMORY, _MEMORY_A_BYTE = 512 << 20, 4
 _LEAST_SECONDS, _BYTES_A_SECOND = 10, 1_000_000
@@ -88,6 +91,15 @@ class CellAnswer(Struct, frozen=True):
     end: int
 
 
+def _plain_cells(*, usable: bool) -> "PlainCells | None":
+    """The quick way, where there is a kernel to read."""
+    if not compiled():
+        return None
+    from sandscore.queue.cell.plain_cells import PlainCells
+
+    return PlainCells(usable=usable)
+
+
 class ReadingCells:
     """The process that makes cells, seen from the one that sees gold; to be made before gold is read."""
 
@@ -100,14 +112,14 @@ class ReadingCells:
             _make_cells(theirs, filtered=self.filtered)
         theirs.close()
         self._line = ours
-        self._plain = PlainCells(usable=self.filtered)
+        self._plain = _plain_cells(usable=self.filtered)
 
     def read(self, reference: Reference, predictions: Path, *, complete: bool) -> ReadPredictions | None:
         """What a cell makes of a file; None where notes must be told apart by their whole names."""
         task, dataset = reference.task, reference.loaded.dataset
         with opened(predictions) as source, predictions.open("rb") as given:
             size, sha256 = len(source.data), source.sha256()
-            read = self._plain.read(task, dataset, given.fileno(), size, complete=complete)
+            read = self._plain and self._plain.read(task, dataset, given.fileno(), size, complete=complete)
             read = read or self._closely(reference, given.fileno(), size, complete)
         return read and replace(read, sha256=sha256)
 
@@ -127,17 +139,19 @@ class ReadingCells:
     @property
     def processes(self) -> tuple[int, ...]:
         """Those that make cells."""
-        return (self._process, *([] if self._plain.process is None else [self._plain.process]))
+        return (self._process, *([self._plain.process] if self._plain and self._plain.process else []))
 
     def hang_up(self) -> None:
         """No more cells; the process that makes them ends after the last, and with its parent at the latest."""
-        self._plain.hang_up()
+        if self._plain:
+            self._plain.hang_up()
         self._line.close()
 
     def close(self) -> None:
         """No more cells, and nobody left who makes any."""
         self.hang_up()
-        self._plain.close()
+        if self._plain:
+            self._plain.close()
         os.waitpid(self._process, 0)
 
     def _send(self, request: CellRequest, *descriptors: int) -> None:
@@ -222,7 +236,7 @@ def _noted(request: CellRequest, kept: dict[tuple[Task, str, bool], _KeptNotes])
 def _loaded(request: CellRequest) -> DataSet:
     task = request.task
     dataset = _indexed(request) or _read_notes(request)
-    dataset.known_names()  # once, and not in each cell
+    compiled().known_notes(dataset)  # once, and not in each cell
     _find_all_that_is_imported_late(task, dataset)
     gc.collect()
     gc.freeze()
