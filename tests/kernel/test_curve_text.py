@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from kernel_comparison import no_kernel
 
 from sandscore.base.arrays import packed
+from sandscore.base.removable_rooms import compiled
 from sandscore.kernel import curve_text
 from sandscore.kernel.curve_text import rows_as_json
 from sandscore.kernel.kernel_library import CURVE_ROW, address, kernel
 from sandscore.measures.confidence import CurveRows
 from sandscore.records.scorecard import ConfidenceCurve
-from sandscore.scoring.card_building import in_pieces
+from sandscore.scoring.card_building import encoded as encoded_value
 
 NEAR = [
     math.nextafter(number, towards)
@@ -60,12 +61,11 @@ def test_the_kernel_writes_what_curves_hold(number: float) -> None:
     assert bytes(room[:used]) == f"[{number},{number},{number}],".encode()
 
 
-def test_without_a_kernel() -> None:
-    """The encoder writes long curves as well."""
+def test_a_record_with_a_long_curve() -> None:
     rows = CurveRows(*(packed([number / 3000 for number in range(2000)], "d") for _ in range(3)))
-    curve = ConfidenceCurve.model_construct(curve=rows)
-    usual = b"".join(in_pieces(curve))
-    assert rows.pieces() is not None
+    curve = ConfidenceCurve.model_construct(average_precision=0.5, curve=rows, reason="é")
+    pieces = compiled().long_curve(curve, encoded_value)
+    assert pieces is not None
+    assert b"".join(pieces) == encoded_value(curve)
     with no_kernel():
-        assert rows.pieces() is None
-        assert b"".join(in_pieces(curve)) == usual
+        assert compiled().long_curve(curve, encoded_value) is None

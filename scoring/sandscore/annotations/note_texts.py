@@ -83,12 +83,6 @@ class NoteTexts(Sequence[str]):
         self._spooled, self._looked_at = spooled, 0
 
     @classmethod
-    def end_to_end(cls, room: memoryview, sizes: memoryview, chars: memoryview) -> "NoteTexts":
-        """Texts of so many bytes and characters that stand in some memory."""
-        texts = room[: sum(sizes)]
-        return cls(texts, sizes, chars, _marked(texts, sizes, chars), spooled=False)
-
-    @classmethod
     def of_arrays(cls, arrays: Mapping[str, Values]) -> "NoteTexts":
         """Of what ``arrays`` gave, wherever it was kept; marks are made where there was no kernel to make them."""
         texts, sizes, chars, marks = (arrays[name] for name in ("texts", "text_sizes", "chars", "marks"))

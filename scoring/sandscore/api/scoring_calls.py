@@ -168,7 +168,7 @@ def score(  # noqa: PLR0913 (named, one for each option)
     )
     remarks = [remark for one in (given, *more) for remark in one.remarks]
     try:
-        scored = _understood(request).scored(UNWATCHED, remarks.append, want_texts=False)
+        scored = _understood(request).scored(UNWATCHED, remarks.append)
     except InvalidPredictions as fault:
         fault.problems = problems_of(fault.found, remarks)
         raise
@@ -193,9 +193,9 @@ class _Scoring(Struct, frozen=True):
     question: Question
     profile: Profile | None
 
-    def scored(self, watch: ReadingWatch, told: Callable[[str], object], *, want_texts: bool) -> Scored:
-        """With its slices, where any were asked for. ``want_texts``: of notes, for somebody else."""
-        scored = self._counted(watch, told, want_texts)
+    def scored(self, watch: ReadingWatch, told: Callable[[str], object]) -> Scored:
+        """With its slices, where any were asked for."""
+        scored = self._counted(watch, told)
         if scored.question is None or not scored.question.slices:
             return scored
         with REMOVABLE:
@@ -203,7 +203,7 @@ class _Scoring(Struct, frozen=True):
 
         return replace(scored, card=with_slices(scored))
 
-    def _counted(self, watch: ReadingWatch, told: Callable[[str], object], want_texts: bool) -> Scored:
+    def _counted(self, watch: ReadingWatch, told: Callable[[str], object]) -> Scored:
         if self.question.task is ALL_TASKS:
             return _scored_all(self.request, self.question, watch)
         from sandscore.api.validation_calls import in_our_form
@@ -218,9 +218,7 @@ class _Scoring(Struct, frozen=True):
         if asked.more_gold:
             return self._against_each(inputs, gold, watch, told)
         if self.profile is None:
-            return score_files(
-                self.question, inputs, complete=asked.complete, jobs=asked.jobs, watch=watch, want_texts=want_texts
-            )
+            return score_files(self.question, inputs, complete=asked.complete, jobs=asked.jobs, watch=watch)
         with REMOVABLE:
             from sandscore.original_scores.original_flow import score_files_as
 
@@ -260,10 +258,10 @@ def score_to_files(
 ) -> Scored:
     """Scores, and writes what was asked for; the card in the value is the one that was written. ``finished`` adds to it
     what others know."""
-    scoring = _understood(_with_challenge(request, files))
+    scoring = _understood(_with_challenge(request, files), texts=bool(files.errors or files.report))
     write_errors = _error_files(scoring, files)
     policy = _policy(scoring, files) if files.publish else None
-    scored = scoring.scored(watch, watch.warning, want_texts=bool(files.errors or files.report))
+    scored = scoring.scored(watch, watch.warning)
     scored = replace(scored, card=finished(scored.card))
     for sentence in (*write_errors(scored), *scored.card.warnings):
         watch.warning(sentence)
@@ -338,7 +336,7 @@ def _published(scored: Scored, policy: "DisclosurePolicy", files: ScoreFiles) ->
     return replace(scored, totals=view) if isinstance(view, TotalsCard) else replace(scored, card=view or scored.card)
 
 
-def _understood(request: ScoringPlan) -> _Scoring:
+def _understood(request: ScoringPlan, *, texts: bool = False) -> _Scoring:
     everything = request.task in {ALL_TASKS, ALL_TASKS.id}
     if request.gold is None and request.index is None:
         raise UsageFault("--gold FILE says what is right, or --index FILE, which sandscore index makes of it")
@@ -363,7 +361,7 @@ def _understood(request: ScoringPlan) -> _Scoring:
     slices = {slicing_name(asked): asked for asked in request.slices}
     if len(slices) < len({*request.slices}):
         raise UsageFault("two files of slices have the same name, and cards could not tell them apart")
-    question = Question(task, request.measures, hipaa, identity, classes, slices=tuple(slices.values()))
+    question = Question(task, request.measures, hipaa, identity, classes, slices=tuple(slices.values()), texts=texts)
     return _Scoring(request, question, profile)
 
 

@@ -385,7 +385,8 @@ class WaitingTexts(NoteTexts):
         if not reader.put(data, lines=lines):
             raise TextsNeededError
         sizes, chars = reader.sizes()
-        texts = NoteTexts.end_to_end(self._passing.room(0), sizes, chars)
+        put = {"texts": self._passing.room(0)[: sum(sizes)], "text_sizes": sizes, "chars": chars}
+        texts = NoteTexts.of_arrays({**put, "marks": room_for(0, "I")})
         told, stand = Notes(*map(address, texts.laid_out)), self._library.kept_texts_stand
         if not all(stand(byref(told), passed, len(sizes), kept, address(start)) for kept, start in starts):
             raise TextsNeededError

@@ -3,7 +3,7 @@
 ``sandscore.base.removable_rooms.compiled`` is the way in. What only some of them need is imported when they are called.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import CDLL, byref
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,8 @@ LEAST_WAITING = 1 << 23
 """Bytes of notes whose texts memory gives room for in no time."""
 TIMES = 4
 """So many times the bytes of notes may files about them have that wait."""
+FEW_ROWS = 1000
+"""Of a curve, which the encoder writes in no time."""
 _LABELS = 1 << 6, 1 << 12
 """Room for as many; more than these are found by numpy."""
 _AT_ONCE = 1 << 21
@@ -73,11 +75,16 @@ class CompiledCalls:
         if isinstance(texts, WaitingTexts):
             texts.compare(notes, NOTE_KEYS, files)
 
-    def curve_rows(self, columns: tuple[Values, ...]) -> Iterator[bytes]:
-        """The rows of a list as the encoder writes them between its brackets."""
-        from sandscore.kernel.curve_text import rows_as_json
+    def long_curve(self, value: object, encoded: Callable[[object], bytes]) -> Iterator[bytes] | None:
+        """What a record with a curve is encoded to, the curve's rows piece by piece; None where they are few."""
+        from sandscore.measures.confidence import CurveRows
 
-        return rows_as_json(self._library, columns)
+        curve = getattr(value, "curve", None)
+        if not isinstance(curve, CurveRows) or len(curve) <= FEW_ROWS:
+            return None
+        from sandscore.kernel.curve_text import curve_in_pieces
+
+        return curve_in_pieces(self._library, value, encoded)
 
     def annotation_reader(self, task: "Task", dataset: "DataSet", *, want_tokens: bool) -> "AnnotationReader | None":
         """Who reads blocks of annotations; None where there are no texts to compare them with."""

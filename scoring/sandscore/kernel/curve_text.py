@@ -1,7 +1,8 @@
 """A curve as JSON, its rows written from columns: no row becomes an object, and no number one of Python's."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from ctypes import CDLL
+from typing import Any
 
 import msgspec
 
@@ -9,6 +10,17 @@ from sandscore.base.arrays import Values, laid_end_to_end, room_for
 from sandscore.kernel.kernel_library import CURVE_ROW, address
 
 _TOGETHER = 1024
+
+
+_EMPTY = b'"curve":['
+
+
+def curve_in_pieces(library: CDLL, record: Any, encoded: Callable[[object], bytes]) -> Iterator[bytes]:
+    """What the record is encoded to, its curve written by the kernel."""
+    before, opened, after = encoded(record.model_copy(update={"curve": []})).partition(_EMPTY)
+    yield before + opened
+    yield from rows_as_json(library, record.curve.columns)
+    yield after
 
 
 def rows_as_json(library: CDLL, columns: tuple[Values, ...]) -> Iterator[bytes]:

@@ -24,8 +24,6 @@ LISTED = 100_000
 _PIECES = 8
 """A piece of the whole is so much smaller than what is held: it goes through Python's own numbers."""
 _CLOSE = 1 - 1e-9
-_FEW = 1000
-"""Rows that the encoder writes in no time."""
 
 
 class Levels(HeldArrays):
@@ -186,10 +184,10 @@ class CurveRows(Sequence[CurveRow]):
     """A curve's rows in columns: each is made when somebody looks at it."""
 
     def __init__(self, *columns: Values) -> None:
-        self._columns = columns
+        self.columns = columns
 
     def __len__(self) -> int:
-        return len(self._columns[0])
+        return len(self.columns[0])
 
     @overload
     def __getitem__(self, number: int) -> CurveRow: ...
@@ -197,16 +195,12 @@ class CurveRows(Sequence[CurveRow]):
     def __getitem__(self, number: slice) -> list[CurveRow]: ...
     def __getitem__(self, number: int | slice) -> CurveRow | list[CurveRow]:
         if isinstance(number, slice):
-            return [*CurveRows(*(column[number] for column in self._columns))]
-        sure, precision, recall = (float(column[number]) for column in self._columns)
+            return [*CurveRows(*(column[number] for column in self.columns))]
+        sure, precision, recall = (float(column[number]) for column in self.columns)
         return sure, precision, recall
 
     def __iter__(self) -> Iterator[CurveRow]:
-        return zip(*(column.tolist() for column in self._columns), strict=True)
-
-    def pieces(self) -> Iterator[bytes] | None:
-        """Many rows as JSON, as the kernel writes them; None where they are few, or there is none to write them."""
-        return compiled().curve_rows(self._columns) if len(self) > _FEW else None
+        return zip(*(column.tolist() for column in self.columns), strict=True)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and [*self] == [*other]

@@ -20,10 +20,9 @@ from sandscore.annotations.input_files import Loaded
 from sandscore.base.arrays import np
 from sandscore.base.errors import OrganiserFault
 from sandscore.base.exact_sums import exact_sum
-from sandscore.base.removable_rooms import REMOVABLE
+from sandscore.base.removable_rooms import REMOVABLE, compiled
 from sandscore.measures.challenge_counts import Tally
 from sandscore.measures.challenge_measures import Counted, totals
-from sandscore.measures.confidence import CurveRows
 from sandscore.measures.dataset_counts import measured
 from sandscore.measures.hipaa_map import HipaaMap
 from sandscore.measures.measure_registry import MEASURES, document_measure, measures_for
@@ -163,13 +162,15 @@ class Question(msgspec.Struct, frozen=True):
     """Which labels identify, where the labels are those of several tasks."""
     slices: tuple[str, ...] = ()
     """By what the data set is sliced: rules, and organisers' files."""
+    texts: bool = True
+    """Whether notes' texts are wanted once all is scored."""
 
 
 def reads_texts(question: Question) -> bool:
     """Whether some of it is told from notes' texts, beyond that annotations stand in them."""
     names = [measure.name for measure in measures_for(question.task, question.measures)]
     kinds = (document_measure(name) is not None or MEASURES.find(name).of_positions for name in names)
-    return bool(question.slices) or any(kinds)
+    return question.texts or bool(question.slices) or any(kinds)
 
 
 def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
@@ -492,21 +493,6 @@ def pieces(card: Scorecard) -> Iterator[bytes]:
     ]
     for name, before in zip(names, chain([b"{"], repeat(b",")), strict=False):
         yield before + msgspec.json.encode(name) + b":"
-        yield from written(whole[name]) if name in _BULK else in_pieces(whole[name])
+        known = written(whole[name]) if name in _BULK else compiled().long_curve(whole[name], encoded)
+        yield from known or [encoded(whole[name])]
     yield b"}\n"
-
-
-def in_pieces(value: Any) -> Iterator[bytes]:
-    """A value as JSON, a long curve in it piece by piece."""
-    curve = getattr(value, "curve", None)
-    rows = curve.pieces() if isinstance(curve, CurveRows) else None
-    if rows is None:
-        yield encoded(value)
-        return
-    before, opened, after = encoded(value.model_copy(update={"curve": []})).partition(_CURVE)
-    yield before + opened
-    yield from rows
-    yield after
-
-
-_CURVE = b'"curve":['

@@ -57,16 +57,10 @@ class Scored(Struct, frozen=True):
 
 
 def score_files(
-    question: Question,
-    inputs: Inputs,
-    *,
-    complete: bool = False,
-    jobs: int = 1,
-    watch: ReadingWatch = UNWATCHED,
-    want_texts: bool = True,
+    question: Question, inputs: Inputs, *, complete: bool = False, jobs: int = 1, watch: ReadingWatch = UNWATCHED
 ) -> Scored:
-    """Loads the files, refuses what is not valid, and scores by our own rules. ``want_texts``: of notes, afterwards."""
-    texts = want_texts or reads_texts(question)
+    """Loads the files, refuses what is not valid, and scores by our own rules."""
+    texts = reads_texts(question)
     with watch.reading(inputs.given.values()) as progress:
         loaded = load_files(question.task, inputs, complete=complete, jobs=jobs, progress=progress, want_texts=texts)
     watch.problems(loaded.findings.values())
