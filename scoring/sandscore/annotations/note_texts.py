@@ -1,7 +1,5 @@
 """The texts of notes by number, end to end in UTF-8; in a nameless file where they are too long for memory."""
 
-import mmap
-import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -168,19 +166,6 @@ class NoteTexts(Sequence[str]):
         for first in range(0, len(numbers), _TOGETHER):
             gathered.add([self[number] for number in numbers[first : first + _TOGETHER].tolist()])
         return gathered.all()
-
-    def read_only(self) -> "NoteTexts":
-        """The same in memory that nobody can write to."""
-        if not len(self._laid.texts):
-            return self
-        held = os.memfd_create("notes")
-        os.truncate(held, len(self._laid.texts))
-        with mmap.mmap(held, len(self._laid.texts)) as writable:
-            writable.write(as_bytes(self._laid.texts))
-        mapped = mmap.mmap(held, len(self._laid.texts), access=mmap.ACCESS_READ)
-        os.close(held)
-        laid = self._laid
-        return NoteTexts(memoryview(mapped), np.diff(laid.begin), laid.chars, laid.marks, spooled=False)
 
     def passed(self, numbers: Values) -> None:
         """These are about to be looked at where they are."""
