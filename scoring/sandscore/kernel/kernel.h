@@ -327,6 +327,10 @@ EXPORTED void spread_notes(const int32_t *numbers, const int32_t *per_record, in
 EXPORTED int32_t see_labels(const int32_t *label, int64_t rows, uint8_t *seen, int64_t room);
 EXPORTED double highest_number(const double *numbers, int64_t count);
 EXPORTED void sum_counts(const int64_t *counts, int64_t rows, int64_t *sums);
+/* Of such counts precision, recall and F1: how many rows define each, and what they come to there, in units of 2^-43 and
+   of 2^-86. 0: there are more rows, or larger counts, than that holds. */
+enum { MOST_SUMMED = 1 << 19 };
+EXPORTED int32_t sum_ratios(const int64_t *counts, int64_t rows, int64_t *sums);
 /* How many runs there are; -1: more than the room, or a run's note does not come behind that of the one before. */
 EXPORTED int64_t find_runs(const int32_t *note, const int32_t *words, int64_t rows, RunRooms *found);
 /* Of what was counted, unless something was ``unsure``; ``spare`` has room for the odd ones, which change places. Both

@@ -349,6 +349,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "see_labels": (c_int32, (c_void_p, c_int64, c_void_p, c_int64)),
     "highest_number": (c_double, (c_void_p, c_int64)),
     "sum_counts": (None, (c_void_p, c_int64, c_void_p)),
+    "sum_ratios": (c_int32, (c_void_p, c_int64, c_void_p)),
     "find_runs": (c_int64, (c_void_p, c_void_p, c_int64, POINTER(RunRooms))),
     "list_levels": (None, (POINTER(Counting), c_void_p, POINTER(ConfidenceLevels))),
     "walk_levels": (c_int32, (POINTER(ConfidenceLevels), POINTER(CurveRooms))),
