@@ -17,9 +17,10 @@ What is named here is imported when it is first asked for. The rooms of the hous
 - ``remedies``     causes of a file's problems, and the file mended
 - ``formats``      other people's file formats
 - ``memory_inputs``  what a notebook holds (DataFrames, spans, documents), written as files of annotations are
+- ``documents``    annotations note by note
 - ``measures``     columns to counts and measures
 - ``leaks``        what of gold no mask covers, by note, patient and class of identifier
-- ``span_measures``  measures of overlap, beyond those of the challenge
+- ``span_measures``  measures of overlap and of other packages, beyond those of the challenge
 - ``profiles``     other people's scorers
 - ``scoring``      files to score cards
 - ``original_scores``  files to score cards, as other people's scorers would have it

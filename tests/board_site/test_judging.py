@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base.bundled_content import example_gold, submissions
+from sandscore.documents.note_documents import documents_of
 from sandscore.measures.hipaa_map import load_hipaa_map
-from sandscore.measures.note_documents import documents_of
 from sandscore.records.document import Annotation, Document
 from sandscore.scoring.card_building import Question, score
 from sandscore.site.submission_report import JudgedSpan, Piece, judge, pieces

@@ -15,6 +15,7 @@ LOOSE = {
     "base/strict_json.py": "the JSON reader itself",
     "conformance/": "settings of homes that we do not know",
     "containers/": "answers of annotators and of engines",
+    "documents/": "records of files that are looked at one by one",
     "formats/": "foreign files",
     "measures/": "rows of a card, which every measure makes its own",
     "memory_inputs/": "what callers hold in memory",

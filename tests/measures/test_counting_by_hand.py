@@ -8,7 +8,6 @@ import pytest
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.base.byte_sources import NamedBytes
 from sandscore.measures.challenge_measures import ChallengeMeasure, TokenMatch
-from sandscore.measures.note_documents import documents_of
 from sandscore.scoring.card_building import Question, score
 from sandscore.task_table.task import find_task
 
@@ -47,14 +46,6 @@ def test_boundary_errors_are_pairs_that_overlap(
     errors = score(Question(find_task("person-name")), loaded(gold, predicted)).errors
     assert errors is not None
     assert errors.boundary == pairs
-
-
-@pytest.mark.parametrize("notes", [True, False])
-def test_annotations_have_their_texts_with_and_without_notes(notes: bool) -> None:
-    [document] = documents_of(loaded([(0, 4)], [(2, 6), (7, 9)], notes=notes))
-    assert document.text == (TEXT if notes else None)
-    assert [one.text for one in document.gold] == ["abcd"]
-    assert [one.text for one in document.predictions] == ["cdef", "hi"]
 
 
 def test_a_measure_compares_labels_only_where_it_says_so() -> None:

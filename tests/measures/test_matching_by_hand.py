@@ -21,16 +21,15 @@ from sandscore.base.byte_sources import NamedBytes
 from sandscore.measures import challenge_counts, challenge_measures, error_kinds, relaxed_match
 from sandscore.measures.aligned import Sides
 from sandscore.measures.dataset_counts import Chunks, measured
-from sandscore.measures.document_counts import count_general
 from sandscore.measures.kernel_counts import kernel_counts
 from sandscore.measures.measure import DocumentMeasure
 from sandscore.measures.measure_registry import measures_for
 from sandscore.measures.measure_syntax import parse
-from sandscore.measures.note_documents import annotations, documents_of, last_segment, resource_name
 from sandscore.measures.packed_keys import join, packed, paired, per_group, repeats
 from sandscore.measures.token_measure import tokens_left
 from sandscore.records.document import Annotation, Document
 from sandscore.span_measures import greedy_pairing
+from sandscore.span_measures.document_counts import count_general
 from sandscore.span_measures.iou import IntersectionOverUnion
 from sandscore.span_measures.mention_partners import Mention, credit_sums, mentions
 from sandscore.span_measures.overlap_credit import OverlapCredit
@@ -385,28 +384,6 @@ def test_pairs_as_nervaluate_sees_them() -> None:
     found = greedy_pairing.find_pairs(turned, 1.0)
     exact = greedy_pairing.resolve_all(found, 1, 2)["exact"]
     assert exact.state.tolist() == [greedy_pairing.CORRECT, 0]
-
-
-def test_documents_have_labels_and_confidences() -> None:
-    rows = [
-        {"start": 0, "length": 2, "text": "ab", "type": "A", "confidence": 7},
-        {"start": 2, "length": 1, "text": "c"},
-    ]
-    source = {"resourceSource": {"name": "x/a"}}
-    file = NamedBytes(
-        "f", json.dumps([{"annotationSource": source, PHI.array: [rows[0], rows[1] | {"type": ""}]}]).encode()
-    )
-    notes = NamedBytes("n", json.dumps([{"identifier": "a", "text": "abc", "patientId": "p"}]).encode())
-    for given in (Inputs(file, file), Inputs(file, file, notes)):
-        (one,) = documents_of(load_files(PHI, given))
-        assert [(a.start, a.length, a.text, a.label, a.confidence) for a in one.predictions] == [
-            (0, 2, "ab", "A", 7), (2, 1, "c", None, None),
-        ]  # fmt: skip
-        assert one.gold == one.predictions
-        assert (one.id, one.text, one.patient) == (("a", "abc", "p") if given.notes else ("a", None, None))
-    record = {"annotationSource": source, PHI.array: rows}
-    assert [(a.label, a.confidence) for a in annotations(record, PHI)] == [("A", 7), (None, None)]
-    assert (resource_name(record), last_segment("x/y/a"), last_segment("a")) == ("x/a", "a", "a")
 
 
 def test_general_measures_on_a_card() -> None:

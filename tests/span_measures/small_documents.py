@@ -6,7 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sandscore.measures.measure import DocumentMeasure, add_up
+from sandscore.documents.note_spans import add_up
+from sandscore.measures.measure import DocumentMeasure
 from sandscore.records.document import Annotation, Document
 
 Written = tuple[int, int] | tuple[int, int, str]

@@ -10,11 +10,10 @@ import pytest
 
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.conformance.drawn_corpora import DrawnCorpus
-from sandscore.measures.measure import add_up
+from sandscore.documents.note_documents import documents_of
+from sandscore.documents.note_spans import add_up, spans_of
 from sandscore.measures.measure_registry import MEASURES, document_measure
 from sandscore.measures.measure_syntax import parse
-from sandscore.measures.note_documents import documents_of
-from sandscore.measures.note_spans import spans_of
 from sandscore.span_measures.overlap_matching import (
     heaviest_matching,
     heaviest_of_few,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from span_measures.small_documents import Written, document, matchings, scored, sides, warned
 
-from sandscore.measures.measure import extents
+from sandscore.documents.note_spans import extents
 from sandscore.measures.measure_syntax import Named
 from sandscore.span_measures.iou import IntersectionOverUnion
 

@@ -11,7 +11,7 @@ from peers.vectors import family_directory
 from span_measures.small_documents import Written, document, scored, sides, warned
 from struct_values import changeable
 
-from sandscore.measures.measure import extents
+from sandscore.documents.note_spans import extents
 from sandscore.records.document import Annotation, Document
 from sandscore.span_measures.overlap_credit import OverlapCredit
 

@@ -138,7 +138,7 @@ def _is_card(path: str) -> bool:
 
 def _write_page(found: Comparison, scored: Sequence[Scored | None], inputs: ComparisonInputs) -> None:
     """Both sides' annotations beside gold's, where both are predictions; texts where the licence allows them."""
-    from sandscore.measures.note_documents import documents_of
+    from sandscore.documents.note_documents import documents_of
     from sandscore.site.annotation_diff import write_diff
 
     first, second = scored

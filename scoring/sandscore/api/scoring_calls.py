@@ -424,8 +424,9 @@ def _error_files(scoring: _Scoring, files: ScoreFiles) -> Callable[[Scored], Any
 
 def _write_report(scored: Scored, files: ScoreFiles, place: str) -> None:
     """Notes are shown only where the challenge's licence says so, and never beside hidden ids."""
-    from sandscore.measures.note_documents import documents_of
-    from sandscore.site.submission_report import write_report
+    with REMOVABLE:
+        from sandscore.documents.note_documents import documents_of
+        from sandscore.site.submission_report import write_report
 
     allowed = bool(files.challenge) and api.read_challenge(Path(str(files.challenge))).publication.text
     own = scored.table is None and not files.publish

@@ -14,6 +14,7 @@ ROOMS = {
     "board_tables": "boards as tables: text, CSV, Markdown, a DataFrame",
     "challenges": "a challenge's rules, and what teams are told while a phase runs",
     "containers": "annotators run: images, programs on this machine, addresses, functions",
+    "documents": "annotations note by note: for measures of spans, other people's scorers, reports of single notes",
     "leaks": "measures of leaks",
     "memory_inputs": "inputs from memory: decoded JSON, DataFrames, spans, documents",
     "pooling": "scores over several annotators' gold, and over all tasks",
@@ -21,7 +22,7 @@ ROOMS = {
     "remedies": "causes of a file's problems, and files mended",
     "separation": "two cards compared, and patients planned for",
     "slices": "scores by slice, and on perturbed copies",
-    "span_measures": "measures of overlap",
+    "span_measures": "measures of overlap, and those of other packages",
     "verification": "boards verified",
 }
 """What each is for."""

@@ -3,16 +3,15 @@
 Extend ``DocumentMeasure`` for a measure of your own: name it, describe it, give it a ``formula`` and a ``count``.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sandscore.measures.measure_syntax import ParameterisedRow, Scalar
-from sandscore.records.document import Annotation, Document
+from sandscore.records.document import Document
 from sandscore.records.formula import F1, Direction, parse_formula
 
 if TYPE_CHECKING:
-    from sandscore.measures.note_spans import NoteSpans, SpanCounts
+    from sandscore.documents.note_spans import NoteSpans, SpanCounts
 
 Settings = Mapping[str, Scalar]
 Components = dict[str, int]
@@ -80,21 +79,3 @@ class DocumentMeasure(Measure):
     def warn(cls, documents: Sequence[Document], settings: Settings) -> tuple[str, ...]:
         """Where the original that a measure is named after counts otherwise on these notes."""
         return ()
-
-
-def add_up(notes: Iterable[Mapping[str, int]]) -> Components:
-    """The components of several notes as one."""
-    total: Counter[str] = Counter()
-    for components in notes:
-        total.update(components)
-    return dict(total)
-
-
-def extents(annotations: Iterable[Annotation]) -> list[tuple[int, int]]:
-    """Half-open extents, in file order."""
-    return [(a.start, a.start + a.length) for a in annotations]
-
-
-def named(notes: Sequence[str]) -> str:
-    """How many notes, and the first of them."""
-    return f"note {notes[0]}" if len(notes) == 1 else f"{len(notes)} notes (the first is {notes[0]})"

@@ -21,7 +21,7 @@ from sandscore.measures.dataset_counts import DataSetCounts
 
 if TYPE_CHECKING:
     from sandscore.leaks.leak_totals import LeakQuestion, LeakTable
-    from sandscore.measures.document_counts import CountedGeneral
+    from sandscore.span_measures.document_counts import CountedGeneral
 
 
 class AnnotatorReadings(Readings, frozen=True):

@@ -6,8 +6,8 @@ What a type is, for the profiles whose originals know typed spans only.
 from collections.abc import Iterable
 from typing import Any
 
+from sandscore.documents.note_documents import annotations, last_segment, resource_name
 from sandscore.measures.measure_syntax import Scalar
-from sandscore.measures.note_documents import annotations, last_segment, resource_name
 from sandscore.profiles.profile import ProfileInput
 from sandscore.records.document import Annotation, Document
 from sandscore.task_table.task import Task

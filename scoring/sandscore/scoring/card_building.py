@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from sandscore.leaks.identifier_classes import ClassMap, TaskClasses
     from sandscore.leaks.leak_totals import LeakQuestion, LeakTable
     from sandscore.measures.confidence import WeighedConfidence
-    from sandscore.measures.document_counts import CountedGeneral
+    from sandscore.span_measures.document_counts import CountedGeneral
 
 Row = tuple[int, ...]
 _Group = TypeVar("_Group", Slice, PerturbedScores)
@@ -298,7 +298,8 @@ def _counted(measures: list[Named], loaded: Loaded) -> "list[CountedGeneral]":
     """The general measures, whose modules are imported only where one was asked for."""
     if not measures:
         return []
-    from sandscore.measures.document_counts import count_general
+    with REMOVABLE:
+        from sandscore.span_measures.document_counts import count_general
 
     return count_general(measures, loaded)
 

@@ -29,7 +29,7 @@ from sandscore.slices.slice_rules import Slicing, slicing
 from sandscore.task_table.task import Task
 
 if TYPE_CHECKING:
-    from sandscore.measures.document_counts import CountedGeneral
+    from sandscore.span_measures.document_counts import CountedGeneral
 
 Pairs = Mapping[str, Ints]
 """By measure: n and of, a row a patient."""
@@ -150,7 +150,7 @@ class _Counter:
             if one.reason is None:
                 yield str(one.measure), self._ratio(str(one.measure), one.per_note, F1), False
         if asked.general:
-            from sandscore.measures.document_counts import count_general
+            from sandscore.span_measures.document_counts import count_general
 
             for told in count_general(asked.general, some):
                 yield from self._general(told)

@@ -1,1 +1,1 @@
-"""Measures of any task that pair spans of gold and predictions by how far they overlap."""
+"""Measures of any task that pair spans of gold and predictions by how far they overlap, and those of other packages."""

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from sandscore.measures.note_documents import last_segment, resource_name
-from sandscore.measures.note_spans import Column, SpanSide
+from sandscore.documents.note_documents import last_segment, resource_name
+from sandscore.documents.note_spans import Column, SpanSide
 from sandscore.records.document import Annotation, Document
 from sandscore.span_measures.overlap_matching import Pair, overlapping_pairs
 from sandscore.task_table.task import Task

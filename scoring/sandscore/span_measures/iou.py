@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from sandscore.measures.measure import Components, DocumentMeasure, Settings, extents, named
+from sandscore.documents.note_spans import Column, NoteSpans, SideWords, SpanCounts, components, extents, named
+from sandscore.measures.measure import Components, DocumentMeasure, Settings
 from sandscore.measures.measure_syntax import Parameter
-from sandscore.measures.note_spans import Column, NoteSpans, SideWords, SpanCounts, components
 from sandscore.measures.packed_keys import packed, paired
 from sandscore.records.counts import Counts
 from sandscore.records.document import Annotation, Document

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from sandscore.measures.note_documents import annotations, last_segment, resource_name
+from sandscore.documents.note_documents import annotations, last_segment, resource_name
 from sandscore.task_table.task import Task
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from msgspec import Struct
 
 from sandscore.annotations.columns import Ints
-from sandscore.measures.measure import Components, DocumentMeasure, Settings, add_up, extents, named
+from sandscore.documents.note_spans import Column, NoteSpans, SpanCounts, add_up, extents, named
+from sandscore.measures.measure import Components, DocumentMeasure, Settings
 from sandscore.measures.measure_syntax import Parameter
-from sandscore.measures.note_spans import Column, NoteSpans, SpanCounts
 from sandscore.records.document import Annotation, Document
 from sandscore.span_measures.greedy_pairing import meeting, on_one_line
 from sandscore.span_measures.mention_partners import Mention, credit_sums

@@ -15,9 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sandscore.annotations.columns import Mask
-from sandscore.measures.measure import Components, DocumentMeasure, Settings, named
+from sandscore.documents.note_spans import Column, NoteSpans, SpanCounts, SpanSide, components, named
+from sandscore.measures.measure import Components, DocumentMeasure, Settings
 from sandscore.measures.measure_syntax import Parameter
-from sandscore.measures.note_spans import Column, NoteSpans, SpanCounts, SpanSide, components
 from sandscore.measures.packed_keys import packed, paired
 from sandscore.records.counts import Counts, ratio
 from sandscore.records.document import Annotation, Document

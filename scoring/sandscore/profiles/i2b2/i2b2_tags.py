@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from sandscore.annotations.input_files import Loaded
 from sandscore.base.errors import OrganiserFault, ParticipantFault
-from sandscore.measures.note_documents import last_segment, resource_name
+from sandscore.documents.note_documents import last_segment, resource_name
 from sandscore.task_table.task import I2b2Category, Task
 
 TYPES: dict[str, tuple[str, ...]] = {

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sandscore.annotations.columns import Small, order_of, ranked
 from sandscore.annotations.input_files import Loaded
-from sandscore.measures.note_documents import last_segment
+from sandscore.documents.note_documents import last_segment
 from sandscore.task_table.task import Task
 
 Integers = NDArray[np.int64]

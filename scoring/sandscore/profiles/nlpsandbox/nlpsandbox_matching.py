@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Struct
 
 from sandscore.annotations.input_files import Loaded
-from sandscore.measures.note_spans import NoteSpans
+from sandscore.documents.note_spans import NoteSpans
 from sandscore.profiles.nlpsandbox.nlpsandbox_sides import ClientSide, EntryColumns, Instance, Release
 from sandscore.profiles.nlpsandbox.nlpsandbox_words import Flags, Integers, TextParts, TextWords
 from sandscore.records.counts import Counts

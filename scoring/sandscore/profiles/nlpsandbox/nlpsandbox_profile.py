@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from sandscore.annotations.input_files import Loaded
 from sandscore.base.errors import OrganiserFault, ParticipantFault
+from sandscore.documents.note_spans import spans_of
 from sandscore.measures.measure_syntax import Parameter, Scalar
-from sandscore.measures.note_spans import spans_of
 from sandscore.profiles.nlpsandbox.nlpsandbox_matching import (
     ClientComparison,
     ClientTally,

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from sandscore.annotations.columns import distinct
 from sandscore.annotations.input_files import Loaded
+from sandscore.documents.note_spans import Column, NoteSpans, SpanSide, spans_of
 from sandscore.measures.measure_syntax import Parameter, Scalar
-from sandscore.measures.note_spans import Column, NoteSpans, SpanSide, spans_of
 from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult
 from sandscore.span_measures.greedy_pairing import (
     CORRECT,

@@ -5,7 +5,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from sandscore.annotations.columns import distinct, ranked
-from sandscore.measures.note_spans import Column, SpanSide
+from sandscore.documents.note_spans import Column, SpanSide
 from sandscore.span_measures.greedy_pairing import meeting
 
 STRICT, EXACT, PARTIAL, INCORRECT, MISS, SPURIOUS = range(6)

@@ -19,8 +19,8 @@ from msgspec.structs import asdict, replace
 from sandscore.annotations.columns import distinct
 from sandscore.annotations.input_files import Loaded
 from sandscore.base.errors import UsageFault
+from sandscore.documents.note_spans import Column, SpanSide, spans_of
 from sandscore.measures.measure_syntax import Parameter, Scalar
-from sandscore.measures.note_spans import Column, SpanSide, spans_of
 from sandscore.profiles.profile import OriginalScorer, ProfileInput, ProfileResult
 from sandscore.profiles.profile_documents import chosen, documents, type_of, types_in
 from sandscore.profiles.span_labels.label_columns import count_labels

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sandscore.base.errors import UsageFault
-from sandscore.measures.note_documents import last_segment, resource_name
+from sandscore.documents.note_documents import last_segment, resource_name
 from sandscore.profiles.profile import ProfileInput
 from sandscore.profiles.tab.masked_corpus import DIRECT, NO_MASK, QUASI, MaskedCorpus, read_corpus
 from sandscore.task_table.task import Task

@@ -74,7 +74,7 @@ def requested(
 
 
 def _documents(scored: "Scored") -> "Sequence[Document]":
-    from sandscore.measures.note_documents import documents_of
+    from sandscore.documents.note_documents import documents_of
     from sandscore.profiles.profile_documents import documents
 
     return documents_of(scored.loaded) if scored.given is None else documents(scored.given)

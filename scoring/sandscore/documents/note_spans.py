@@ -1,7 +1,7 @@
 """Both sides' annotations as columns, notes in order, for measures that count a whole data set at once."""
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sandscore.annotations.columns import Columns, Ints, Mask, order_of
 from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.white_space_tokens import TokenTable, table_of
-from sandscore.measures.measure import Components
 from sandscore.records.document import Annotation, Document
 
 Column = NDArray[Any]
@@ -84,7 +83,7 @@ class NoteSpans(Struct, frozen=True):
 class SpanCounts(Struct, frozen=True):
     """What a measure counts of all notes: ``notes`` are components that add up, note by note where it can be ranked."""
 
-    notes: list[Components]
+    notes: list[dict[str, int]]
     warnings: tuple[str, ...] = ()
 
 
@@ -99,10 +98,28 @@ def spans_of(loaded: Loaded) -> NoteSpans:
     return NoteSpans(dataset.ids, dataset.vocabulary.names, gold, predicted, words)
 
 
-def components(names: Iterable[str], columns: Iterable[Column]) -> list[Components]:
+def components(names: Iterable[str], columns: Iterable[Column]) -> list[dict[str, int]]:
     """Columns of numbers of every note as the components of each."""
     keys = [*names]
     return [dict(zip(keys, row, strict=True)) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def add_up(notes: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """The components of several notes as one."""
+    total: Counter[str] = Counter()
+    for components in notes:
+        total.update(components)
+    return dict(total)
+
+
+def extents(annotations: Iterable[Annotation]) -> list[tuple[int, int]]:
+    """Half-open extents, in file order."""
+    return [(a.start, a.start + a.length) for a in annotations]
+
+
+def named(notes: Sequence[str]) -> str:
+    """How many notes, and the first of them."""
+    return f"note {notes[0]}" if len(notes) == 1 else f"{len(notes)} notes (the first is {notes[0]})"
 
 
 def _side(columns: Columns) -> tuple[SpanSide, Ints]:

@@ -7,11 +7,11 @@ from msgspec import Struct
 
 from sandscore.annotations.input_files import Loaded
 from sandscore.base.errors import UsageFault
-from sandscore.measures.measure import Components, DocumentMeasure, Settings, add_up
+from sandscore.documents.note_documents import documents_of
+from sandscore.documents.note_spans import NoteSpans, SpanCounts, add_up, spans_of
+from sandscore.measures.measure import Components, DocumentMeasure, Settings
 from sandscore.measures.measure_registry import MEASURES, document_measure
 from sandscore.measures.measure_syntax import Named
-from sandscore.measures.note_documents import documents_of
-from sandscore.measures.note_spans import NoteSpans, SpanCounts, spans_of
 from sandscore.records.document import Document
 from sandscore.records.formula import COUNTS, parse_formula
 

@@ -1,0 +1,1 @@
+"""Annotations note by note: as documents, and as columns with notes in order."""
