@@ -17,9 +17,11 @@ import numpy as np
 import pytest
 
 from sandscore.annotations import note_texts
+from sandscore.annotations.columns import Columns, Tokens, small_of
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.label_codes import ABSENT, LabelCodes, vocabulary
 from sandscore.annotations.note_checks import clashes
+from sandscore.annotations.note_runs import runs_of
 from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.base.arrays import as_bytes, packed, room_for, seen_as
 from sandscore.kernel import kernel_library
@@ -255,20 +257,31 @@ def test_ratios_of_many_rows_to_the_last_bit() -> None:
 
 @pytest.mark.parametrize(
     ("note", "room", "runs"),
-    [([-1, 2, 2, 5], 4, 3), ([2, 2, 5], 1, -1), ([5, 2], 4, -1), ([2, 5, 2], 4, -1), ([], 4, 0)],
+    [([-1, 2, 2, 5], 4, 3), ([2, 2, 5], 1, -1), ([5, 2], 1, -1), ([], 4, 0)],
 )
-def test_runs_of_notes_that_come_in_order(note: list[int], room: int, runs: int) -> None:
+def test_runs_of_notes(note: list[int], room: int, runs: int) -> None:
     """Words are 3, 1, 2 and 4; what is of no known note is a run, and the fullest is among the others."""
     library = kernel_library.kernel()
     assert library is not None
     words, notes = packed([3, 1, 2, 4][: len(note)], "i"), packed(note, "i")
     rooms = {name: room_for(room, "q") for name in ("note", "first", "size", "first_token", "tokens")}
-    told = kernel_library.RunRooms(**{name: address(one) for name, one in rooms.items()}, room=room)
+    keys = [room_for(2 * room, "q") for _ in range(2)]
+    told = kernel_library.RunRooms(*map(address, (*rooms.values(), *keys)), room=room)
     assert library.find_runs(address(notes), address(words), len(note), byref(told)) == runs
     if runs == 3:
         found = [one.tolist()[:3] for one in rooms.values()]
         assert found == [[-1, 2, 5], [0, 1, 3], [1, 2, 1], [0, 3, 6], [3, 3, 4]]
         assert (told.most_rows, told.most_tokens) == (2, 4)
+
+
+def test_runs_of_notes_in_any_order() -> None:
+    """Of 7 there are two, which stay as they stood and are its rows together; what is of no known note comes first."""
+    note, words = [7, 7, 3, -1, -1, -1, -1, 7], [1, 2, 4, 8, 8, 8, 8, 16]
+    rows = Columns(*map(small_of, (note, note, note, note)), tokens=Tokens(small_of(words)))
+    runs = runs_of(rows)
+    assert runs.held["most"] == (3, 19)
+    found = [runs.held[name].tolist() for name in ("note", "first", "size", "first_token", "tokens")]
+    assert found == [[-1, 3, 7, 7], [3, 2, 0, 7], [4, 1, 2, 1], [7, 3, 0, 39], [32, 4, 3, 16]]
 
 
 def test_levels_where_what_they_are_made_of_stands() -> None:

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "draw_stream.h"
-#include "kernel.h"
+#include "sorting.h"
 
 int32_t find_begins(const uint8_t *names, int64_t size, int64_t count, int64_t *begin)
 {
@@ -56,25 +56,50 @@ double highest_number(const double *numbers, int64_t count)
     return most;
 }
 
+/* By their notes; what is spare holds one column after the other. */
+static void order_runs(RunRooms *found, int64_t runs)
+{
+    int64_t *columns[] = {found->note, found->first, found->size, found->first_token, found->tokens};
+    int64_t *moved = (int64_t *)found->spare;
+    for (int64_t i = 0; i < runs; i++)
+        found->keys[i] = (Key){(uint64_t)(found->note[i] - INT32_MIN), (uint64_t)i};
+    sort_keys(found->keys, runs, found->spare);
+    for (int which = 0; which < 5; which++) {
+        for (int64_t i = 0; i < runs; i++)
+            moved[i] = columns[which][found->keys[i].minor];
+        memcpy(columns[which], moved, (size_t)runs * sizeof *moved);
+    }
+}
+
 int64_t find_runs(const int32_t *note, const int32_t *words, int64_t rows, RunRooms *found)
 {
-    int64_t runs = 0, token = 0;
-    found->most_rows = found->most_tokens = 0;
-    for (int64_t row = 0; row < rows;) {
+    int64_t runs = 0, token = 0, in_order = 1;
+    for (int64_t row = 0; row < rows; runs++) {
         int64_t first = row, first_token = token;
-        if (runs == found->room || (runs && note[row] <= found->note[runs - 1]))
+        if (runs == found->room)
             return -1;
+        in_order &= !runs || note[row] > found->note[runs - 1];
         for (; row < rows && note[row] == note[first]; row++)
             token += words ? words[row] : 1;
         found->note[runs] = note[first];
         found->first[runs] = first;
         found->size[runs] = row - first;
         found->first_token[runs] = first_token;
-        found->tokens[runs++] = token - first_token;
-        if (note[first] >= 0 && row - first > found->most_rows)
-            found->most_rows = row - first;
-        if (note[first] >= 0 && token - first_token > found->most_tokens)
-            found->most_tokens = token - first_token;
+        found->tokens[runs] = token - first_token;
+    }
+    if (!in_order)
+        order_runs(found, runs);
+    found->most_rows = found->most_tokens = 0;
+    for (int64_t i = 0; i < runs;) {
+        int64_t first = i, of_rows = 0, of_tokens = 0;
+        for (; i < runs && found->note[i] == found->note[first]; i++) {
+            of_rows += found->size[i];
+            of_tokens += found->tokens[i];
+        }
+        if (found->note[first] >= 0 && of_rows > found->most_rows)
+            found->most_rows = of_rows;
+        if (found->note[first] >= 0 && of_tokens > found->most_tokens)
+            found->most_tokens = of_tokens;
     }
     return runs;
 }

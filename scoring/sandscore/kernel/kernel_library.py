@@ -121,7 +121,7 @@ class RunRooms(Structure):
     """Room for those runs, and the most rows and tokens that one of a note has."""
 
     _fields_ = (
-        *((name, c_void_p) for name in ("note", "first", "size", "first_token", "tokens")),
+        *((name, c_void_p) for name in ("note", "first", "size", "first_token", "tokens", "keys", "spare")),
         *((name, c_int64) for name in ("room", "most_rows", "most_tokens")),
     )
 
