@@ -129,26 +129,27 @@ static void sort_by_digit(const uint64_t *numbers, int64_t count, int shift, uin
         into[next[numbers[i] >> shift & (DIGITS - 1)]++] = numbers[i];
 }
 
-/* Numbers that hardly need it; 0: they need more steps than so many for each. */
-static int32_t insert_numbers(uint64_t *numbers, int64_t count)
+/* Levels that hardly need it, whichever of equal ones are right; 0: they need more steps than so many for each. */
+static int32_t insert_levels(uint64_t *numbers, int64_t count)
 {
     int64_t steps = PATIENCE * count;
     for (int64_t i = 1; i < count; i++) {
         uint64_t number = numbers[i];
         int64_t at = i;
-        for (; at > 0 && numbers[at - 1] > number && steps > 0; at--, steps--)
+        for (; at > 0 && (numbers[at - 1] | 1) > (number | 1) && steps > 0; at--, steps--)
             numbers[at] = numbers[at - 1];
         numbers[at] = number;
     }
     return steps > 0;
 }
 
-/* In ascending order: by their first three digits, after which few are left to change places, else by all of them. */
-static uint64_t *sort_numbers(uint64_t *numbers, int64_t count, uint64_t *spare)
+/* Levels in ascending order: by their first three digits, after which few are left to change places, else by all. */
+static uint64_t *sort_levels(uint64_t *numbers, int64_t count, uint64_t *spare)
 {
     uint64_t differing = 0;
     for (int64_t i = 1; i < count; i++)
         differing |= numbers[i] ^ numbers[0];
+    differing &= ~UINT64_C(1);
     if (!differing)
         return numbers;
     int bits = 64 - __builtin_clzll(differing), lowest = __builtin_ctzll(differing);
@@ -160,7 +161,7 @@ static uint64_t *sort_numbers(uint64_t *numbers, int64_t count, uint64_t *spare)
             spare = numbers;
             numbers = sorted;
         }
-        if (from == lowest || insert_numbers(numbers, count))
+        if (from == lowest || insert_levels(numbers, count))
             return numbers;
     }
 }
@@ -174,7 +175,7 @@ static void put_level(ConfidenceLevels *levels, double confidence, int64_t predi
 
 void list_levels(const Counting *c, uint64_t *spare, ConfidenceLevels *levels)
 {
-    const uint64_t *odd = sort_numbers(c->odd, c->odds, spare);
+    const uint64_t *odd = sort_levels(c->odd, c->odds, spare);
     int whole = 0;
     levels->levels = 0;
     for (int64_t i = 0; i < c->odds;) {
