@@ -27,6 +27,7 @@ What is named here is imported when it is first asked for. The rooms of the hous
 - ``pooling``      several annotators' gold, or all tasks, as one score card
 - ``containers``   container images to predictions
 - ``ranking``      score cards to boards, with uncertainty
+- ``optional_rules``  rules of ranking that a challenge may choose
 - ``challenges``   a challenge's rules, and what teams are told while a phase runs
 - ``board_tables`` boards as tables: text, CSV, Markdown, a DataFrame
 - ``separation``   two cards compared, and how many patients tell two systems apart

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from sandscore.ranking.pair_tests import benjamini_hochberg, holm
+from sandscore.optional_rules.pair_p_values import holm
+from sandscore.ranking.pair_tests import benjamini_hochberg
 
 pytestmark = pytest.mark.slow
 

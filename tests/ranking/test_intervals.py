@@ -5,14 +5,8 @@ import pytest
 from ranking_cards import drawn_rows, entry
 from scipy import stats
 
-from sandscore.ranking.confidence_intervals import (
-    acceleration_of,
-    bca_interval,
-    bca_intervals,
-    jackknife_f1,
-    percentile_intervals,
-    quantiles,
-)
+from sandscore.optional_rules.bca_intervals import acceleration_of, bca_interval, bca_intervals, jackknife_f1
+from sandscore.ranking.confidence_intervals import percentile_intervals, quantiles
 from sandscore.ranking.resampling import f1_replicates
 from sandscore.ranking.score_table import tabulate
 

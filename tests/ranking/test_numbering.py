@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from sandscore.ranking.aggregation import f1_fraction, mean_ranks, number, sort_key
+from sandscore.optional_rules.joined_scores import mean_ranks
+from sandscore.ranking.exact_order import f1_fraction, number, sort_key
 from sandscore.records.ranking_rules import Numbering
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ranking_cards import drawn_rows, entry
 
+from sandscore.ranking.analysis import replicate_scores
 from sandscore.ranking.board_building import rank
-from sandscore.ranking.replicated_scores import replicate_scores
 from sandscore.ranking.score_table import tabulate
 from sandscore.records.board import Board
 from sandscore.records.ranking_rules import BoardRules

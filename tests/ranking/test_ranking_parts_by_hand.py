@@ -9,15 +9,16 @@ from ranking_cards import card_content, entry
 from struct_values import changeable
 
 from sandscore.base.errors import ParticipantFault, UsageFault
+from sandscore.optional_rules import bca_intervals, joined_replicates
+from sandscore.optional_rules.joined_scores import mean_ranks
 from sandscore.ranking import (
     board_building,
     confidence_intervals,
     measure_intervals,
     rank_agreement,
-    replicated_scores,
     resampling,
 )
-from sandscore.ranking.aggregation import exact_scores, mean_ranks, missing_cells, number, sort_key
+from sandscore.ranking.exact_order import exact_scores, missing_cells, number, sort_key
 from sandscore.ranking.score_table import ScoreTable, tabulate
 from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.scorecard import Scorecard
@@ -127,7 +128,7 @@ def test_several_measures(aggregation: Any, scores: list[Any]) -> None:
 def test_mean_ranks_of_replicates(missing: Any, expected: list[float]) -> None:
     """Two cells of three systems, weighing 3 and 1: the second has one of them, the third none."""
     cells = np.array([[[0.9, 0.5, NAN], [0.8, NAN, NAN]]])
-    found = replicated_scores._mean_rank(cells, np.array([3.0, 1.0]), missing)
+    found = joined_replicates._mean_rank(cells, np.array([3.0, 1.0]), missing)
     worst = 3.0
     if missing == "strict":
         assert found[0].tolist()[:2] == [-1.0, -(2 * 3 + worst) / 4]
@@ -137,11 +138,11 @@ def test_mean_ranks_of_replicates(missing: Any, expected: list[float]) -> None:
 
 
 def test_ranks_with_ties_and_gaps() -> None:
-    ranks = replicated_scores.average_ranks(np.array([[0.5, 0.9, 0.5, NAN]]))
+    ranks = joined_replicates.average_ranks(np.array([[0.5, 0.9, 0.5, NAN]]))
     assert ranks.tolist() == [[2.5, 1.0, 2.5, 4.0]]
     scores = np.array([[[0.5, 0.1], [0.5, 0.2], [NAN, 0.9], [0.7, 0.0]]])
-    np.testing.assert_array_equal(replicated_scores._in_order(scores), [[-3.0, -2.0, NAN, -1.0]])
-    even = replicated_scores._in_order(np.array([[[0.5], [0.5]]]))
+    np.testing.assert_array_equal(joined_replicates._in_order(scores), [[-3.0, -2.0, NAN, -1.0]])
+    even = joined_replicates._in_order(np.array([[[0.5], [0.5]]]))
     assert even.tolist() == [[-1.5, -1.5]]
 
 
@@ -155,7 +156,7 @@ def test_sites_of_replicates(rule: str, missing: Any, scores: list[float]) -> No
     over = np.array([[[[1.0], [1.0]], [[1.0], [0.0]]]])
     under = np.array([[[[2.0], [4.0]], [[4.0], [0.0]]]])
     scored = np.array([[[True], [True]], [[True], [False]]])
-    found = replicated_scores.SITES[rule](np.stack([over, under]), scored, missing)
+    found = joined_replicates.SITES[rule](np.stack([over, under]), scored, missing)
     np.testing.assert_allclose(found[0, :, 0], scores)
 
 
@@ -194,13 +195,13 @@ def test_intervals_of_replicates() -> None:
     one, two = np.append(hundred[1:], NAN), np.append(hundred[2:], [NAN, NAN])
     assert confidence_intervals.percentile_intervals(np.stack([one, two]))[0] is not None
     assert confidence_intervals.percentile_intervals(np.stack([one, two]))[1] is None
-    assert confidence_intervals.bca_interval(np.array([NAN]), 0.5, hundred) is None
-    assert confidence_intervals.bca_interval(hundred, 200.0, hundred) == (2.5, 97.5)
-    middle = confidence_intervals.bca_interval(hundred, 50.0, np.array([1.0, -1.0]))
+    assert bca_intervals.bca_interval(np.array([NAN]), 0.5, hundred) is None
+    assert bca_intervals.bca_interval(hundred, 200.0, hundred) == (2.5, 97.5)
+    middle = bca_intervals.bca_interval(hundred, 50.0, np.array([1.0, -1.0]))
     assert middle == pytest.approx((2.5, 97.5))
-    assert confidence_intervals.acceleration_of(np.array([3.0, 3.0])) == 0
+    assert bca_intervals.acceleration_of(np.array([3.0, 3.0])) == 0
     # the mean of 0 0 3 is 1: pulls 1 1 -2, cubes -6, squares 6
-    assert confidence_intervals.acceleration_of(np.array([0.0, 0.0, 3.0])) == pytest.approx(-6 / (6 * 6**1.5))
+    assert bca_intervals.acceleration_of(np.array([0.0, 0.0, 3.0])) == pytest.approx(-6 / (6 * 6**1.5))
 
 
 def test_agreement_of_replicates() -> None:

@@ -13,7 +13,7 @@ from sandscore import api
 from sandscore.api.output_files import write
 from sandscore.api.results import RankedBoard, Result
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
-from sandscore.base.removable_rooms import REMOVABLE
+from sandscore.base.removable_rooms import REMOVABLE, MissingRoom
 from sandscore.base.terminal_text import one_line
 from sandscore.ranking.board_building import rank as ranked
 from sandscore.ranking.board_exports import as_json
@@ -108,6 +108,8 @@ def _board(
     with testing(*_tests(entries, rules)) as advance:
         try:
             return ranked(entries, rules, phase, advance)
+        except MissingRoom:
+            raise
         except UsageFault as fault:
             raise _UnfitRules(str(fault)) from None
 

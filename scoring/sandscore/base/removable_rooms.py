@@ -1,7 +1,7 @@
 """Rooms that can be taken away, and the sentence for who asks for one that is gone; everything else works without them.
 
 What needs such a room imports it where it is asked for, inside ``with REMOVABLE:``; a room below it, which does
-without where there is none, asks for ``part_of_a_room``.
+without where there is none, asks for ``part_of_a_room``, and one that cannot for ``needed_part``.
 """
 
 from importlib import import_module
@@ -17,6 +17,7 @@ ROOMS = {
     "documents": "annotations note by note: for measures of spans, other people's scorers, reports of single notes",
     "leaks": "measures of leaks",
     "memory_inputs": "inputs from memory: decoded JSON, DataFrames, spans, documents",
+    "optional_rules": "rules of ranking that a challenge may choose: scores joined, other tests, other intervals",
     "pooling": "scores over several annotators' gold, and over all tasks",
     "original_scores": "scores by other people's scorers",
     "remedies": "causes of a file's problems, and files mended",
@@ -26,6 +27,10 @@ ROOMS = {
     "verification": "boards verified",
 }
 """What each is for."""
+
+
+class MissingRoom(UsageFault):
+    """A room that this installation does not have."""
 
 
 class RemovableImport:
@@ -38,18 +43,28 @@ class RemovableImport:
         name = fault.name if isinstance(fault, ModuleNotFoundError) else None
         if name is not None and name.startswith("sandscore."):
             what = ROOMS.get(name.split(".")[1])
-            raise UsageFault(f"this installation has no {name}" + (f": {what}" if what else "")) from None
+            raise MissingRoom(f"this installation has no {name}" + (f": {what}" if what else "")) from None
 
 
 REMOVABLE = RemovableImport()
 
 
-def part_of_a_room(target: str) -> Any:
-    """What stands at ``room.module:name``; None where there is no such room."""
+def needed_part(target: str) -> Any:
+    """What stands at ``room.module:name``, for a room below it that cannot do without."""
+    with REMOVABLE:
+        return _standing_at(target)
+
+
+def _standing_at(target: str) -> Any:
     module, _, name = target.partition(":")
-    room = f"sandscore.{module.partition('.')[0]}"
+    return getattr(import_module(f"sandscore.{module}"), name)
+
+
+def part_of_a_room(target: str) -> Any:
+    """The same; None where there is no such room."""
+    room = f"sandscore.{target.partition('.')[0]}"
     try:
-        return getattr(import_module(f"sandscore.{module}"), name)
+        return _standing_at(target)
     except ModuleNotFoundError as fault:
         if fault.name != room:
             raise

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from sandscore.base.errors import UsageFault
 from sandscore.challenges.ladder import f1_of, leave_one_out, standard_error
-from sandscore.ranking.aggregation import number
 from sandscore.ranking.card_reading import formula_of
+from sandscore.ranking.exact_order import number
 from sandscore.ranking.score_table import ScoreTable
 from sandscore.records.board import AnyMeasure, Row
 from sandscore.records.ranking_rules import FeedbackMode, Numbering

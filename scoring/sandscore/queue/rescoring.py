@@ -31,8 +31,8 @@ from sandscore.queue.children.child_messages import (
 from sandscore.queue.home_protocol import QueueHome
 from sandscore.queue.worker.executor import Hands
 from sandscore.queue.workspace import SCRATCH, Workspace
-from sandscore.ranking.aggregation import exact_scores, number, sort_key
 from sandscore.ranking.card_reading import RankedCard, read_card
+from sandscore.ranking.exact_order import exact_scores, number, sort_key
 from sandscore.ranking.score_table import tabulate
 from sandscore.records.counts import Counts
 from sandscore.records.ranking_rules import BoardRules

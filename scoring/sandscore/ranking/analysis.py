@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from sandscore.base.errors import UsageFault
-from sandscore.ranking.aggregation import Score, exact_scores, number, ranked_by, sort_key
+from sandscore.base.removable_rooms import needed_part
 from sandscore.ranking.chosen_rows import (
     chosen_intervals,
     effective_patients,
@@ -14,14 +15,14 @@ from sandscore.ranking.chosen_rows import (
     studentised_intervals,
 )
 from sandscore.ranking.confidence_intervals import Interval, percentile_intervals
+from sandscore.ranking.exact_order import Score, exact_scores, is_plain, number, ranked_by, sort_key
 from sandscore.ranking.measure_intervals import all_intervals
 from sandscore.ranking.pair_differences import PairDifferences, pair_differences
 from sandscore.ranking.pair_tests import PairTests, Progress, rank_sets, run_tests, testable_pairs, tie_groups
 from sandscore.ranking.rank_agreement import Agreement, agreement
-from sandscore.ranking.replicated_scores import replicate_scores
-from sandscore.ranking.resampling import Floats
+from sandscore.ranking.resampling import ROWS, Floats, Sums, f1_of_sums, pooled, scores_of_replicates
 from sandscore.ranking.score_table import MeasureScale, ScoreTable
-from sandscore.records.ranking_rules import RankingRules
+from sandscore.records.ranking_rules import MissingRule, RankingRules
 
 CREATED = "created"
 
@@ -81,6 +82,27 @@ def stand(table: ScoreTable, rules: RankingRules, seed: int, progress: Progress 
         agreed,
         pair_differences(table, rules, order, replicates, turned=scale.lower),
     )
+
+
+def replicate_scores(table: ScoreTable, rules: RankingRules, seed: int, rows: int = ROWS) -> Floats:
+    """(systems, replicates): what the board ranks by, recomputed on every resample."""
+    measures = [table.measures.index(name) for name in ranked_by(rules)]
+    scored = np.moveaxis(table.scored[:, :, measures], 1, 0)
+    join = None if is_plain(rules) else needed_part("optional_rules.joined_replicates:joined_replicates")
+
+    def score(sums: Sums) -> Floats:
+        """(replicates, systems) from (2, replicates, data sets, systems, measures)."""
+        scores: Floats = join(sums, scored, rules) if join else pooled_f1(sums, scored, rules.missing)[:, :, 0]
+        return scores
+
+    return scores_of_replicates(table, measures, seed, rules.resamples, score, rows)
+
+
+def pooled_f1(sums: Sums, scored: NDArray[np.bool_], missing: MissingRule) -> Floats:
+    """F1 of all data sets together; NaN where too few of them are scored."""
+    enough = scored.all(axis=0) if missing == "strict" else scored.any(axis=0)
+    joined: Floats = np.where(enough, f1_of_sums(pooled(sums)), np.nan)
+    return joined
 
 
 def arranged(

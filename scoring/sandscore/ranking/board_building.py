@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from sandscore.base.removable_rooms import needed_part
 from sandscore.measures.leak_bounds import bounds_of
-from sandscore.ranking.aggregation import leader_by_site_rule, missing_cells
 from sandscore.ranking.analysis import Standing, ranked_measure_names, stand
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.chosen_rows import FEW_EFFECTIVE
 from sandscore.ranking.confidence_intervals import Interval
+from sandscore.ranking.exact_order import is_plain, missing_cells
 from sandscore.ranking.pair_tests import Progress, adjustment_of
 from sandscore.ranking.rank_agreement import bayes_factor
 from sandscore.ranking.resampling import seed_of
@@ -45,7 +46,7 @@ def row_of(table: ScoreTable, rules: BoardRules, standing: Standing, system: int
     first = entries[0][1]
     scored = standing.scores[system] is not None
     several = len(table.datasets) > 1
-    plain = rules.aggregation == "headline" and rules.sites == "pooled"
+    plain = is_plain(rules)
     apart = system != leader and scored
     few = table.has_few(system, table.measures.index(rules.headline))
     return Row(
@@ -249,7 +250,7 @@ def board_of(
 ) -> Board:
     """What was computed, written down."""
     card = next(iter(table.cards.values())).card
-    leaders = leader_by_site_rule(table, table.measures.index(rules.headline), rules.missing)
+    leaders = site_leaders(table, rules) if len(table.datasets) > 1 else None
     return Board(
         sandscore=card.sandscore,
         task=card.task,
@@ -269,8 +270,15 @@ def board_of(
         rows=tuple(row_of(table, rules, standing, s) for s in standing.order),
         pairwise=pairs_of(table, rules, standing),
         stability=stability_of(table, standing),
-        site_leaders=leaders if len(table.datasets) > 1 else None,
+        site_leaders=leaders,
     )
+
+
+def site_leaders(table: ScoreTable, rules: BoardRules) -> dict[str, str]:
+    """Who leads under each way of joining the data sets."""
+    leader_by = needed_part("optional_rules.joined_scores:leader_by_site_rule")
+    leaders: dict[str, str] = leader_by(table, table.measures.index(rules.headline), rules.missing)
+    return leaders
 
 
 def board_seed(
@@ -330,7 +338,7 @@ def stability_of(table: ScoreTable, standing: Standing) -> Stability:
 
 
 def warnings_of(
-    table: ScoreTable, rules: BoardRules, leaders: dict[str, str], effective: float | None
+    table: ScoreTable, rules: BoardRules, leaders: dict[str, str] | None, effective: float | None
 ) -> tuple[str, ...]:
     """What a reader must know before believing the numbers."""
     said = []
@@ -342,7 +350,7 @@ def warnings_of(
         said.append(f"only {table.units} {unit}: below {FEW_UNITS} the intervals are too narrow")
     if unit == "notes":
         said.append("no patient ids: notes were resampled; several notes of one patient make intervals too narrow")
-    if len(table.datasets) > 1 and len(set(leaders.values())) > 1:
+    if leaders and len({*leaders.values()}) > 1:
         ways = ", ".join(f"{rule}: {leader}" for rule, leader in leaders.items())
         said.append(f"the ways of joining the data sets disagree on the leader ({ways})")
     if rules.tie_rule == "stepdown" and adjustment_of(rules) == "holm":

@@ -5,9 +5,10 @@ They need no rules that were read, and nothing else of a board: beside a card th
 
 from collections.abc import Sequence
 
+from sandscore.base.removable_rooms import needed_part
 from sandscore.ranking.card_reading import RankedCard, ranked_measures
 from sandscore.ranking.chosen_rows import effective_patients, studentised_intervals
-from sandscore.ranking.confidence_intervals import Interval, bca_intervals, percentile_intervals
+from sandscore.ranking.confidence_intervals import Interval, percentile_intervals
 from sandscore.ranking.resampling import Floats, f1_replicates, seed_of
 from sandscore.ranking.score_table import ScoreTable, tabulate
 from sandscore.records.interval_rules import INTERVAL, RESAMPLES, IntervalKind
@@ -46,7 +47,8 @@ def all_intervals(
 
 def _intervals(table: ScoreTable, kind: IntervalKind, measure: int, replicates: Floats) -> Sequence[Interval]:
     if kind == "bca":
-        return bca_intervals(table, measure, replicates)
+        found: list[Interval] = needed_part("optional_rules.bca_intervals:bca_intervals")(table, measure, replicates)
+        return found
     effective = effective_patients(table.annotations(measure))
     if kind == "percentile" or effective is None:
         return percentile_intervals(replicates)

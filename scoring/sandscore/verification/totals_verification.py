@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from msgspec import Struct
 
+from sandscore.base.removable_rooms import needed_part
 from sandscore.base.strict_json import pointer as pointer_to
 from sandscore.challenges.feedback import in_seen_order
-from sandscore.ranking.aggregation import exact_scores, sort_key
 from sandscore.ranking.analysis import Standing, arranged, refuse_unknown_measures, shown_estimates
 from sandscore.ranking.board_building import board_of, board_seed
 from sandscore.ranking.card_reading import RankedCard
+from sandscore.ranking.exact_order import exact_scores, sort_key
 from sandscore.ranking.pair_differences import PairDifferences
 from sandscore.ranking.pair_tests import Pair as Systems
 from sandscore.ranking.pair_tests import PairTests, adjustment_of, rank_sets, tie_groups
@@ -178,7 +179,9 @@ def _printed_tests(table: ScoreTable, board: Board) -> tuple[PairTests, Floats]:
             adjusted[min(a, b), max(a, b)] = pair.p_adjusted
         if pair.wins is not None:
             wins[a, b], wins[b, a] = pair.wins, 1 - pair.wins
-    return PairTests.of(p, adjusted if adjustment_of(board.config) == "stepdown" else None), wins
+    if adjustment_of(board.config) == "holm":
+        adjusted = needed_part("optional_rules.pair_p_values:holm_adjusted")(p)
+    return PairTests.of(p, adjusted), wins
 
 
 Side = tuple[str, object, object]

@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ranking_cards import entry
 
-from sandscore.ranking.aggregation import exact_scores, leader_by_site_rule, missing_cells, ranked_by, weights_of
-from sandscore.ranking.replicated_scores import aggregate
+from sandscore.optional_rules.joined_replicates import joined_replicates
+from sandscore.optional_rules.joined_scores import leader_by_site_rule
+from sandscore.ranking.analysis import pooled_f1
+from sandscore.ranking.exact_order import exact_scores, is_plain, missing_cells, ranked_by
 from sandscore.ranking.score_table import ScoreTable, tabulate
 from sandscore.records.ranking_rules import RankingRules
 
@@ -131,7 +133,8 @@ def test_replicas_follow_the_exact_rules(
     totals = np.moveaxis(table.totals()[:, :, measures], 0, 1).astype(float)
     sums = np.stack([totals[..., 0], 2 * totals[..., 0] + totals[..., 1] + totals[..., 2]])[:, None]
     scored = np.moveaxis(table.scored[:, :, measures], 1, 0)
-    made = aggregate(sums, scored, np.array(weights_of(chosen)), chosen)[0]
+    plain = pooled_f1(sums, scored, missing)[:, :, 0]
+    made = (plain if is_plain(chosen) else joined_replicates(sums, scored, chosen))[0]
     exact = exact_scores(table, chosen)
     assert np.isnan(made).tolist() == [score is None for score in exact]
     if aggregation == "lexicographic":

@@ -1,4 +1,4 @@
-"""The aggregation again, on replicates: the same rules in floating point, many replicates at a time.
+"""Scores joined again, on replicates: the same rules in floating point, many replicates at a time.
 
 Axes are (replicates, systems) or (replicates, systems, measures); NaN is undefined, higher is better.
 """
@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from sandscore.ranking.aggregation import ranked_by, weights_of
-from sandscore.ranking.resampling import ROWS, Floats, Sums, f1_of_sums, pooled, scores_of_replicates
-from sandscore.ranking.score_table import ScoreTable
+from sandscore.optional_rules.joined_scores import weights_of
+from sandscore.ranking.analysis import pooled_f1
+from sandscore.ranking.resampling import Floats, Sums, f1_of_sums
 from sandscore.records.ranking_rules import MissingRule, RankingRules
 
 SAME = 12
@@ -18,19 +18,7 @@ SAME = 12
 Flags = NDArray[np.bool_]
 
 
-def replicate_scores(table: ScoreTable, rules: RankingRules, seed: int, rows: int = ROWS) -> Floats:
-    """(systems, replicates): what the board ranks by, recomputed on every resample."""
-    measures = [table.measures.index(name) for name in ranked_by(rules)]
-    scored = np.moveaxis(table.scored[:, :, measures], 1, 0)
-    weights = np.asarray(weights_of(rules))
-
-    def score(sums: Sums) -> Floats:
-        return aggregate(sums, scored, weights, rules)
-
-    return scores_of_replicates(table, measures, seed, rules.resamples, score, rows)
-
-
-def aggregate(sums: Sums, scored: Flags, weights: Floats, rules: RankingRules) -> Floats:
+def joined_replicates(sums: Sums, scored: Flags, rules: RankingRules) -> Floats:
     """(replicates, systems) from (2, replicates, data sets, systems, measures)."""
     joined = SITES[rules.sites](sums, scored, rules.missing)
     if rules.aggregation == "headline":
@@ -38,14 +26,9 @@ def aggregate(sums: Sums, scored: Flags, weights: Floats, rules: RankingRules) -
     joined = np.round(joined, SAME)
     if rules.aggregation == "lexicographic":
         return _in_order(joined)
+    weights = np.asarray(weights_of(rules))
     ranks = _mean_rank(np.moveaxis(joined, 2, 1), weights, rules.missing)
     return ranks if rules.aggregation == "mean_rank" else weights.sum() * (joined.shape[1] + ranks)
-
-
-def _pooled(sums: Sums, scored: Flags, missing: MissingRule) -> Floats:
-    enough = scored.all(axis=0) if missing == "strict" else scored.any(axis=0)
-    joined: Floats = np.where(enough, f1_of_sums(pooled(sums)), np.nan)
-    return joined
 
 
 def _macro(sums: Sums, scored: Flags, missing: MissingRule) -> Floats:
@@ -66,7 +49,7 @@ def _mean_rank_of_sites(sums: Sums, scored: Flags, missing: MissingRule) -> Floa
 
 
 SITES: dict[str, Callable[[Sums, Flags, MissingRule], Floats]] = {
-    "pooled": _pooled,
+    "pooled": pooled_f1,
     "macro": _macro,
     "mean_rank": _mean_rank_of_sites,
 }

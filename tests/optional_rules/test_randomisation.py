@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from ranking_cards import drawn_rows
 
-from sandscore.ranking.pair_tests import draws_for, paired_bootstrap_p, randomisation_p
+from sandscore.optional_rules.pair_p_values import paired_bootstrap_p, randomisation_p
+from sandscore.ranking.pair_tests import draws_for
 
 Rows = list[tuple[int, int, int]]
 
