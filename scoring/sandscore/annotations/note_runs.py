@@ -14,7 +14,7 @@ Which = slice | Ints
 class Runs(HeldArrays):
     """Of each run the note, the first row and token, and how many there are; equal notes keep the file's order.
 
-    ``most`` is the most rows and tokens that a note has, where the kernel saw that no note has two runs.
+    ``most`` is the most rows and tokens that a note has, where the kernel found the runs.
     """
 
     columns: Columns
@@ -74,7 +74,7 @@ _BY_RUN = ("note", "first", "size", "first_token", "tokens")
 
 
 def runs_of(columns: Columns) -> Runs:
-    """One pass through the file's columns, by the kernel where they are in the order of their notes."""
+    """One pass through the file's columns, by the kernel where they are not too many."""
     known = compiled().runs(columns)
     return _runs_in_any_order(columns) if known is None else known
 

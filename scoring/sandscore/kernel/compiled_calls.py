@@ -9,6 +9,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from sandscore.base.arrays import Ints, Mask, Octets, Values, laid_end_to_end, np, room_for
+from sandscore.base.exact_sums import as_double, in_units
 from sandscore.kernel.kernel_library import (
     MARK_EVERY,
     Notes,
@@ -144,7 +145,7 @@ class CompiledCalls:
         return found
 
     def runs(self, columns: "Columns") -> "Runs | None":
-        """The runs of rows of columns that are in the order of their notes."""
+        """The runs of rows of columns that are not too many."""
         from sandscore.annotations.note_runs import Runs
 
         rows, words = len(columns), None
@@ -154,11 +155,15 @@ class CompiledCalls:
         note = laid_end_to_end(columns.held["note"], "i")
         if columns.tokens is not None:
             words = laid_end_to_end(columns.tokens.held["words"], "i")
-        told = RunRooms(**{name: address(room) for name, room in rooms.items()}, room=rows)
+        sorting = room_for(4 * rows, "q")
+        told = RunRooms(
+            **{name: address(room) for name, room in rooms.items()},
+            keys=address(sorting),
+            spare=address(sorting[2 * rows :]),
+            room=rows,
+        )
         runs = self._library.find_runs(address(note), None if words is None else address(words), rows, byref(told))
         columns.forget()
-        if runs < 0:
-            return None
         most = told.most_rows, told.most_tokens
         return Runs(columns, **{name: room[:runs] for name, room in rooms.items()}, most=most)
 
@@ -193,6 +198,13 @@ class CompiledCalls:
         self._library.sum_counts(address(per_group), len(per_group), address(sums))
         true, wrong, missed = sums
         return true, wrong, missed
+
+    def ratio_sums(self, per_group: memoryview) -> list[tuple[float, int]] | None:
+        """Of precision, recall and F1 what they come to over the rows that define them, and how many those are."""
+        sums = room_for(9, "q")
+        if not self._library.sum_ratios(address(per_group), len(per_group), address(sums)):
+            return None
+        return [(as_double(in_units(0, *sums[at + 1 : at + 3])), sums[at]) for at in (0, 3, 6)]
 
     def curve(self, levels: "Levels", gold: int, step: int) -> "WeighedConfidence | None":
         """The curve of levels that the kernel has counted in one go, a row of it each ``step``."""
