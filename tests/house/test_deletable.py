@@ -50,6 +50,7 @@ ASKED = {
         *("--challenge", "gold/example/challenge.toml"),
     ),
     "documents": (*SCORED, "--measure", "overlap"),
+    "gold_index": ("index", "gold/example/date.json", "gold/example/notes.json", "-o", "made.index"),
     "leaks": (*SCORED, "--measure", "char_leak"),
     "optional_rules": (
         *("rank", "leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json"),
