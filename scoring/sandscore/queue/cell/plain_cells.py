@@ -131,7 +131,7 @@ class _NotesImage(Struct, frozen=True):
 
 
 def _image(dataset: DataSet) -> _NotesImage | None:
-    known = compiled().known_notes(dataset)
+    known = compiled().notes_of(dataset)
     if not known.findable or not known.texts:
         return None
     arrays = [*known.texts, *known.names]

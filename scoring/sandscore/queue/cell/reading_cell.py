@@ -234,7 +234,7 @@ def _noted(request: CellRequest, kept: dict[tuple[Task, str, bool], _KeptNotes])
 def _loaded(request: CellRequest) -> DataSet:
     task = request.task
     dataset = _indexed(request) or _read_notes(request)
-    compiled().known_notes(dataset)  # once, and not in each cell
+    compiled().notes_of(dataset)  # once, and not in each cell
     _find_all_that_is_imported_late(task, dataset)
     gc.collect()
     gc.freeze()
