@@ -26,7 +26,7 @@ from sandscore.annotations.note_runs import runs_of
 from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.base.arrays import as_bytes, packed, room_for, seen_as
 from sandscore.kernel import kernel_library
-from sandscore.kernel.block_readers import AnnotationReader, KernelBlock, KnownNotes, NoteReader
+from sandscore.kernel.block_readers import AnnotationReader, KernelBlock, KernelNotes, NoteReader
 from sandscore.kernel.kernel_library import address
 from sandscore.measures.challenge_measures import ratio_sums
 from sandscore.task_table.task import TASKS, Task, find_task
@@ -46,7 +46,7 @@ def reader(task: Task, *, tokens: bool = True) -> tuple[AnnotationReader, DataSe
     assert library is not None
     labels = vocabulary(task, task.label)
     dataset = DataSet(labels)
-    return AnnotationReader(library, task, dataset, KnownNotes(library, dataset), want_tokens=tokens), dataset
+    return AnnotationReader(library, task, dataset, KernelNotes(library, dataset), want_tokens=tokens), dataset
 
 
 def taken(task: Task, *notes: list[dict[str, Any]], tokens: bool = True) -> tuple[KernelBlock, DataSet]:
@@ -147,7 +147,7 @@ def test_texts_that_are_not_what_stands_there_are_told() -> None:
     assert notes.read(memoryview(bytearray(json.dumps(said).encode())), lines=False) == (["n0"], ["p"])
     notes.keep()
     dataset = DataSet(vocabulary(DATE, DATE.label), texts=texts.all(), ids=["n0"])
-    read = AnnotationReader(library, DATE, dataset, KnownNotes(library, dataset), want_tokens=True)
+    read = AnnotationReader(library, DATE, dataset, KernelNotes(library, dataset), want_tokens=True)
     block = read.read(written(DATE, [row(3, "May 2nd"), row(12, "1998"), row(4, "ay")]), lines=False)
     assert block is not None
     found_texts = block.misplaced(np.zeros(len(block.sizes), np.int32))

@@ -6,10 +6,11 @@ The watch of whoever follows files as they are read and judged: nothing is print
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from typing import TYPE_CHECKING
+from functools import partial
+from importlib import import_module
+from typing import Any
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from sandscore.annotations.annotation_loader import AnnotationLoader
 from sandscore.annotations.column_builder import Gathered
@@ -24,12 +25,9 @@ from sandscore.base.byte_sources import BadStream, InputFile, Source, opened
 from sandscore.base.column_files import keep_freed_memory
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.base.forked_work import beside
-from sandscore.base.removable_rooms import compiled
+from sandscore.base.removable_rooms import REMOVABLE, compiled
 from sandscore.records.problem import PARTIAL_HEAD, Severity
 from sandscore.task_table.task import Task
-
-if TYPE_CHECKING:
-    from sandscore.gold_index.index_file import GoldIndex
 
 
 def _silently(_paths: Iterable[InputFile]) -> AbstractContextManager[Progress]:
@@ -61,6 +59,8 @@ class Inputs(Struct, frozen=True):
     predictions: InputFile | None = None
     notes: InputFile | None = None
     index: InputFile | None = None
+    known: Any = None
+    """``Loaded`` before: it has what is not given here."""
 
     @property
     def given(self) -> dict[str, InputFile]:
@@ -120,8 +120,14 @@ def load_files(  # noqa: PLR0913 (named, one for each option)
     ``want_texts``: somebody will look at notes' texts once everything is read; else they need not be kept.
     ``whole_names``: notes are told apart by more than the last segments of their names.
     """
+    if inputs.index is not None:
+        with REMOVABLE:
+            indexed = import_module("sandscore.gold_index.indexed_inputs")
+        load = partial(load_files, complete=complete, want_tokens=want_tokens, want_hashes=want_hashes, jobs=jobs)
+        from_index: Loaded = indexed.load_indexed(task, inputs, load, progress)
+        return from_index
     keep_freed_memory()
-    known = None if inputs.index is None else _indexed(inputs.index, task, inputs)
+    known: Loaded | None = inputs.known
     sources: dict[str, Source | BadStream] = {}
     with ExitStack() as stack:
         for role, path in inputs.given.items():
@@ -129,24 +135,20 @@ def load_files(  # noqa: PLR0913 (named, one for each option)
                 sources[role] = stack.enter_context(opened(path))
             except BadStream as fault:
                 sources[role] = fault
-        sha256: dict[str, str] = {}
+        sha256 = {} if known is None else {**known.sha256}
         hashed = _hash(sources, sha256, aside=jobs > 1) if want_hashes else _at_once
         stack.callback(hashed)
 
         def read(*, whole_names: bool, progress: Progress, want_texts: bool = True) -> Loaded:
             quoting = isinstance(inputs, OpenInputs)
-            dataset = DataSet(vocabulary(task, task.label), whole_names) if known is None else known.dataset
-            findings = {} if known is None else known.findings(task.array)
-            findings |= {
-                role: ProblemCollector(str(path), task.array, quoting=quoting) for role, path in inputs.given.items()
-            }
+            begun = known or Loaded(DataSet(vocabulary(task, task.label), whole_names), {}, {}, {})
+            dataset, given = begun.dataset, inputs.given
+            found = {role: ProblemCollector(str(path), task.array, quoting=quoting) for role, path in given.items()}
+            findings = begun.findings | found
             reader = _Reader(task, sources, complete, want_tokens, want_texts, jobs, hashed, dataset, findings)
             reader.spoken_of = frozenset() if isinstance(inputs, AnnotatorInputs) else None
-            columns = reader.read(progress)
+            columns = begun.columns | reader.read(progress)
             dataset.compiled = None  # its rooms are for reading
-            if known is not None and known.columns is not None and known.gold is not None:
-                columns = {"gold": known.columns} | columns
-                sha256["gold"] = known.gold.sha256
             return Loaded(dataset, columns, findings, sha256, None, reader.spoken_of or frozenset(), reader.entries)
 
         try:
@@ -155,31 +157,9 @@ def load_files(  # noqa: PLR0913 (named, one for each option)
             except TextsNeededError:
                 return read(whole_names=whole_names, progress=quiet)
         except WholeNamesNeededError:
-            if known is None:
-                return read(whole_names=True, progress=quiet)
-    if inputs.gold is None or inputs.notes is None:
-        raise OrganiserFault(
-            f"{inputs.index}: these predictions need notes to be told apart by their whole names, which an index does "
-            "not; give gold and notes themselves"
-        )
-    return load_files(
-        task,
-        replace(inputs, index=None),
-        complete=complete,
-        want_tokens=want_tokens,
-        want_hashes=want_hashes,
-        want_texts=want_texts,
-        whole_names=True,
-        jobs=jobs,
-    )
-
-
-def _indexed(path: InputFile, task: Task, inputs: Inputs) -> "GoldIndex":
-    from sandscore.gold_index.index_file import opened_index
-
-    index = opened_index(path, task)
-    index.refuse_others(inputs.gold, inputs.notes)
-    return index
+            if known is not None:
+                raise
+            return read(whole_names=True, progress=quiet)
 
 
 def _hash(sources: Mapping[str, Source | BadStream], sha256: dict[str, str], *, aside: bool) -> Callable[[], None]:

@@ -19,6 +19,7 @@ ROOMS = {
     "challenges": "a challenge's rules, and what teams are told while a phase runs",
     "containers": "annotators run: images, programs on this machine, addresses, functions",
     "documents": "annotations note by note: for measures of spans, other people's scorers, reports of single notes",
+    "gold_index": "gold and notes as an index",
     "leaks": "measures of leaks",
     "memory_inputs": "inputs from memory: decoded JSON, DataFrames, spans, documents",
     "optional_rules": "rules of ranking that a challenge may choose: scores joined, other tests, other intervals",

@@ -98,7 +98,7 @@ class Room:
         return str(self.held[name][: size - 1], "utf-8").split("\0") if size else []
 
 
-class KnownNotes:
+class KernelNotes:
     """Notes as the kernel finds them, by their names and by their numbers, and room for blocks that speak of them."""
 
     def __init__(self, library: CDLL, dataset: DataSet) -> None:
@@ -136,7 +136,7 @@ class KernelBlock(msgspec.Struct, frozen=True):
 
     library: CDLL
     data: memoryview
-    known: KnownNotes
+    known: KernelNotes
     split: bool
 
     @property
@@ -200,7 +200,7 @@ class KernelBlock(msgspec.Struct, frozen=True):
 class AnnotationReader:
     """Reads blocks of one file; after several that the kernel refused it tries no more."""
 
-    def __init__(self, library: CDLL, task: Task, dataset: DataSet, known: KnownNotes, *, want_tokens: bool) -> None:
+    def __init__(self, library: CDLL, task: Task, dataset: DataSet, known: KernelNotes, *, want_tokens: bool) -> None:
         self._library, self._form = library, written_form(task, want_tokens=want_tokens)
         self._known, self._room, self._split = known, known.room, want_tokens
         second = vocabulary(task, task.second_label)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sandscore.annotations.data_set import DataSet
     from sandscore.annotations.note_runs import Runs
     from sandscore.annotations.note_texts import GatheredTexts, NoteTexts
-    from sandscore.kernel.block_readers import AnnotationReader, KnownNotes, NoteReader
+    from sandscore.kernel.block_readers import AnnotationReader, KernelNotes, NoteReader
     from sandscore.kernel.kernel_counts import PartCounter
     from sandscore.kernel.kernel_draws import KernelDraws
     from sandscore.measures.confidence import Levels, WeighedConfidence
@@ -93,13 +93,13 @@ class CompiledCalls:
 
         if dataset.texts is None:
             return None
-        return AnnotationReader(self._library, task, dataset, self.known_notes(dataset), want_tokens=want_tokens)
+        return AnnotationReader(self._library, task, dataset, self.notes_of(dataset), want_tokens=want_tokens)
 
-    def known_notes(self, dataset: "DataSet") -> "KnownNotes":
+    def notes_of(self, dataset: "DataSet") -> "KernelNotes":
         """What the kernel knows of a data set that has texts, made once."""
-        from sandscore.kernel.block_readers import KnownNotes
+        from sandscore.kernel.block_readers import KernelNotes
 
-        known: KnownNotes = dataset.compiled or KnownNotes(self._library, dataset)
+        known: KernelNotes = dataset.compiled or KernelNotes(self._library, dataset)
         dataset.compiled = known
         return known
 

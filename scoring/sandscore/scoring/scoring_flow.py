@@ -18,7 +18,6 @@ from sandscore.records.scorecard import Scorecard
 from sandscore.scoring.card_building import Question, reads_texts, score
 
 if TYPE_CHECKING:
-    from sandscore.annotations.gold_reference import ReadPredictions, Reference
     from sandscore.profiles.profile import ProfileInput
     from sandscore.records.totals_card import TotalsCard
 
@@ -65,14 +64,6 @@ def score_files(
         loaded = load_files(question.task, inputs, complete=complete, jobs=jobs, progress=progress, want_texts=texts)
     watch.problems(loaded.findings.values())
     return score_loaded(question, loaded, jobs, inputs.notes)
-
-
-def score_beside(question: Question, reference: "Reference", predictions: "ReadPredictions") -> Scored:
-    """The same for predictions that another process has read, beside gold and notes that were read before."""
-    for role in ("gold", "notes"):
-        if reference.loaded.faulty(role):
-            raise OrganiserFault(f"{role} not valid; sandscore validate says where")
-    return score_loaded(question, reference.beside(predictions), notes=reference.notes)
 
 
 def score_loaded(question: Question, loaded: Loaded, jobs: int = 1, notes: InputFile | None = None) -> Scored:

@@ -17,11 +17,11 @@ from numpy.typing import DTypeLike, NDArray
 from sandscore.annotations.column_builder import KINDS
 from sandscore.annotations.columns import Columns, Ints, Tokens
 from sandscore.annotations.data_set import DataSet
-from sandscore.annotations.gold_reference import ReadPredictions
 from sandscore.annotations.label_codes import LabelCodes, vocabulary
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.errors import InfrastructureFault
 from sandscore.base.removable_rooms import compiled
+from sandscore.queue.gold_reference import ReadPredictions
 from sandscore.records.diagnosis import CAUSES, Diagnosis
 from sandscore.records.problem import CODES, Problem
 from sandscore.task_table.task import Task

@@ -24,7 +24,6 @@ from msgspec.structs import replace
 from sandscore.annotations.annotation_loader import AnnotationLoader
 from sandscore.annotations.column_builder import Gathered
 from sandscore.annotations.data_set import DataSet, WholeNamesNeededError
-from sandscore.annotations.gold_reference import ReadPredictions, Reference
 from sandscore.annotations.label_codes import vocabulary
 from sandscore.annotations.note_loader import NotesLoader
 from sandscore.annotations.note_texts import GatheredTexts, NoteTexts
@@ -33,8 +32,7 @@ from sandscore.base.arrays import as_bytes
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
 from sandscore.base.file_marks import Marks, marks_of, settled
-from sandscore.base.removable_rooms import compiled
-from sandscore.gold_index.index_file import opened_notes
+from sandscore.base.removable_rooms import compiled, part_of_a_room
 from sandscore.queue.cell.cell_report import CellReport, believed, read_report, report_of, write_report
 from sandscore.queue.cell.system_call_filter import (
     close_all_but,
@@ -45,6 +43,7 @@ from sandscore.queue.cell.system_call_filter import (
     leave_namespaces,
 )
 from sandscore.queue.children.child_messages import TOO_COSTLY
+from sandscore.queue.gold_reference import ReadPredictions, Reference
 from sandscore.task_table.task import Task
 
 if TYPE_CHECKING:
@@ -237,7 +236,7 @@ def _noted(request: CellRequest, kept: dict[tuple[Task, str, bool], _KeptNotes])
 def _loaded(request: CellRequest) -> DataSet:
     task = request.task
     dataset = _indexed(request) or _read_notes(request)
-    compiled().known_notes(dataset)  # once, and not in each cell
+    compiled().notes_of(dataset)  # once, and not in each cell
     _find_all_that_is_imported_late(task, dataset)
     gc.collect()
     gc.freeze()
@@ -246,7 +245,8 @@ def _loaded(request: CellRequest) -> DataSet:
 
 def _indexed(request: CellRequest) -> DataSet | None:
     """The notes of the index, which maps memory that all workers share; None where it is not of the file as it is."""
-    if request.index is None:
+    opened_notes = part_of_a_room("gold_index.index_file:opened_notes")
+    if request.index is None or opened_notes is None:
         return None
     try:
         found = opened_notes(Path(request.index), request.task)
