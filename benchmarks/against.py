@@ -28,6 +28,14 @@ COUNTED = re.compile(r"I *refs: +([\d,]+)")
 WORKS = {"api": "api", "cli": "cli", "api and resamples": "resampled", "two processes": "two"}
 
 
+def checkout_at(place: str) -> Path:
+    """What a command line names, where it is a checkout."""
+    there = Path(place).resolve()
+    if not (there / "scoring" / "sandscore").is_dir():
+        raise argparse.ArgumentTypeError(f"{place} is no checkout of sandscore")
+    return there
+
+
 def programs(sizes: dict[int, Path], word: str) -> dict[str, list[str]]:
     """By name, what follows ``python`` in a checkout."""
     works = {
@@ -68,13 +76,13 @@ def seconds(checkout: Path, words: list[str], bytecode: Path) -> dict[str, float
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("checkout", type=Path)
+    parser.add_argument("checkout", type=checkout_at)
     parser.add_argument("--notes", type=int, action="append")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--only", metavar="WORD", default="", help="what the name of a case must hold")
     parser.add_argument("--instructions", action="store_true")
     options = parser.parse_args()
-    there, beyond = options.checkout.resolve(), False
+    there, beyond = options.checkout, False
     measure, rounds = (instructions, 1) if options.instructions else (seconds, options.rounds)
     with tempfile.TemporaryDirectory() as made:
         sizes = {notes: Path(made) / str(notes) for notes in options.notes or (1_000, 10_000)}

@@ -16,6 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from against import checkout_at
 from corpus import write
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -64,7 +65,7 @@ def seconds(checkout: Path, kind: str, name: str, folders: list[str]) -> tuple[f
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("checkout", type=Path)
+    parser.add_argument("checkout", type=checkout_at)
     parser.add_argument("--notes", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="", help="what the name of a case must hold")
@@ -78,7 +79,7 @@ def main() -> int:
             if options.only not in f"{kind} {name}":
                 continue
             rounds = [
-                [seconds(checkout, kind, name, folders) for checkout in (options.checkout.resolve(), ROOT)]
+                [seconds(checkout, kind, name, folders) for checkout in (options.checkout, ROOT)]
                 for _ in range(options.rounds)
             ]
             found = [(there, here) for there, here in rounds if there and here]

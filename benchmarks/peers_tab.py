@@ -33,6 +33,15 @@ WORDS, MENTIONS = 850, 45
 Json = dict[str, Any]
 
 
+def clone_at(place: str) -> Path:
+    """What a command line names, where it is a clone with both releases."""
+    for commit, _ in RELEASES.values():
+        asked = ["git", "-C", place, "cat-file", "-e", f"{commit}:evaluation.py"]
+        if subprocess.run(asked, check=False, capture_output=True).returncode:
+            raise argparse.ArgumentTypeError(f"{place} is no clone of the benchmark with its release {commit}")
+    return Path(place)
+
+
 def corpus(documents: int) -> tuple[list[Json], Json]:
     """Gold and masks: most mentions are masked, some of them all but a letter."""
     stream = random.Random(20261119)
@@ -128,7 +137,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description="Our profiles of the Text Anonymization Benchmark beside the original."
     )
-    parser.add_argument("clone", type=Path, help="where its repository lies")
+    parser.add_argument("clone", type=clone_at, help="where its repository lies")
     parser.add_argument("--documents", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()

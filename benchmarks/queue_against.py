@@ -21,6 +21,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from against import checkout_at
 from corpus import write
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -99,7 +100,7 @@ def compared(name: str, before: list[float], now: list[float]) -> float:
 def main() -> int:
     ctypes.CDLL(None).prctl(_ADOPT, 1, 0, 0, 0)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("checkout", type=Path)
+    parser.add_argument("checkout", type=checkout_at)
     parser.add_argument("--submissions", type=int, default=300)
     parser.add_argument("--notes", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=5)
@@ -116,7 +117,7 @@ def main() -> int:
         for name, data, task, given, count in cases:
             found: list[list[tuple[float, float]]] = [[], []]
             for turn in range(options.rounds):
-                for which, checkout in enumerate((options.checkout.resolve(), ROOT)):
+                for which, checkout in enumerate((options.checkout, ROOT)):
                     place = folder / f"{count}-{turn}-{which}"
                     found[which].append(each(checkout, place, data, task, given, count))
             for at, what in enumerate(("CPU", "clock")):

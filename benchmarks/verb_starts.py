@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from against import COUNTED, COUNTING, LIMIT, ROOT, run
+from against import COUNTED, COUNTING, LIMIT, ROOT, checkout_at, run
 from starting import MAIN
 
 NOTES, GOLD = "gold/example/notes.json", "gold/example/date.json"
@@ -84,15 +84,13 @@ class Side:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("checkout", type=Path)
+    parser.add_argument("checkout", type=checkout_at)
     parser.add_argument("--only", metavar="WORD", default="", help="what the name of a case must hold")
     options = parser.parse_args()
-    if not (options.checkout / "scoring" / "sandscore").is_dir():
-        parser.error(f"{options.checkout} is no checkout of sandscore")
     cases = VERBS | {f"{verb} --help".strip(): f"{verb} --help" for verb in HELPED}
     beyond = False
     with tempfile.TemporaryDirectory(prefix="sandscore-starts-") as made:
-        sides = [Side(checkout, Path(made), Path(made) / "place") for checkout in (options.checkout.resolve(), ROOT)]
+        sides = [Side(checkout, Path(made), Path(made) / "place") for checkout in (options.checkout, ROOT)]
         for name, words in cases.items():
             if options.only in name:
                 (ended, before), (ends, now) = (side.counted(words) for side in sides)

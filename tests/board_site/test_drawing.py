@@ -162,6 +162,27 @@ def test_neither_home_nor_configuration_nor_fonts_matter(tmp_path: Path) -> None
         assert path.read_bytes() == (tmp_path / "there" / path.relative_to(tmp_path / "here")).read_bytes()
 
 
+def test_who_draws_after_us_finds_the_fonts_that_the_library_ships_with(tmp_path: Path) -> None:
+    program = """
+import os
+os.environ["MPL_IGNORE_SYSTEM_FONTS"] = "1"
+from sandscore.site.plots.plot_library import as_it_comes
+with as_it_comes():
+    pass
+from matplotlib.font_manager import FontManager, fontManager, findfont
+assert not len(fontManager.afmlist)
+assert findfont("Courier", fontext="afm").endswith(".afm")
+fresh, named = FontManager(), lambda font: (font.fname, font.name, str(font.weight))
+for fonts in ("ttflist", "afmlist"):
+    assert sorted(getattr(fontManager, fonts), key=named) == sorted(getattr(fresh, fonts), key=named) != []
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False,
+        env={**os.environ, "MPLCONFIGDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+
+
 def test_settings_of_who_plots_beside_us_are_left_alone(tmp_path: Path) -> None:
     import matplotlib
 

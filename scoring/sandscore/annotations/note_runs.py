@@ -15,7 +15,7 @@ Which = slice | Ints
 class Runs(HeldArrays):
     """Of each run the note, the first row and token, and how many there are; equal notes keep the file's order.
 
-    ``most`` is the most rows and tokens that a note has, where the kernel saw that no note has two runs.
+    ``most`` is the most rows and tokens that a note has, where the kernel found the runs.
     """
 
     columns: Columns
@@ -77,7 +77,7 @@ _BY_RUN = ("note", "first", "size", "first_token", "tokens")
 
 
 def runs_of(columns: Columns) -> Runs:
-    """One pass through the file's columns, by the kernel where they are in the order of their notes."""
+    """One pass through the file's columns, by the kernel where they are not too many."""
     library, rows = kernel(), len(columns)
     if library is None or rows > _AT_ONCE:
         return _runs_in_any_order(columns)
@@ -85,11 +85,15 @@ def runs_of(columns: Columns) -> Runs:
     note, words = laid_end_to_end(columns.held["note"], "i"), None
     if columns.tokens is not None:
         words = laid_end_to_end(columns.tokens.held["words"], "i")
-    told = RunRooms(**{name: address(room) for name, room in rooms.items()}, room=rows)
+    sorting = room_for(4 * rows, "q")
+    told = RunRooms(
+        **{name: address(room) for name, room in rooms.items()},
+        keys=address(sorting),
+        spare=address(sorting[2 * rows :]),
+        room=rows,
+    )
     runs = library.find_runs(address(note), None if words is None else address(words), rows, byref(told))
     columns.forget()
-    if runs < 0:
-        return _runs_in_any_order(columns)
     return Runs(columns, **{name: room[:runs] for name, room in rooms.items()}, most=(told.most_rows, told.most_tokens))
 
 

@@ -80,7 +80,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # two threads cost twice the CPU, and share it with neighbours
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")  # large pages are emptied whole whenever they are used anew
     _leave_out_plugins()
-    gc.set_threshold(20_000)  # what is imported stays; looking it through at every 700 objects is 2 % of a start
     code = run(arguments)
     gc.freeze()  # what is left ends with the process; nobody need look through it once more
     sys.exit(code)

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from sandscore.base.arrays import HeldArrays, Values, np, packed, room_for
 from sandscore.base.errors import UsageFault
+from sandscore.base.exact_sums import as_double, exact_sum, in_units
 from sandscore.kernel.kernel_library import BY_LABEL, BY_SPAN, BY_TOKEN, address, kernel
 from sandscore.measures import challenge_counts
 from sandscore.measures.aligned import Sides
@@ -265,3 +266,15 @@ def totals(per_group: Values) -> tuple[int, int, int]:
     else:
         tp, fp, fn = np.asarray(per_group).sum(axis=0).tolist()
     return tp, fp, fn
+
+
+def ratio_sums(per_group: Values) -> list[tuple[float, int]]:
+    """Of precision, recall and F1 what they come to over the groups that define them, and how many those are."""
+    if (library := kernel()) and isinstance(per_group, memoryview):
+        sums = room_for(9, "q")
+        if library.sum_ratios(address(per_group), len(per_group), address(sums)):
+            return [(as_double(in_units(0, *sums[at + 1 : at + 3])), sums[at]) for at in (0, 3, 6)]
+    tp, fp, fn = np.asarray(per_group).T
+    defined = [(part, whole, whole > 0) for part, whole in ((tp, tp + fp), (tp, tp + fn), (2 * tp, 2 * tp + fp + fn))]
+    values = [part[there] / whole[there] for part, whole, there in defined]
+    return [(exact_sum(one), len(one)) for one in values]

@@ -9,11 +9,10 @@ from typing import overload
 from msgspec import Struct, field
 
 from sandscore.annotations.columns import distinct
-from sandscore.base.arrays import Floats, HeldArrays, Ints, Values, np, room_for
+from sandscore.base.arrays import Floats, HeldArrays, Ints, Values, np, rooms_for
 from sandscore.base.column_files import Spool, forget
-from sandscore.base.exact_sums import LEAST, as_double, exact_total
+from sandscore.base.exact_sums import as_double, exact_total, in_units
 from sandscore.kernel.kernel_library import (
-    AREA_BITS,
     ConfidenceLevels,
     CurveRooms,
     address,
@@ -249,15 +248,13 @@ def _kernel_curve(runs: list[Levels], gold: int) -> WeighedConfidence | None:
     if library is None or len(runs) > 1 or not isinstance(run.held["confidence"], memoryview):
         return None
     step = -(-len(run) // LISTED)
-    rooms = [room_for(len(run) // step + 2, "d") for _ in range(3)]
+    rooms = [*rooms_for({name: (len(run) // step + 2, "d") for name in ("sure", "precision", "recall")}).values()]
     curve = CurveRooms(*map(address, rooms), gold=gold, step=step)
     held = {name: address(column) for name, column in run.held.items()}
     if not library.walk_levels(byref(ConfidenceLevels(**held, levels=len(run))), byref(curve)):
         return None
-    whole, part, rest = curve.area
-    area = ((whole << AREA_BITS) + part << AREA_BITS) + rest << LEAST - 2 * AREA_BITS
     rows = CurveRows(*(room[: curve.rows] for room in rooms))
-    return WeighedConfidence(as_double(area) / gold, curve.best, rows)
+    return WeighedConfidence(as_double(in_units(*curve.area)) / gold, curve.best, rows)
 
 
 def _no_curve(reason: str) -> WeighedConfidence:

@@ -15,12 +15,10 @@ from pydantic import BaseModel
 from sandscore import __version__
 from sandscore.annotations.columns import Columns, Ints
 from sandscore.annotations.input_files import Loaded
-from sandscore.base.arrays import np
+from sandscore.base.arrays import Values, np
 from sandscore.base.errors import OrganiserFault
-from sandscore.base.exact_sums import exact_sum
 from sandscore.base.removable_rooms import REMOVABLE
-from sandscore.measures.challenge_counts import Tally
-from sandscore.measures.challenge_measures import Counted, totals
+from sandscore.measures.challenge_measures import Counted, ratio_sums, totals
 from sandscore.measures.dataset_counts import measured
 from sandscore.measures.hipaa_map import HipaaMap
 from sandscore.measures.measure_registry import MEASURES, document_measure, measures_for
@@ -305,7 +303,8 @@ def _error_kinds(counted: Mapping[str, Any] | None) -> ErrorKinds | None:
 
 
 def _score(counted: Counted) -> MeasureScore:
-    counts = Counts(*totals(counted.per_note))
+    per_note = counted.held["per_note"]
+    counts = Counts(*totals(per_note))
     extra: dict[str, Any] = {}
     if counted.conditional:
         right, wrong = counted.conditional
@@ -320,22 +319,16 @@ def _score(counted: Counted) -> MeasureScore:
         precision=counts.precision if defined else None,
         recall=counts.recall if defined else None,
         f1=counts.f1 if defined else None,
-        macro=macro(counted.per_note) if defined else _undefined(),
+        macro=macro(per_note) if defined else _undefined(),
         f1_ci=None,
         **extra,
     )
 
 
-def macro(per_note: Tally) -> Macro:
+def macro(per_note: Values) -> Macro:
     """Means over the notes that define each ratio; exact sums, so that the order of notes changes nothing."""
-    tp, fp, fn = per_note.T
-    means: list[float | None] = []
-    notes: list[int] = []
-    for part, whole in ((tp, tp + fp), (tp, tp + fn), (2 * tp, 2 * tp + fp + fn)):
-        defined = whole > 0
-        values = part[defined] / whole[defined]
-        means.append(exact_sum(values) / len(values) if len(values) else None)
-        notes.append(len(values))
+    sums = ratio_sums(per_note)
+    means, notes = [total / count if count else None for total, count in sums], [count for _, count in sums]
     of = MacroNotes.model_construct(precision=notes[0], recall=notes[1], f1=notes[2])
     return Macro.model_construct(precision=means[0], recall=means[1], f1=means[2], notes=of)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -52,8 +53,7 @@ def _settings() -> Mapping[str, Any]:
 
 
 def _bring_in() -> None:
-    """Its list of fonts is made of those it ships with, in a folder that goes again; of files it stumbles over on the
-    way nobody need hear."""
+    """It lists its fonts in a folder that goes again; of files it stumbles over on the way nobody need hear."""
     try:
         folder = TemporaryDirectory(prefix="sandscore-")
     except OSError as fault:
@@ -63,10 +63,39 @@ def _bring_in() -> None:
     with folder as name, _environment(name):
         log.setLevel(logging.CRITICAL)
         try:
+            _list_fonts(name)
             for module in ("matplotlib.figure", "matplotlib.backends.backend_svg"):
                 import_module(module)
         finally:
             log.setLevel(level)
+
+
+def _list_fonts(empty: str) -> None:
+    """Those it ships with, without PostScript's, which take most of the time and wait until somebody asks for them."""
+    import matplotlib
+
+    found, matplotlib.get_data_path = matplotlib.get_data_path, lambda: empty
+    try:
+        fonts: Any = import_module("matplotlib.font_manager")
+    finally:
+        matplotlib.get_data_path = found
+    for path in sorted(Path(found(), "fonts", "ttf").glob("*.ttf")):
+        fonts.fontManager.addfont(path)
+    fonts.fontManager.afmlist = _PostScriptFonts(fonts.fontManager, Path(found(), "fonts"))
+
+
+class _PostScriptFonts(list[Any]):
+    """Those in a folder, read when the list is gone through for the first time."""
+
+    def __init__(self, manager: Any, folder: Path) -> None:
+        super().__init__()
+        self._manager, self._unread = manager, [folder]
+
+    def __iter__(self) -> Iterator[Any]:
+        while self._unread:
+            for path in sorted(self._unread.pop().glob("*/*.afm")):
+                self._manager.addfont(path)  # which appends it here
+        return super().__iter__()
 
 
 @contextmanager
