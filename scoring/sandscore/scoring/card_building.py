@@ -3,12 +3,10 @@
 Counts note by note, kept as tables: a note's own are made when somebody asks for them.
 """
 
-import hashlib
-import hmac
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, islice, repeat
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import asdict
@@ -27,7 +25,6 @@ from sandscore.measures.measure_registry import MEASURES, document_measure, meas
 from sandscore.measures.measure_syntax import Named
 from sandscore.records.carried_run import CarriedRun
 from sandscore.records.counts import Counts, ratio
-from sandscore.records.group_scores import PerturbedScores, Slice
 from sandscore.records.scorecard import (
     AnyScore,
     ConfidenceCurve,
@@ -48,7 +45,6 @@ if TYPE_CHECKING:
     from sandscore.span_measures.document_counts import CountedGeneral
 
 Row = tuple[int, ...]
-_Group = TypeVar("_Group", Slice, PerturbedScores)
 _TOGETHER = 4096
 _JSON = msgspec.json.Encoder()
 
@@ -129,8 +125,6 @@ def written(values: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 SHOWN_OF_HASH = 12
-_SHOWN_OF_ID = 16
-_GOLD = "gold:"
 _BULK = ("per_note", "per_unit", "units")
 """Fields that grow with the notes and are plain already."""
 
@@ -392,54 +386,6 @@ def _general(counted: "CountedGeneral") -> AnyScore:
         return FormulaScore(**counted.shown)
     averaged = {"macro": macro(table_of(counted.per_note or ()))} if counted.in_counts else {}
     return MeasureScore(**{"f1_ci": None, **counted.shown, **averaged})
-
-
-def published(card: Scorecard, salt: bytes) -> Scorecard:
-    """The card with note and patient ids replaced by keyed hashes, in the same order."""
-
-    @cache
-    def hidden(name: str) -> str:
-        return hmac.digest(salt, name.encode("utf-8", "surrogatepass"), "sha256").hex()[:_SHOWN_OF_ID]
-
-    return card.model_copy(
-        update={
-            "per_note": {hidden(note): counts for note, counts in card.per_note.items()},
-            "units": {hidden(note): hidden(unit) for note, unit in card.units.items()},
-            **({"per_unit": {hidden(unit): rows for unit, rows in card.per_unit.items()}} if card.per_unit else {}),
-            **_published_groups(card, hidden),
-        }
-    )
-
-
-def _published_groups(card: Scorecard, hidden: Callable[[str], str]) -> dict[str, Any]:
-    """Slices and perturbed copies, their patients named so; nothing where there are none."""
-
-    def named(group: _Group) -> _Group:
-        return group.model_copy(update={"per_unit": {hidden(unit): rows for unit, rows in group.per_unit.items()}})
-
-    slices = {
-        name: table.model_copy(update={"slices": {group: named(one) for group, one in table.slices.items()}})
-        for name, table in card.slices.items()
-    }
-    copies = {name: named(one) for name, one in card.robustness.items()}
-    return {name: told for name, told in (("slices", slices), ("robustness", copies)) if told}
-
-
-def keyed_gold(digest: str, salt: bytes) -> str:
-    """How others are told which gold it was: by a keyed hash, at which nobody can try a guess."""
-    said = f"{_GOLD}{digest[:SHOWN_OF_HASH]}".encode()
-    return hmac.new(salt, said, hashlib.sha256).hexdigest()[:SHOWN_OF_HASH]
-
-
-def with_keyed_gold(card: Scorecard, salt: bytes) -> Scorecard:
-    """The card with its gold named so; cards of one salt stay comparable with one another."""
-    parts = (_keyed(part, salt) for part in card.signature.split("|"))
-    return card.model_copy(update={"signature": "|".join(parts)})
-
-
-def _keyed(part: str, salt: bytes) -> str:
-    gold = part.removeprefix(_GOLD)
-    return part if gold == part else f"{_GOLD}{keyed_gold(gold, salt)}"
 
 
 def dumped(card: Scorecard) -> bytes:
