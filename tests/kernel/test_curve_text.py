@@ -12,8 +12,8 @@ from kernel_comparison import no_kernel
 
 from sandscore.base.arrays import packed
 from sandscore.base.removable_rooms import compiled
-from sandscore.kernel import curve_text
-from sandscore.kernel.curve_text import rows_as_json
+from sandscore.kernel import kernel_counts
+from sandscore.kernel.kernel_counts import rows_as_json
 from sandscore.kernel.kernel_library import CURVE_ROW, address, kernel
 from sandscore.measures.confidence import CurveRows
 from sandscore.records.scorecard import ConfidenceCurve
@@ -48,7 +48,7 @@ def written(columns: tuple[list[float], ...]) -> bytes:
 def test_as_the_encoder(together: int, rows: list[tuple[float, ...]]) -> None:
     columns = tuple([row[i] for row in rows] for i in range(3))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(curve_text, "_TOGETHER", together)
+        patch.setattr(kernel_counts, "WRITTEN_TOGETHER", together)
         assert written(columns) == encoded(columns)
 
 

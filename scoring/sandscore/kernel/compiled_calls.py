@@ -83,7 +83,7 @@ class CompiledCalls:
         curve = getattr(value, "curve", None)
         if not isinstance(curve, CurveRows) or len(curve) <= FEW_ROWS:
             return None
-        from sandscore.kernel.curve_text import curve_in_pieces
+        from sandscore.kernel.kernel_counts import curve_in_pieces
 
         return curve_in_pieces(self._library, value, encoded)
 

@@ -5,24 +5,26 @@ no kernel; both give the same.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from ctypes import CDLL, Structure, addressof, byref, c_int32, c_int64, memset, sizeof
 from functools import partial
 from itertools import chain
 from typing import Any, Protocol
 
+import msgspec
 from msgspec import Struct
 
 from sandscore.annotations.column_builder import SPILL
 from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.note_runs import Runs
-from sandscore.base.arrays import Kind, Values, np, packed, room_for, rooms_for
+from sandscore.base.arrays import Kind, Values, laid_end_to_end, np, packed, room_for, rooms_for
 from sandscore.base.column_files import about_to_write
 from sandscore.base.exact_sums import as_double, in_units
 from sandscore.kernel.kernel_library import (
     BY_LABEL,
     BY_SPAN,
     BY_TOKEN,
+    CURVE_ROW,
     MEASURES,
     TAKEN,
     WHOLE_LEVELS,
@@ -43,6 +45,9 @@ from sandscore.measures.hipaa_map import HipaaMap
 from sandscore.measures.measure_syntax import Named
 from sandscore.task_table.task import Task
 
+WRITTEN_TOGETHER = 1024
+"""Rows of a curve."""
+_EMPTY = b'"curve":['
 KERNEL_PART = 1 << 19
 """Of columns that wait in files; the kernel needs no room for a part's own, only for its results."""
 
@@ -296,3 +301,26 @@ def kernel_curve(library: CDLL, run: Levels, gold: int, step: int) -> WeighedCon
         return None
     rows = CurveRows(*(room[: curve.rows] for room in rooms))
     return WeighedConfidence(as_double(in_units(*curve.area)) / gold, curve.best, rows)
+
+
+def curve_in_pieces(library: CDLL, record: Any, encoded: Callable[[object], bytes]) -> Iterator[bytes]:
+    """What the record is encoded to, its curve written by the kernel."""
+    before, opened, after = encoded(record.model_copy(update={"curve": []})).partition(_EMPTY)
+    yield before + opened
+    yield from rows_as_json(library, record.curve.columns)
+    yield after
+
+
+def rows_as_json(library: CDLL, columns: tuple[Values, ...]) -> Iterator[bytes]:
+    """What the encoder writes between the brackets of a list of rows; it does where the kernel knows not how."""
+    room = room_for(WRITTEN_TOGETHER * CURVE_ROW, "B")
+    flat, before = [laid_end_to_end(column, "d") for column in columns], b""
+    for first in range(0, len(flat[0]), WRITTEN_TOGETHER):
+        some = [column[first : first + WRITTEN_TOGETHER] for column in flat]
+        used = library.write_curve(*map(address, some), len(some[0]), address(room))
+        yield before + (room[: used - 1] if used > 0 else _encoded(some))
+        before = b","
+
+
+def _encoded(columns: list[Values]) -> bytes:
+    return msgspec.json.encode([*zip(*(column.tolist() for column in columns), strict=True)])[1:-1]
