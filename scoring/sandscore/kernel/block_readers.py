@@ -95,7 +95,7 @@ class KernelNotes:
         written = memoryview(bytearray("\0".join([*names, ""]).encode("utf-8", "surrogatepass")))
         begin, slots = room_for(len(names) + 1, "q"), room_for(4 << len(names).bit_length(), "I")
         self._library, self._texts, self.room = library, texts, Room(Rows(), ROWS)
-        self.names, self.texts = (written, begin, slots), () if texts is None else texts.laid_out
+        self.names, self.texts = (written, begin, slots), () if texts is None else (*texts.laid.held.values(),)
         """The memory of the table of names: these, where each begins, their slots; and that of texts."""
         self.told = Notes(*map(address, self.texts))
         told = {"names": address(written), "begin": address(begin), "slots": address(slots)}

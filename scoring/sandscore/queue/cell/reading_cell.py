@@ -26,7 +26,9 @@ from sandscore.annotations.column_builder import Gathered
 from sandscore.annotations.data_set import DataSet, WholeNamesNeededError
 from sandscore.annotations.label_codes import vocabulary
 from sandscore.annotations.note_loader import NotesLoader
+from sandscore.annotations.note_texts import NoteTexts
 from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.base.arrays import as_bytes, np
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
 from sandscore.base.file_marks import Marks, marks_of, settled
@@ -259,8 +261,22 @@ def _read_notes(request: CellRequest) -> DataSet:
     with opened(request.notes) as source:
         NotesLoader(dataset, ProblemCollector(request.notes)).load(memoryview(source.data))
     if dataset.texts is not None:
-        dataset.texts = dataset.texts.read_only()
+        dataset.texts = _read_only(dataset.texts)
     return dataset
+
+
+def _read_only(texts: NoteTexts) -> NoteTexts:
+    """The same in memory that nobody can write to."""
+    laid = texts.laid
+    if not len(laid.texts):
+        return texts
+    held = os.memfd_create("notes")
+    os.truncate(held, len(laid.texts))
+    with mmap.mmap(held, len(laid.texts)) as writable:
+        writable.write(as_bytes(laid.texts))
+    mapped = mmap.mmap(held, len(laid.texts), access=mmap.ACCESS_READ)
+    os.close(held)
+    return NoteTexts(memoryview(mapped), np.diff(laid.begin), laid.chars, laid.marks, spooled=False)
 
 
 def _find_all_that_is_imported_late(task: Task, dataset: DataSet) -> None:
