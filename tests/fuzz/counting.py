@@ -28,6 +28,7 @@ from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.kernel import kernel_counts, kernel_library
 from sandscore.leaks.identifier_classes import CLASSES, TaskClasses
 from sandscore.leaks.leak_totals import LeakQuestion, leak_plans, leak_question
+from sandscore.measures.challenge_measures import ratio_sums
 from sandscore.measures.dataset_counts import DataSetCounts, measured
 from sandscore.measures.hipaa_map import HipaaMap
 from sandscore.measures.measure_registry import MEASURES, measures_for
@@ -144,6 +145,7 @@ def same(quick: DataSetCounts, slow: DataSetCounts) -> None:
     for one, other in zip(quick.counted, slow.counted, strict=True):
         assert (one.measure, one.conditional, one.reason) == (other.measure, other.conditional, other.reason)
         np.testing.assert_array_equal(one.per_note, other.per_note, str(one.measure))
+        assert ratio_sums(one.held["per_note"]) == ratio_sums(other.per_note), one.measure
         assert (one.per_label is None) == (other.per_label is None), one.measure
         if one.per_label is not None and other.per_label is not None:
             np.testing.assert_array_equal(one.per_label, other.per_label, f"{one.measure} by label")

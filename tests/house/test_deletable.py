@@ -26,7 +26,7 @@ from sandscore.queue.homes.home_registry import HOMES
 pytestmark = pytest.mark.slow
 
 CORE = ("base", "records", "task_table", "annotations", "measures", "scoring", "ranking", "api")
-CORE_LINES = 9_590
+CORE_LINES = 9_415
 """Lines of code, without blank ones and docstrings: about what can be read in an afternoon, and not to grow."""
 CORE_TESTS = ("tests/ranking/test_cards.py", "tests/measures/test_values.py", "tests/annotations/test_schema_facts.py")
 VERBS = """
@@ -43,19 +43,15 @@ assert run(["verify", "board.json"]) == {verified}
 
 
 SCORED = ("score", "address", "--gold", "gold/example/address.json", "--predictions", "gold/example/address.json")
+RANKED = ("rank", "leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json")
 ASKED = {
-    "board_tables": ("rank", "leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json"),
-    "challenges": (
-        *("rank", "leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json"),
-        *("--challenge", "gold/example/challenge.toml"),
-    ),
+    "board_tables": RANKED,
+    "challenges": (*RANKED, "--challenge", "gold/example/challenge.toml"),
+    "disclosure": (*RANKED, "--challenge", "gold/example/challenge.toml"),
     "documents": (*SCORED, "--measure", "overlap"),
     "gold_index": ("index", "gold/example/date.json", "gold/example/notes.json", "-o", "made.index"),
     "leaks": (*SCORED, "--measure", "char_leak"),
-    "optional_rules": (
-        *("rank", "leaderboard/cards/date-good.json", "leaderboard/cards/date-weak.json"),
-        *("--challenge", "tests/ranking/old_boards/borda/challenge.toml"),
-    ),
+    "optional_rules": (*RANKED, "--challenge", "tests/ranking/old_boards/borda/challenge.toml"),
     "original_scores": (*SCORED, "--notes", "gold/example/notes.json", "--profile", "nlpsandbox-client"),
     "pooling": (*SCORED, "--notes", "gold/example/notes.json", "--gold", "gold/example/address.json"),
     "remedies": (

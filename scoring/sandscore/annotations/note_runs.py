@@ -14,7 +14,7 @@ Which = slice | Ints
 class Runs(HeldArrays):
     """Of each run the note, the first row and token, and how many there are; equal notes keep the file's order.
 
-    ``most`` is the most rows and tokens that a note has, where the kernel saw that no note has two runs.
+    ``most`` is the most rows and tokens that a note has, where the kernel found the runs.
     """
 
     columns: Columns

@@ -304,18 +304,12 @@ def shown_intervals(scored: Scored, *, wanted: bool | None = None) -> "ShownInte
 
 def _policy(scoring: _Scoring, files: ScoreFiles) -> "DisclosurePolicy":
     """The challenge's, which must let something of a card out."""
-    from sandscore.disclosure.policy_choice import policy_for
-    from sandscore.records.disclosure_policy import lowered
-
     if not files.challenge:
         raise UsageFault("--publish needs --challenge FILE, which says what of a score card may be published")
-    task = scoring.question.task.id
-    policy = lowered(policy_for(api.read_challenge(Path(files.challenge)), task, files.phase), files.cards)
-    where = f"{files.challenge}: " + (f"the phase '{policy.phase}': " if policy.phase else "")
-    if not policy.exact:
-        raise OrganiserFault(f"{where}no score card may be published before every phase with these data has ended")
-    if policy.cards == "none":
-        raise OrganiserFault(f"{where}no score card may be published: cards = 'none'")
+    with REMOVABLE:
+        from sandscore.disclosure.policy_choice import publishing_policy
+
+    policy = publishing_policy(files.challenge, scoring.question.task.id, files.phase, files.cards)
     if files.salt is None:
         raise UsageFault("--publish needs the challenge's secret salt in the environment variable SANDSCORE_SALT")
     if policy.cards == "totals" and files.report:
@@ -325,15 +319,11 @@ def _policy(scoring: _Scoring, files: ScoreFiles) -> "DisclosurePolicy":
 
 def _published(scored: Scored, policy: "DisclosurePolicy", files: ScoreFiles) -> Scored:
     """With what may be published in place of the exact card."""
-    from sandscore.disclosure.card_view import CardItem
-    from sandscore.disclosure.gate import release
-    from sandscore.disclosure.released import Audience
+    from sandscore.disclosure.board_release import outgoing_card
     from sandscore.records.totals_card import TotalsCard
-    from sandscore.scoring.card_building import with_keyed_gold
 
-    card = scored.card if files.salt is None else with_keyed_gold(scored.card, files.salt)
-    view = release(CardItem(card=card, salt=files.salt), Audience.PUBLIC, policy).view
-    return replace(scored, totals=view) if isinstance(view, TotalsCard) else replace(scored, card=view or scored.card)
+    card = outgoing_card(scored.card, policy, files.salt or b"")
+    return replace(scored, totals=card) if isinstance(card, TotalsCard) else replace(scored, card=card)
 
 
 def _understood(request: ScoringPlan) -> _Scoring:

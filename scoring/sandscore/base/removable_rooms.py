@@ -18,6 +18,7 @@ ROOMS = {
     "board_tables": "boards as tables: text, CSV, Markdown, a DataFrame",
     "challenges": "a challenge's rules, and what teams are told while a phase runs",
     "containers": "annotators run: images, programs on this machine, addresses, functions",
+    "disclosure": "what may be published, and what a challenge lets others see",
     "documents": "annotations note by note: for measures of spans, other people's scorers, reports of single notes",
     "gold_index": "gold and notes as an index",
     "leaks": "measures of leaks",

@@ -110,7 +110,7 @@ class CompiledCalls:
         return found
 
     def runs(self, columns: "Columns") -> "Runs | None":
-        """The runs of rows of columns that are in the order of their notes."""
+        """The runs of rows of columns that are not too many."""
         from sandscore.annotations.note_runs import Runs
 
         rows, words = len(columns), None
@@ -120,11 +120,15 @@ class CompiledCalls:
         note = laid_end_to_end(columns.held["note"], "i")
         if columns.tokens is not None:
             words = laid_end_to_end(columns.tokens.held["words"], "i")
-        told = RunRooms(**{name: address(room) for name, room in rooms.items()}, room=rows)
+        sorting = room_for(4 * rows, "q")
+        told = RunRooms(
+            **{name: address(room) for name, room in rooms.items()},
+            keys=address(sorting),
+            spare=address(sorting[2 * rows :]),
+            room=rows,
+        )
         runs = self._library.find_runs(address(note), None if words is None else address(words), rows, byref(told))
         columns.forget()
-        if runs < 0:
-            return None
         most = told.most_rows, told.most_tokens
         return Runs(columns, **{name: room[:runs] for name, room in rooms.items()}, most=most)
 
@@ -159,6 +163,15 @@ class CompiledCalls:
         self._library.sum_counts(address(per_group), len(per_group), address(sums))
         true, wrong, missed = sums
         return true, wrong, missed
+
+    def ratio_sums(self, per_group: memoryview) -> list[tuple[float, int]] | None:
+        """What precision, recall and F1 of rows of three come to, and of how many of them."""
+        from sandscore.base.exact_sums import as_double, in_units
+
+        sums = room_for(9, "q")
+        if not self._library.sum_ratios(address(per_group), len(per_group), address(sums)):
+            return None
+        return [(as_double(in_units(0, *sums[at + 1 : at + 3])), sums[at]) for at in (0, 3, 6)]
 
     def curve(self, levels: "Levels", gold: int, step: int) -> "WeighedConfidence | None":
         """The curve of levels that the kernel has counted in one go, a row of it each ``step``."""

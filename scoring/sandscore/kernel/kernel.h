@@ -87,12 +87,6 @@ typedef struct {
     int64_t rows, tokens, runs;
 } NoteRuns;
 
-/* Room for those runs: of each its note, first row and first token, and how many rows and tokens it has; and the most
-   that a run of a note has. */
-typedef struct {
-    int64_t *note, *first, *size, *first_token, *tokens;
-    int64_t room, most_rows, most_tokens;
-} RunRooms;
 
 /* A measure: white-space tokens, spans whose lengths are near, or equal spans whose labels stand for the same.
    ``value`` is of the labels, that of no label in front; negative: it does not count. ``per_note`` has room for tp, fp
@@ -115,6 +109,14 @@ typedef struct {
 typedef struct {
     uint64_t major, minor;
 } Key;
+
+/* Room for runs: of each its note, first row and first token, and how many rows and tokens it has; and the most that a
+   note has. ``keys`` and ``spare`` are for putting them into order. */
+typedef struct {
+    int64_t *note, *first, *size, *first_token, *tokens;
+    Key *keys, *spare;
+    int64_t room, most_rows, most_tokens;
+} RunRooms;
 
 /* How many annotations, and words, carry a label. */
 typedef struct {
@@ -327,7 +329,11 @@ EXPORTED void spread_notes(const int32_t *numbers, const int32_t *per_record, in
 EXPORTED int32_t see_labels(const int32_t *label, int64_t rows, uint8_t *seen, int64_t room);
 EXPORTED double highest_number(const double *numbers, int64_t count);
 EXPORTED void sum_counts(const int64_t *counts, int64_t rows, int64_t *sums);
-/* How many runs there are; -1: more than the room, or a run's note does not come behind that of the one before. */
+/* Of such counts precision, recall and F1: how many rows define each, and what they come to there, in units of 2^-43 and
+   of 2^-86. 0: there are more rows, or larger counts, than that holds. */
+enum { MOST_SUMMED = 1 << 19 };
+EXPORTED int32_t sum_ratios(const int64_t *counts, int64_t rows, int64_t *sums);
+/* How many runs there are, in the order of their notes, of equal ones in that of the file; -1: more than the room. */
 EXPORTED int64_t find_runs(const int32_t *note, const int32_t *words, int64_t rows, RunRooms *found);
 /* Of what was counted, unless something was ``unsure``; ``spare`` has room for the odd ones, which change places. Both
    may be the rooms of ``levels`` themselves, from the WHOLE_LEVELS-th number on. */

@@ -16,11 +16,10 @@ from msgspec import Struct
 from sandscore.annotations.column_builder import SPILL
 from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.note_runs import Runs
-from sandscore.base.arrays import Values, np, packed, room_for
+from sandscore.base.arrays import Kind, Values, np, packed, room_for, rooms_for
 from sandscore.base.column_files import about_to_write
-from sandscore.base.exact_sums import LEAST, as_double
+from sandscore.base.exact_sums import as_double, in_units
 from sandscore.kernel.kernel_library import (
-    AREA_BITS,
     BY_LABEL,
     BY_SPAN,
     BY_TOKEN,
@@ -140,7 +139,10 @@ class KernelCounts:
     def count(self, first: int, last: int) -> KernelPart | None:
         """The notes from ``first`` to before ``last``; None where the columns do not hold what they should."""
         told, notes, labels = self._told, last - first, max(1, self._labels)
-        per_note = [room_for(3 * notes, "q") for _ in self._rules]
+        taken = [runs.within(first, last) for runs in self._runs]
+        golds, predictions = (int(sum(runs.held["size"])) for runs in taken)
+        sure = taken[1].columns.held["confidence"]
+        rooms_of_levels, per_note = _result_rooms(predictions + WHOLE_LEVELS, sure, len(self._rules), 3 * notes)
         right = [room_for(labels, "q") for _ in self._rules]
         sums = [room_for(2 * (labels + 1), "q") for _ in range(3)]
         for measure, rule, rows, by_label in zip(told.measure, self._rules, per_note, right, strict=False):
@@ -150,9 +152,6 @@ class KernelCounts:
             measure.right = address(by_label) if rule.by_label and self._labels else None
         for name, column in zip(("gold_labels", "predicted_labels", "agreed"), sums, strict=True):
             setattr(told, name, address(column))
-        taken = [runs.within(first, last) for runs in self._runs]
-        golds, predictions = (int(sum(runs.held["size"])) for runs in taken)
-        rooms_of_levels = [room_for(predictions + WHOLE_LEVELS, kind) for kind in ("d", "q", "q")]
         told.first, told.last, told.odd_room = first, last, predictions
         told.odd = address(rooms_of_levels[1][WHOLE_LEVELS:])
         told.odds = told.unsure = told.boundary = told.leaking = told.with_gold = told.labelled_pairs = 0
@@ -261,6 +260,18 @@ def _side(runs: Runs, *, words: bool) -> tuple[NoteRuns, list[Values]]:
     return NoteRuns(**{name: address(one) for name, one in held.items()}, **sizes), [*held.values()]
 
 
+def _result_rooms(levels: int, sure: Values, rules: int, rows: int) -> tuple[list[memoryview], list[memoryview]]:
+    """For what is told of levels, which is much where confidences are no whole numbers, and for each measure's rows."""
+    kinds: dict[str, Kind] = {"confidence": "d", "predictions": "q", "right": "q"}
+    wanted = {name: (levels, kind) for name, kind in kinds.items()}
+    filled: dict[str, tuple[int, Kind]] = {str(rule): (rows, "q") for rule in range(rules)}
+    if len(sure) and sure[0] % 1 > 0:
+        filled = wanted | filled
+    rooms = rooms_for(filled)
+    of_levels = [rooms.pop(name) if name in rooms else room_for(*room) for name, room in wanted.items()]
+    return of_levels, [*rooms.values()]
+
+
 def _levels(library: CDLL, told: Counting, rooms: list[memoryview]) -> Levels:
     """Ascending; whole numbers were counted, the others are sorted as bits, whose order is that of the numbers.
 
@@ -278,12 +289,10 @@ def kernel_curve(library: CDLL, run: Levels, gold: int, step: int) -> WeighedCon
     """The curve of levels that the kernel has counted in one go, a row of it each ``step``; None of others."""
     if not isinstance(run.held["confidence"], memoryview):
         return None
-    rooms = [room_for(len(run) // step + 2, "d") for _ in range(3)]
+    rooms = [*rooms_for({name: (len(run) // step + 2, "d") for name in ("sure", "precision", "recall")}).values()]
     curve = CurveRooms(*map(address, rooms), gold=gold, step=step)
     held = {name: address(column) for name, column in run.held.items()}
     if not library.walk_levels(byref(ConfidenceLevels(**held, levels=len(run))), byref(curve)):
         return None
-    whole, part, rest = curve.area
-    area = ((whole << AREA_BITS) + part << AREA_BITS) + rest << LEAST - 2 * AREA_BITS
     rows = CurveRows(*(room[: curve.rows] for room in rooms))
-    return WeighedConfidence(as_double(area) / gold, curve.best, rows)
+    return WeighedConfidence(as_double(in_units(*curve.area)) / gold, curve.best, rows)

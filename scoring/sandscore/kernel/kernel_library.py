@@ -121,7 +121,7 @@ class RunRooms(Structure):
     """Room for those runs, and the most rows and tokens that one of a note has."""
 
     _fields_ = (
-        *((name, c_void_p) for name in ("note", "first", "size", "first_token", "tokens")),
+        *((name, c_void_p) for name in ("note", "first", "size", "first_token", "tokens", "keys", "spare")),
         *((name, c_int64) for name in ("room", "most_rows", "most_tokens")),
     )
 
@@ -349,6 +349,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "see_labels": (c_int32, (c_void_p, c_int64, c_void_p, c_int64)),
     "highest_number": (c_double, (c_void_p, c_int64)),
     "sum_counts": (None, (c_void_p, c_int64, c_void_p)),
+    "sum_ratios": (c_int32, (c_void_p, c_int64, c_void_p)),
     "find_runs": (c_int64, (c_void_p, c_void_p, c_int64, POINTER(RunRooms))),
     "list_levels": (None, (POINTER(Counting), c_void_p, POINTER(ConfidenceLevels))),
     "walk_levels": (c_int32, (POINTER(ConfidenceLevels), POINTER(CurveRooms))),

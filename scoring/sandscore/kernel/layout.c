@@ -28,7 +28,7 @@
     X(NoteRuns, rows) X(NoteRuns, tokens) X(NoteRuns, runs)
 #define RUN_ROOMS_FIELDS(X) \
     X(RunRooms, note) X(RunRooms, first) X(RunRooms, size) X(RunRooms, first_token) X(RunRooms, tokens) \
-    X(RunRooms, room) X(RunRooms, most_rows) X(RunRooms, most_tokens)
+    X(RunRooms, keys) X(RunRooms, spare) X(RunRooms, room) X(RunRooms, most_rows) X(RunRooms, most_tokens)
 #define LEVELS_FIELDS(X) \
     X(ConfidenceLevels, confidence) X(ConfidenceLevels, predictions) X(ConfidenceLevels, right) \
     X(ConfidenceLevels, levels)

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from sandscore.base.arrays import HeldArrays, Values, np
 from sandscore.base.errors import UsageFault
+from sandscore.base.exact_sums import exact_sum
 from sandscore.base.removable_rooms import compiled
 from sandscore.measures import challenge_counts
 from sandscore.measures.aligned import Sides
@@ -206,3 +207,14 @@ def totals(per_group: Values) -> tuple[int, int, int]:
     known = compiled().totals(per_group) if isinstance(per_group, memoryview) else None
     tp, fp, fn = np.asarray(per_group).sum(axis=0).tolist() if known is None else known
     return tp, fp, fn
+
+
+def ratio_sums(per_group: Values) -> list[tuple[float, int]]:
+    """Of precision, recall and F1 what they come to over the groups that define them, and how many those are."""
+    known = compiled().ratio_sums(per_group) if isinstance(per_group, memoryview) else None
+    if known is not None:
+        return known
+    tp, fp, fn = np.asarray(per_group).T
+    defined = [(part, whole, whole > 0) for part, whole in ((tp, tp + fp), (tp, tp + fn), (2 * tp, 2 * tp + fp + fn))]
+    values = [part[there] / whole[there] for part, whole, there in defined]
+    return [(exact_sum(one), len(one)) for one in values]
