@@ -206,8 +206,8 @@ class _Reader(Struct):
         notes = usable.pop("notes", None)
         if notes is not None:
             sizes = [len(source.data) for source in usable.values()]
-            kept = self.want_texts or self.jobs > 1
-            waiting = None if kept else compiled().waiting_texts(len(notes.data), sizes)
+            waits = not self.want_texts and self.jobs == 1
+            waiting = compiled().waiting_texts(len(notes.data), sizes) if waits else None
             texts = waiting or GatheredTexts(len(notes.data))
             NotesLoader(self.dataset, self.findings["notes"], texts).load(memoryview(notes.data), progress)
         if "notes" in self.findings and self.findings["notes"].errors:

@@ -15,7 +15,7 @@ from sandscore.annotations.columns import Columns, Tokens
 from sandscore.annotations.data_set import DataSet, TextsNeededError
 from sandscore.annotations.json_blocks import array_blocks, form_of, line_blocks
 from sandscore.annotations.label_codes import LabelCodes, vocabulary
-from sandscore.annotations.note_texts import GatheredTexts, NoteTexts
+from sandscore.annotations.note_texts import GatheredTexts, NoteTexts, marked
 from sandscore.base.arrays import Kind, Values, laid_end_to_end, room_for, seen_as
 from sandscore.base.byte_sources import forget
 from sandscore.kernel.kernel_library import (
@@ -108,7 +108,7 @@ class KernelNotes:
         self._library, self._texts, self.room = library, texts, Room(Rows(), ROWS)
         self.waiting = texts if isinstance(texts, WaitingTexts) else None
         kept = None if self.waiting is not None else texts
-        self.names, self.texts = (written, begin, slots), () if kept is None else kept.laid_out
+        self.names, self.texts = (written, begin, slots), () if kept is None else (*kept.laid.held.values(),)
         """The memory of the table of names: these, where each begins, their slots; and that of texts."""
         self.told = Notes(*map(address, self.texts))
         told = {"names": address(written), "begin": address(begin), "slots": address(slots)}
@@ -385,9 +385,9 @@ class WaitingTexts(NoteTexts):
         if not reader.put(data, lines=lines):
             raise TextsNeededError
         sizes, chars = reader.sizes()
-        put = {"texts": self._passing.room(0)[: sum(sizes)], "text_sizes": sizes, "chars": chars}
-        texts = NoteTexts.of_arrays({**put, "marks": room_for(0, "I")})
-        told, stand = Notes(*map(address, texts.laid_out)), self._library.kept_texts_stand
+        put = self._passing.room(0)[: sum(sizes)]
+        texts = NoteTexts(put, sizes, chars, marked(put, sizes, chars), spooled=False)
+        told, stand = Notes(*map(address, texts.laid.held.values())), self._library.kept_texts_stand
         if not all(stand(byref(told), passed, len(sizes), kept, address(start)) for kept, start in starts):
             raise TextsNeededError
         return len(sizes)

@@ -117,11 +117,11 @@ class CompiledCalls:
 
     def text_parts(self, texts: "NoteTexts", note: Ints, start: Ints, length: Ints) -> tuple[Octets, Ints] | None:
         """What stands where, of notes that are in order, a line feed behind each part; and the bytes of each part."""
-        widest = 1 if len(texts.laid_out[0]) == texts.characters else _WIDEST
+        widest = 1 if len(texts.laid.held["texts"]) == texts.characters else _WIDEST
         copied = np.empty(widest * int(length.sum()) + len(note), np.uint8)
         sizes = np.empty(len(note), np.int64)
         columns = [np.ascontiguousarray(one) for one in (note, start, length)]
-        told = Notes(*map(address, texts.laid_out))
+        told = Notes(*map(address, texts.laid.held.values()))
         used = self._library.copy_parts(
             told, *map(address, columns), len(note), address(copied), len(copied), address(sizes)
         )

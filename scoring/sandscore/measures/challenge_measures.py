@@ -211,7 +211,8 @@ def totals(per_group: Values) -> tuple[int, int, int]:
 
 def ratio_sums(per_group: Values) -> list[tuple[float, int]]:
     """Of precision, recall and F1 what they come to over the groups that define them, and how many those are."""
-    if isinstance(per_group, memoryview) and (known := compiled().ratio_sums(per_group)):
+    known = compiled().ratio_sums(per_group) if isinstance(per_group, memoryview) else None
+    if known is not None:
         return known
     tp, fp, fn = np.asarray(per_group).T
     defined = [(part, whole, whole > 0) for part, whole in ((tp, tp + fp), (tp, tp + fn), (2 * tp, 2 * tp + fp + fn))]

@@ -160,7 +160,7 @@ class Question(msgspec.Struct, frozen=True):
 
 def reads_texts(question: Question) -> bool:
     """Whether some of it is told from notes' texts, beyond that annotations stand in them."""
-    names = [measure.name for measure in measures_for(question.task, question.measures)]
+    names = (measure.name for measure in measures_for(question.task, question.measures))
     kinds = (document_measure(name) is not None or MEASURES.find(name).of_positions for name in names)
     return question.texts or bool(question.slices) or any(kinds)
 

@@ -28,7 +28,7 @@ from sandscore.annotations.label_codes import vocabulary
 from sandscore.annotations.note_loader import NotesLoader
 from sandscore.annotations.note_texts import GatheredTexts, NoteTexts
 from sandscore.annotations.problem_collector import ProblemCollector
-from sandscore.base.arrays import as_bytes
+from sandscore.base.arrays import as_bytes, np
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
 from sandscore.base.file_marks import Marks, marks_of, settled
@@ -256,21 +256,6 @@ def _indexed(request: CellRequest) -> DataSet | None:
     return found.dataset if found.dataset.whole_names == request.whole_names else None
 
 
-def _read_only(texts: NoteTexts) -> NoteTexts:
-    """The same in memory that nobody can write to."""
-    written, *_ = texts.laid_out
-    if not len(written):
-        return texts
-    held = os.memfd_create("notes")
-    os.truncate(held, len(written))
-    with mmap.mmap(held, len(written)) as writable:
-        writable.write(as_bytes(written))
-    mapped = mmap.mmap(held, len(written), access=mmap.ACCESS_READ)
-    os.close(held)
-    _, sizes, chars, marks = texts.arrays.values()
-    return NoteTexts(memoryview(mapped), sizes, chars, marks, spooled=False)
-
-
 def _read_notes(request: CellRequest) -> DataSet:
     dataset = DataSet(vocabulary(request.task, request.task.label), whole_names=request.whole_names)
     with opened(request.notes) as source:
@@ -279,6 +264,20 @@ def _read_notes(request: CellRequest) -> DataSet:
     if dataset.texts is not None:
         dataset.texts = _read_only(dataset.texts)
     return dataset
+
+
+def _read_only(texts: NoteTexts) -> NoteTexts:
+    """The same in memory that nobody can write to."""
+    laid = texts.laid
+    if not len(laid.texts):
+        return texts
+    held = os.memfd_create("notes")
+    os.truncate(held, len(laid.texts))
+    with mmap.mmap(held, len(laid.texts)) as writable:
+        writable.write(as_bytes(laid.texts))
+    mapped = mmap.mmap(held, len(laid.texts), access=mmap.ACCESS_READ)
+    os.close(held)
+    return NoteTexts(memoryview(mapped), np.diff(laid.begin), laid.chars, laid.marks, spooled=False)
 
 
 def _find_all_that_is_imported_late(task: Task, dataset: DataSet) -> None:
