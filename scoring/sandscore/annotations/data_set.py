@@ -29,11 +29,22 @@ class DataSet(Struct):
     ids: list[str] = field(default_factory=list)
     patients: list[str | None] = field(default_factory=list)
     texts: NoteTexts | None = None
-    numbers: dict[str | None, int] = field(default_factory=dict)
+    numbered: dict[str | None, int] = field(default_factory=dict)
+    waiting: list[str] = field(default_factory=list)
+    """The last notes' keys, which nobody has looked for: hashing them takes longer than reading them."""
     interned: dict[str, int] = field(default_factory=dict)
     entities: dict[str | None, int] = field(default_factory=lambda: {None: -1})
     compiled: Any = None
     """What the kernel knows of it, and reads blocks into; made when it is asked for."""
+
+    @property
+    def numbers(self) -> dict[str | None, int]:
+        """Notes by what they are joined on."""
+        if self.waiting:
+            first = len(self.ids) - len(self.waiting)
+            self.numbered.update(zip(self.waiting, range(first, len(self.ids)), strict=True))
+            self.waiting.clear()
+        return self.numbered
 
     def add(self, key: str | None, patient: str | None = None) -> int:
         """Number a new note."""
@@ -44,7 +55,7 @@ class DataSet(Struct):
 
     def extend(self, keys: list[str], patients: list[str | None]) -> None:
         """Number new notes, whose keys differ."""
-        self.numbers.update(zip(keys, range(len(self.ids), len(self.ids) + len(keys)), strict=True))
+        self.waiting += keys
         self.ids += keys
         self.patients += patients
 
