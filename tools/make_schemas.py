@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
+from sandscore.cli.task_form import fields, note_text, written
 from sandscore.task_table.task import Task
-from sandscore.task_table.task_form import fields, note_text, written
 from sandscore.task_table.task_schema import schema_text
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from sandscore.base import clock, process_identity
-from sandscore.base.aligned_texts import aligned
 from sandscore.base.bundled_content import example_gold, hipaa_map, root, schema_path, submissions
 from sandscore.base.byte_sources import BadStream, NamedBytes, opened
 from sandscore.base.column_files import Spool
@@ -23,6 +22,7 @@ from sandscore.base.foreign_bytes import no_text
 from sandscore.base.registry import Registry, TableRow
 from sandscore.base.strict_json import MAX_DEPTH, JsonFault, fault_at, loads, locate, pointer
 from sandscore.base.whole_files import part_of, write_file
+from sandscore.cli.aligned_texts import aligned
 
 
 def test_the_clock_of_leases_counts_on_while_the_machine_sleeps() -> None:

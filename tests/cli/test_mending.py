@@ -10,7 +10,7 @@ import pytest
 from cli.running import Ran, sandscore
 
 import sandscore as ss
-from sandscore.base.aligned_texts import aligned
+from sandscore.cli.aligned_texts import aligned
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "gold" / "example"
 NOTES = EXAMPLE / "notes.json"

@@ -13,6 +13,7 @@ LOOSE = {
     "annotations/": "records of participants that are looked at one by one",
     "api/": "what callers hold in memory, and plain copies of what we hand them",
     "base/strict_json.py": "the JSON reader itself",
+    "cli/task_form.py": "a file of annotations as people write it",
     "conformance/": "settings of homes that we do not know",
     "containers/": "answers of annotators and of engines",
     "documents/": "records of files that are looked at one by one",

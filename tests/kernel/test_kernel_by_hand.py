@@ -1,4 +1,4 @@
-"""What the kernel takes of a small block, and what it does not: ``block_readers``, ``buffers``, ``kernel_library``.
+"""What the kernel takes of a small block, and what it does not: ``block_readers``, ``compiled_calls``.
 
 The numbers are those of the JSON as it stands here; offsets are counted by hand.
 """
@@ -7,23 +7,28 @@ import json
 import math
 import random
 import struct
+from contextlib import nullcontext
 from ctypes import byref
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from kernel_comparison import no_kernel
 
-from sandscore.annotations import note_texts
+from sandscore.annotations.columns import Columns, Tokens, small_of
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.label_codes import ABSENT, LabelCodes, vocabulary
 from sandscore.annotations.note_checks import clashes
+from sandscore.annotations.note_runs import runs_of
 from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.base.arrays import as_bytes, packed, room_for, seen_as
 from sandscore.kernel import kernel_library
-from sandscore.kernel.block_readers import AnnotationReader, KernelBlock, NoteReader
+from sandscore.kernel.block_readers import AnnotationReader, KernelBlock, KernelNotes, NoteReader
 from sandscore.kernel.kernel_library import address
+from sandscore.measures.challenge_measures import ratio_sums
 from sandscore.task_table.task import TASKS, Task, find_task
 
 DATE, TWO = find_task("date"), next(task for task in TASKS.values() if task.second_label)
@@ -41,7 +46,7 @@ def reader(task: Task, *, tokens: bool = True) -> tuple[AnnotationReader, DataSe
     assert library is not None
     labels = vocabulary(task, task.label)
     dataset = DataSet(labels)
-    return AnnotationReader(library, task, dataset, want_tokens=tokens), dataset
+    return AnnotationReader(library, task, dataset, KernelNotes(library, dataset), want_tokens=tokens), dataset
 
 
 def taken(task: Task, *notes: list[dict[str, Any]], tokens: bool = True) -> tuple[KernelBlock, DataSet]:
@@ -141,8 +146,11 @@ def test_texts_that_are_not_what_stands_there_are_told() -> None:
     said = [{"identifier": "n0", "patientId": "p", "text": "on May 2nd, 1999", "type": "t"}]
     assert notes.read(memoryview(bytearray(json.dumps(said).encode())), lines=False) == (["n0"], ["p"])
     notes.keep()
-    block, _ = taken(DATE, [row(3, "May 2nd"), row(12, "1998"), row(4, "ay")])
-    found_texts = block.misplaced(texts.all(), np.zeros(len(block.sizes), np.int32))
+    dataset = DataSet(vocabulary(DATE, DATE.label), texts=texts.all(), ids=["n0"])
+    read = AnnotationReader(library, DATE, dataset, KernelNotes(library, dataset), want_tokens=True)
+    block = read.read(written(DATE, [row(3, "May 2nd"), row(12, "1998"), row(4, "ay")]), lines=False)
+    assert block is not None
+    found_texts = block.misplaced(np.zeros(len(block.sizes), np.int32))
     assert found_texts == {1: "1998"}
 
 
@@ -178,7 +186,7 @@ def test_clashes_of_a_thousand_are_what_columns_say() -> None:
         assert [found.tolist() for found in block.clashes(numbers)] == [found.tolist() for found in wanted]
 
 
-def test_parts_of_notes_with_and_without_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_of_notes_with_and_without_the_kernel() -> None:
     """Places are characters, of which é has two bytes, 😀 four, and half of a pair three."""
     long = "é" * 300 + "Ann 😀"
     gathered = GatheredTexts(1000)
@@ -187,11 +195,10 @@ def test_parts_of_notes_with_and_without_the_kernel(monkeypatch: pytest.MonkeyPa
     rows = [(0, 3, 3), (0, 9, 1), (2, 299, 3), (2, 304, 1), (2, 305, 0), (3, 1, 2)]
     note, start, length = np.array(rows, np.int64).T
     wanted = b"May\nd\n\xc3\xa9An\n\xf0\x9f\x98\x80\n\n\xed\xa0\x80b\n"
-    for library in (kernel_library.kernel(), None):
-        monkeypatch.setattr(note_texts, "kernel", lambda library=library: library)
-        written, sizes = texts.parts(note, start, length)
-        assert (written.tobytes(), sizes.tolist()) == (wanted, [3, 1, 4, 4, 0, 4])
-    monkeypatch.undo()
+    for there in (nullcontext, no_kernel):
+        with there():
+            written, sizes = texts.parts(note, start, length)
+            assert (written.tobytes(), sizes.tolist()) == (wanted, [3, 1, 4, 4, 0, 4])
     for beyond in ((0, 8, 3), (0, 11, 0), (0, -1, 2)):
         with pytest.raises(IndexError):
             texts.parts(*np.array([beyond], np.int64).T)
@@ -235,22 +242,49 @@ def test_what_columns_come_to() -> None:
     assert sums.tolist() == [11, 22, 33]
 
 
+def test_ratios_of_many_rows_to_the_last_bit() -> None:
+    """As ``math.fsum`` has them; what has no counts defines nothing, and counts that no file holds are refused."""
+    r = random.Random(1)
+    rows = [[r.choice((0, 1, 7, r.randrange(1 << 31))) for _ in range(3)] for _ in range(5000)]
+    counts = packed(chain.from_iterable(rows), "q").cast("B").cast("q", (len(rows), 3))
+    pairs = [[(tp, tp + fp) for tp, fp, _ in rows], [(tp, tp + fn) for tp, _, fn in rows]]
+    pairs.append([(2 * tp, 2 * tp + fp + fn) for tp, fp, fn in rows])
+    values = [[part / whole for part, whole in one if whole] for one in pairs]
+    found = ratio_sums(counts)
+    assert found == [(math.fsum(one), len(one)) for one in values] == ratio_sums(np.asarray(counts))
+    for wrong in ([1, 1 << 31, 0], [-1, 2, 2]):
+        library, sums = kernel_library.kernel(), room_for(9, "q")
+        assert library is not None
+        assert library.sum_ratios(address(packed(wrong, "q")), 1, address(sums)) == 0
+
+
 @pytest.mark.parametrize(
     ("note", "room", "runs"),
-    [([-1, 2, 2, 5], 4, 3), ([2, 2, 5], 1, -1), ([5, 2], 4, -1), ([2, 5, 2], 4, -1), ([], 4, 0)],
+    [([-1, 2, 2, 5], 4, 3), ([2, 2, 5], 1, -1), ([5, 2], 1, -1), ([], 4, 0)],
 )
-def test_runs_of_notes_that_come_in_order(note: list[int], room: int, runs: int) -> None:
+def test_runs_of_notes(note: list[int], room: int, runs: int) -> None:
     """Words are 3, 1, 2 and 4; what is of no known note is a run, and the fullest is among the others."""
     library = kernel_library.kernel()
     assert library is not None
     words, notes = packed([3, 1, 2, 4][: len(note)], "i"), packed(note, "i")
     rooms = {name: room_for(room, "q") for name in ("note", "first", "size", "first_token", "tokens")}
-    told = kernel_library.RunRooms(**{name: address(one) for name, one in rooms.items()}, room=room)
+    keys = [room_for(2 * room, "q") for _ in range(2)]
+    told = kernel_library.RunRooms(*map(address, (*rooms.values(), *keys)), room=room)
     assert library.find_runs(address(notes), address(words), len(note), byref(told)) == runs
     if runs == 3:
         found = [one.tolist()[:3] for one in rooms.values()]
         assert found == [[-1, 2, 5], [0, 1, 3], [1, 2, 1], [0, 3, 6], [3, 3, 4]]
         assert (told.most_rows, told.most_tokens) == (2, 4)
+
+
+def test_runs_of_notes_in_any_order() -> None:
+    """Of 7 there are two, which stay as they stood and are its rows together; what is of no known note comes first."""
+    note, words = [7, 7, 3, -1, -1, -1, -1, 7], [1, 2, 4, 8, 8, 8, 8, 16]
+    rows = Columns(*map(small_of, (note, note, note, note)), tokens=Tokens(small_of(words)))
+    runs = runs_of(rows)
+    assert runs.held["most"] == (3, 19)
+    found = [runs.held[name].tolist() for name in ("note", "first", "size", "first_token", "tokens")]
+    assert found == [[-1, 3, 7, 7], [3, 2, 0, 7], [4, 1, 2, 1], [7, 3, 0, 39], [32, 4, 3, 16]]
 
 
 def test_levels_where_what_they_are_made_of_stands() -> None:
@@ -268,6 +302,24 @@ def test_levels_where_what_they_are_made_of_stands() -> None:
     assert levels.levels == 2 * most
     assert rooms[0].tolist() == sorted([*map(float, range(most)), *sure])
     assert (rooms[1].tolist(), rooms[2].tolist()) == ([3, 1] * most, [2, 1] * most)
+
+
+@pytest.mark.parametrize("near", [True, False])
+def test_many_levels_are_in_order(near: bool) -> None:
+    """Those that differ in their last bits alone too, which the first ones do not put into order."""
+    library, r = kernel_library.kernel(), random.Random(2)
+    assert library is not None
+    sure = [
+        r.choice((3.5, 77.25)) * (1 + r.randrange(1 << 16) * 2.0**-52) if near else r.random() * 100
+        for _ in range(3000)
+    ]
+    bits = [struct.unpack("<Q", struct.pack("<d", one))[0] << 1 for one in sure]
+    odd, spare = packed(bits, "Q"), room_for(len(sure), "Q")
+    told = kernel_library.Counting(odd=address(odd), odds=len(sure))
+    rooms = room_for(len(sure), "d"), room_for(len(sure), "q"), room_for(len(sure), "q")
+    levels = kernel_library.ConfidenceLevels(*map(address, rooms))
+    library.list_levels(byref(told), address(spare), byref(levels))
+    assert rooms[0].tolist()[: levels.levels] == sorted({*sure})
 
 
 def test_levels_in_order_and_the_curve_over_them() -> None:

@@ -11,9 +11,10 @@ import pytest
 from leak_corpora import CLASSES, MaskedNote, card_of, loaded, of_length, share, weights_file
 
 from sandscore.base.errors import OrganiserFault, UsageFault
+from sandscore.disclosure.keyed_names import published
 from sandscore.measures.leak_bounds import exact_upper
 from sandscore.records.scorecard import MeasureScore, RatioScore
-from sandscore.scoring.card_building import Question, published, score
+from sandscore.scoring.card_building import Question, score
 from sandscore.task_table.task import find_task
 
 FIXTURE = (

@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel
 from struct_values import changeable
 
+from sandscore.disclosure.keyed_names import published
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.records.scorecard import Scorecard
 from sandscore.scoring import card_building
@@ -19,7 +20,6 @@ from sandscore.scoring.card_building import (
     dumped,
     encoded,
     macro,
-    published,
     signature,
     table_of,
     written,

@@ -13,10 +13,10 @@ import sandscore as ss
 from sandscore.board_tables.board_formats import as_markdown, as_text, records
 from sandscore.challenges.challenge_reading import parse_challenge, rules_for
 from sandscore.disclosure.board_view import recomputed_view
+from sandscore.disclosure.keyed_names import published
 from sandscore.ranking.board_building import rank
 from sandscore.ranking.card_reading import card_entry, read_card
 from sandscore.records.disclosure_policy import DisclosurePolicy
-from sandscore.scoring.card_building import published
 from sandscore.site import page_text
 from sandscore.site.board_columns import columns_of
 from sandscore.site.board_sentences import BoardSentences

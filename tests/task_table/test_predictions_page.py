@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from cli.running import sandscore
 
+from sandscore.cli.task_form import fields, note_text, smallest_file
 from sandscore.task_table.task import TASKS
-from sandscore.task_table.task_form import fields, note_text, smallest_file
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "predictions.md").read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.note_runs import runs_of
 from sandscore.annotations.problem_collector import Described, Noted, ProblemCollector
 from sandscore.annotations.slow_validation import shortened
-from sandscore.base.arrays import Ints, Values, np
+from sandscore.base.arrays import Ints, Values, as_bytes, laid_end_to_end, np, seen_as
 
 
 class Positions:
@@ -27,9 +27,12 @@ class Positions:
         self._firsts = array("q")
         self._records = array("q")
         self._kept: dict[int, list[int]] = {}
+        self._runs: list[tuple[int, int, Values]] = []
+        """What was added last, as it was told: hardly ever does somebody ask."""
 
     def add(self, record: int, first: int, kept: list[int] | None = None) -> None:
         """A record whose annotations are numbered from ``first`` on; ``kept`` where some were left out."""
+        self._unfold()
         self._firsts.append(first)
         self._records.append(record)
         if kept is not None:
@@ -37,12 +40,17 @@ class Positions:
 
     def add_run(self, record: int, first: int, sizes: Values) -> None:
         """Records that follow one another and have so many annotations each, numbered from ``first`` on."""
-        ends = accumulate(sizes.tolist(), initial=first)
-        self._firsts.extend(islice(ends, len(sizes)))
-        self._records.extend(range(record, record + len(sizes)))
+        self._runs.append((record, first, seen_as(bytearray(as_bytes(laid_end_to_end(sizes, "i"))), "i")))
+
+    def _unfold(self) -> None:
+        for record, first, sizes in self._runs:
+            self._firsts.extend(islice(accumulate(sizes.tolist(), initial=first), len(sizes)))
+            self._records.extend(range(record, record + len(sizes)))
+        self._runs.clear()
 
     def find(self, annotation: int) -> tuple[int, int]:
         """The record of an annotation and its place in it."""
+        self._unfold()
         at = bisect_right(self._firsts, annotation) - 1
         record, offset = self._records[at], annotation - self._firsts[at]
         kept = self._kept.get(record)

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from sandscore.api.ranking_calls import board_text as board_text
     from sandscore.api.ranking_calls import rank as rank
     from sandscore.api.ranking_calls import rank_to_file as rank_to_file
-    from sandscore.api.ranking_calls import verify as verify
     from sandscore.api.results import MeasureResult as MeasureResult
     from sandscore.api.results import Problems as Problems
     from sandscore.api.results import RankedBoard as RankedBoard
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from sandscore.api.verification_calls import Upheld as Upheld
     from sandscore.api.verification_calls import check as check
     from sandscore.api.verification_calls import make_key as make_key
+    from sandscore.api.verification_calls import verify as verify
     from sandscore.api.verification_calls import witness as witness
     from sandscore.attestation.evidence_files import is_crate as is_crate
     from sandscore.base.errors import SandscoreError as SandscoreError
@@ -84,12 +84,12 @@ MODULES = {
     "sandscore.api.mending_calls": ("Mended", "mend_file"),
     "sandscore.api.perturbation_calls": ("Perturbed", "perturb"),
     "sandscore.api.publication_calls": ("publish",),
-    "sandscore.api.ranking_calls": (*("RankingPlan", "board_text", "rank", "rank_to_file", "verify"),),
+    "sandscore.api.ranking_calls": ("RankingPlan", "board_text", "rank", "rank_to_file"),
     "sandscore.api.results": ("MeasureResult", "Problems", "RankedBoard", "Result"),
     "sandscore.api.running_calls": ("Run", "RunFiles", "RunPlan", "gather", "run", "run_to_folder"),
     "sandscore.api.scoring_calls": ("ScoreFiles", "ScoringPlan", "score", "score_to_files", "shown_intervals"),
     "sandscore.api.validation_calls": ("validate", "validate_file"),
-    "sandscore.api.verification_calls": ("Checked", "Evidence", "Upheld", "check", "make_key", "witness"),
+    "sandscore.api.verification_calls": ("Checked", "Evidence", "Upheld", "check", "make_key", "verify", "witness"),
     "sandscore.attestation.evidence_files": ("is_crate",),
     "sandscore.base.errors": ("SandscoreError",),
     "sandscore.challenges.challenge_reading": ("read_challenge", "read_own_tasks", "read_task_file"),

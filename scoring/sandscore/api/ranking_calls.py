@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from sandscore import api
 from sandscore.api.output_files import write
 from sandscore.api.results import RankedBoard, Result
-from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
+from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.base.removable_rooms import REMOVABLE, MissingRoom
-from sandscore.base.terminal_text import one_line
 from sandscore.ranking.board_building import rank as ranked
 from sandscore.ranking.board_exports import as_json
 from sandscore.ranking.card_reading import RankedCard, card_entry, cards_of_phase, read_card, refuse_incomparable
@@ -25,8 +24,6 @@ from sandscore.records.scorecard import Scorecard
 
 if TYPE_CHECKING:
     from sandscore.records.challenge import Challenge
-    from sandscore.records.disclosure_policy import DisclosurePolicy
-    from sandscore.verification.board_verification import Verified
 
 PairTests = Callable[[int, int], AbstractContextManager[Callable[[int], object]]]
 """Told how many pairs are tested with how many draws each; its value is called with each step's size."""
@@ -136,15 +133,10 @@ def _shown(
     """What the challenge lets everybody see of the board; the organiser's own board carries the policy with it."""
     if challenge is None:
         return board
-    from sandscore.disclosure.board_release import board_as_shown
-    from sandscore.disclosure.board_view import policy_of
-    from sandscore.disclosure.policy_choice import policy_for
-
-    policy = policy_for(challenge, board.task, board.phase)
-    if everything:
-        return board.model_copy(update={"policy": policy_of(policy)})
+    with REMOVABLE:
+        from sandscore.disclosure.board_release import board_as_told
     try:
-        return board_as_shown(board, entries, policy, challenge.publication.columns)
+        return board_as_told(board, entries, challenge, everything=everything)
     except UsageFault as fault:
         raise _UnfitRules(str(fault)) from None
 
@@ -176,43 +168,3 @@ def board_text(board: Board, output_format: str, columns: int | None = None) -> 
         from sandscore.board_tables.board_formats import EXPORTS, as_text
 
     return as_text(board, columns) if output_format == "text" else EXPORTS[output_format](board)
-
-
-def verify(
-    board: "RankedBoard | str | Path",
-    cards: Iterable[str | Path] | None = None,
-    *,
-    testing: Callable[[], Steps] = _unfollowed,
-    require: str | None = None,
-) -> "Verified":
-    """Recomputes every number of a board from its score cards; the first value that differs is an error that names it.
-
-    The cards lie beside the board or where it names them; ``cards`` are for a board that hides which they are.
-    Where only totals are at hand, what follows from them is recomputed, and the rest is named: ``level`` says which it
-    was, and ``require="recomputed"`` makes everything that was only compared an error.
-
-    >>> ss.verify("leaderboard/date-final/board.json").cards
-    2
-    """
-    if isinstance(board, RankedBoard):
-        import tempfile
-
-        with tempfile.TemporaryDirectory(prefix="sandscore-") as folder:
-            place = Path(folder) / "board.json"
-            board.save(place)
-            return verify(place, cards, testing=testing, require=require)
-    with REMOVABLE:
-        from sandscore.verification.board_verification import verify as recomputed
-    with testing() as advance:
-        verified = recomputed(Path(board), [Path(card) for card in cards or ()], advance, as_everybody_sees)
-    if require is not None and (verified.level != require or verified.not_recomputed):
-        left = ", ".join(map(one_line, verified.not_recomputed)) or "what its cards of totals do not say"
-        raise ParticipantFault(f"{board}: level {verified.level}, not {require}; not recomputed: {left}")
-    return verified
-
-
-def as_everybody_sees(board: Board, entries: Sequence[RankedCard], policy: "DisclosurePolicy") -> Board:
-    """What was ranked again, as the board's policy shows it."""
-    from sandscore.disclosure.board_view import recomputed_view
-
-    return recomputed_view(board, entries, policy)

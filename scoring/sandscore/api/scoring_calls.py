@@ -258,7 +258,7 @@ def score_to_files(
 ) -> Scored:
     """Scores, and writes what was asked for; the card in the value is the one that was written. ``finished`` adds to it
     what others know."""
-    scoring = _understood(_with_challenge(request, files))
+    scoring = _understood(_with_challenge(request, files), texts=bool(files.errors or files.report))
     write_errors = _error_files(scoring, files)
     policy = _policy(scoring, files) if files.publish else None
     scored = scoring.scored(watch, watch.warning)
@@ -304,18 +304,12 @@ def shown_intervals(scored: Scored, *, wanted: bool | None = None) -> "ShownInte
 
 def _policy(scoring: _Scoring, files: ScoreFiles) -> "DisclosurePolicy":
     """The challenge's, which must let something of a card out."""
-    from sandscore.disclosure.policy_choice import policy_for
-    from sandscore.records.disclosure_policy import lowered
-
     if not files.challenge:
         raise UsageFault("--publish needs --challenge FILE, which says what of a score card may be published")
-    task = scoring.question.task.id
-    policy = lowered(policy_for(api.read_challenge(Path(files.challenge)), task, files.phase), files.cards)
-    where = f"{files.challenge}: " + (f"the phase '{policy.phase}': " if policy.phase else "")
-    if not policy.exact:
-        raise OrganiserFault(f"{where}no score card may be published before every phase with these data has ended")
-    if policy.cards == "none":
-        raise OrganiserFault(f"{where}no score card may be published: cards = 'none'")
+    with REMOVABLE:
+        from sandscore.disclosure.policy_choice import publishing_policy
+
+    policy = publishing_policy(files.challenge, scoring.question.task.id, files.phase, files.cards)
     if files.salt is None:
         raise UsageFault("--publish needs the challenge's secret salt in the environment variable SANDSCORE_SALT")
     if policy.cards == "totals" and files.report:
@@ -325,18 +319,14 @@ def _policy(scoring: _Scoring, files: ScoreFiles) -> "DisclosurePolicy":
 
 def _published(scored: Scored, policy: "DisclosurePolicy", files: ScoreFiles) -> Scored:
     """With what may be published in place of the exact card."""
-    from sandscore.disclosure.card_view import CardItem
-    from sandscore.disclosure.gate import release
-    from sandscore.disclosure.released import Audience
+    from sandscore.disclosure.board_release import outgoing_card
     from sandscore.records.totals_card import TotalsCard
-    from sandscore.scoring.card_building import with_keyed_gold
 
-    card = scored.card if files.salt is None else with_keyed_gold(scored.card, files.salt)
-    view = release(CardItem(card=card, salt=files.salt), Audience.PUBLIC, policy).view
-    return replace(scored, totals=view) if isinstance(view, TotalsCard) else replace(scored, card=view or scored.card)
+    card = outgoing_card(scored.card, policy, files.salt or b"")
+    return replace(scored, totals=card) if isinstance(card, TotalsCard) else replace(scored, card=card)
 
 
-def _understood(request: ScoringPlan) -> _Scoring:
+def _understood(request: ScoringPlan, *, texts: bool = False) -> _Scoring:
     everything = request.task in {ALL_TASKS, ALL_TASKS.id}
     if request.gold is None and request.index is None:
         raise UsageFault("--gold FILE says what is right, or --index FILE, which sandscore index makes of it")
@@ -361,7 +351,7 @@ def _understood(request: ScoringPlan) -> _Scoring:
     slices = {slicing_name(asked): asked for asked in request.slices}
     if len(slices) < len({*request.slices}):
         raise UsageFault("two files of slices have the same name, and cards could not tell them apart")
-    question = Question(task, request.measures, hipaa, identity, classes, slices=tuple(slices.values()))
+    question = Question(task, request.measures, hipaa, identity, classes, slices=tuple(slices.values()), texts=texts)
     return _Scoring(request, question, profile)
 
 

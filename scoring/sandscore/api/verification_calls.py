@@ -1,4 +1,4 @@
-"""Evidence as calls: a board held against its log, its signatures and its witnesses; keys, and witnessing."""
+"""Verification as calls: a board recomputed, held against log, signatures and witnesses; keys, and witnessing."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -9,20 +9,23 @@ from msgspec import Struct
 
 from sandscore import __version__
 from sandscore.api.output_files import write
-from sandscore.api.ranking_calls import as_everybody_sees
-from sandscore.api.ranking_calls import verify as verify_board
+from sandscore.api.results import RankedBoard
 from sandscore.attestation.evidence_files import STATEMENT_ENDING, statements_beside
 from sandscore.base.errors import ParticipantFault, UsageFault
-from sandscore.ranking.card_reading import card_entry, totals_card
+from sandscore.base.terminal_text import one_line
+from sandscore.ranking.card_reading import RankedCard, card_entry, totals_card
+from sandscore.records.board import Board
 from sandscore.records.record_reading import file_content, read_json
-from sandscore.verification.board_verification import Verified, verify
+from sandscore.verification.board_verification import Verified
+from sandscore.verification.board_verification import verify as recomputed
 
 if TYPE_CHECKING:
     from sandscore.attestation.board_statements import StatementHeld
     from sandscore.attestation.log_verification import LogHeld
     from sandscore.attestation.signing_keys import VerifierKey
+    from sandscore.records.disclosure_policy import DisclosurePolicy
 
-_Steps = AbstractContextManager[Callable[[int], object]]
+Steps = AbstractContextManager[Callable[[int], object]]
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
@@ -63,17 +66,59 @@ class Checked(Struct, frozen=True):
         return "attested" if self.upheld.attested else self.verified.level
 
 
+def _unfollowed() -> Steps:
+    return nullcontext(lambda _: None)
+
+
+def verify(
+    board: "RankedBoard | str | Path",
+    cards: Iterable[str | Path] | None = None,
+    *,
+    testing: Callable[[], Steps] = _unfollowed,
+    require: str | None = None,
+) -> Verified:
+    """Recomputes every number of a board from its score cards; the first value that differs is an error that names it.
+
+    The cards lie beside the board or where it names them; ``cards`` are for a board that hides which they are.
+    Where only totals are at hand, what follows from them is recomputed, and the rest is named: ``level`` says which it
+    was, and ``require="recomputed"`` makes everything that was only compared an error.
+
+    >>> ss.verify("leaderboard/date-final/board.json").cards
+    2
+    """
+    if isinstance(board, RankedBoard):
+        import tempfile
+
+        with tempfile.TemporaryDirectory(prefix="sandscore-") as folder:
+            place = Path(folder) / "board.json"
+            board.save(place)
+            return verify(place, cards, testing=testing, require=require)
+    with testing() as advance:
+        verified = recomputed(Path(board), [Path(card) for card in cards or ()], advance, as_everybody_sees)
+    if require is not None and (verified.level != require or verified.not_recomputed):
+        left = ", ".join(map(one_line, verified.not_recomputed)) or "what its cards of totals do not say"
+        raise ParticipantFault(f"{board}: level {verified.level}, not {require}; not recomputed: {left}")
+    return verified
+
+
+def as_everybody_sees(board: Board, entries: Sequence[RankedCard], policy: "DisclosurePolicy") -> Board:
+    """What was ranked again, as the board's policy shows it."""
+    from sandscore.disclosure.board_view import recomputed_view
+
+    return recomputed_view(board, entries, policy)
+
+
 def check(
     board: str | Path,
     cards: Iterable[str | Path],
     evidence: Evidence,
     *,
     require: str | None = None,
-    testing: Callable[[], _Steps] = lambda: nullcontext(lambda _: None),
+    testing: Callable[[], Steps] = _unfollowed,
 ) -> Checked:
     """``verify`` and ``uphold`` together; ``require`` is the level that must be reached."""
     checked = Checked(
-        verify_board(board, cards, testing=testing, require="recomputed" if require == "recomputed" else None),
+        verify(board, cards, testing=testing, require="recomputed" if require == "recomputed" else None),
         uphold(board, evidence),
     )
     if require == "attested" and not checked.upheld.attested:
@@ -115,7 +160,7 @@ def witness(
     cards: str | Path,
     key: str | Path,
     output: str | Path | None = None,
-    testing: Callable[[], _Steps] = lambda: nullcontext(lambda _: None),
+    testing: Callable[[], Steps] = _unfollowed,
 ) -> Path:
     """Recomputes a board from the cards in a folder, and writes a signed statement that says so; where it lies.
 
@@ -127,7 +172,7 @@ def witness(
     path, signer = Path(board), read_key(Path(key))
     said, folder = _board(path), Path(cards)
     with testing() as advance:
-        verified = verify(path, _exact_cards(said, folder), advance, as_everybody_sees, folder)
+        verified = recomputed(path, _exact_cards(said, folder), advance, as_everybody_sees, folder)
     if verified.not_recomputed or verified.level != "recomputed":
         raise ParticipantFault(f"{path} is not recomputed as a whole: {', '.join(verified.not_recomputed)}")
     made = {"sandscore": __version__, "values": verified.values, "cards": [{"sha256": one} for one in verified.hashes]}

@@ -53,10 +53,10 @@ def room_for(count: int, kind: Kind) -> memoryview:
 
 def rooms_for(wanted: Mapping[str, tuple[int, Kind]]) -> dict[str, memoryview]:
     """Rooms that will be filled, end to end: on large pages where the system has some, which it gives in a fifth of the
-    time. Only on those that are filled, so that no more memory is taken, and only on a few: on the
+    time. Only on those that are half filled, so that hardly more memory is taken, and only on a few: on the
     virtual machine where it was measured many of them took four times as long as small pages."""
     sizes = {name: -(-count * calcsize(kind) // _BORDER) * _BORDER for name, (count, kind) in wanted.items()}
-    large = sum(sizes.values()) // _LARGE_PAGE * _LARGE_PAGE
+    large = (sum(sizes.values()) + _LARGE_PAGE // 2) // _LARGE_PAGE * _LARGE_PAGE
     if not 0 < large <= _FEW_PAGES * _LARGE_PAGE:
         return {name: room_for(count, kind) for name, (count, kind) in wanted.items()}
     whole = mmap.mmap(-1, large + _LARGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

@@ -23,6 +23,11 @@ def exact_sum(numbers: Floats) -> float:
     return math.fsum(numbers.tolist()) if len(numbers) < _MANY else as_double(exact_total(numbers))
 
 
+def in_units(whole: int, part: int, rest: int) -> int:
+    """The total of a sum that was added up in units of 1, of 2^-43 and of 2^-86."""
+    return ((whole << _HALF) + part << _HALF) + rest << LEAST - 2 * _HALF
+
+
 def as_double(total: int) -> float:
     """The nearest one; halves go to the even one."""
     return total / (1 << LEAST)

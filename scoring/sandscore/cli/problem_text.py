@@ -103,7 +103,7 @@ def _group(findings: "ProblemCollector", group: "list[Problem]") -> Iterator[str
         head = f"{printable(findings.name)}: {_severity(first)}"
         yield f"{head}: {len(group):,} × {printable(_kind(first.message))}, first at {place}"
     if first.pointer in findings.quotes:
-        from sandscore.base.aligned_texts import aligned
+        from sandscore.cli.aligned_texts import aligned
 
         said, stands, marks = aligned(*findings.quotes[first.pointer])
         yield f"{_INDENT}you say:      {said}"

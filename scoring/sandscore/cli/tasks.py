@@ -76,7 +76,7 @@ def _as_text(tasks: "Iterable[AnyTask]") -> str:
 
 def _form(task: "Task") -> str:
     """The smallest complete file, what may stand in it, and what to go on with."""
-    from sandscore.task_table.task_form import fields, next_commands, note_text, written
+    from sandscore.cli.task_form import fields, next_commands, note_text, written
 
     limit = terminal_width()
     known = fields(task)

@@ -6,13 +6,18 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sandscore.disclosure.board_view import BoardItem, PlacedCard, hidden_columns
+from sandscore.base.errors import OrganiserFault
+from sandscore.disclosure.board_view import BoardItem, PlacedCard, hidden_columns, policy_of
 from sandscore.disclosure.card_view import CardItem, ReleasedCard, card_content
 from sandscore.disclosure.gate import release
+from sandscore.disclosure.keyed_names import with_keyed_gold
+from sandscore.disclosure.policy_choice import policy_for
 from sandscore.disclosure.released import Audience, Released
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.records.board import Board, CardReference
+from sandscore.records.challenge import Challenge
 from sandscore.records.disclosure_policy import DisclosurePolicy
+from sandscore.records.scorecard import Scorecard
 from sandscore.records.totals_card import TotalsCard
 
 PlaceOf = Callable[[RankedCard], str]
@@ -87,6 +92,23 @@ def board_as_shown(
     if not all(one.unchanged for one in cards):
         policy, cards = replace(policy, cards="none"), []
     return _release(board, entries, policy, cards, lambda entry: entry.listed, columns).board.view
+
+
+def board_as_told(board: Board, entries: Sequence[RankedCard], challenge: Challenge, *, everything: bool) -> Board:
+    """What the challenge lets everybody see of the board; or all of it, which carries the policy with it."""
+    policy = policy_for(challenge, board.task, board.phase)
+    if everything:
+        return board.model_copy(update={"policy": policy_of(policy)})
+    return board_as_shown(board, entries, policy, challenge.publication.columns)
+
+
+def outgoing_card(card: Scorecard, policy: DisclosurePolicy, salt: bytes) -> ReleasedCard:
+    """What may be published in place of the exact card."""
+    keyed = with_keyed_gold(card, salt)
+    view = release(CardItem(card=keyed, salt=salt), Audience.PUBLIC, policy).view
+    if view is None:
+        raise OrganiserFault("no score card may be published")
+    return view
 
 
 def _outgoing(

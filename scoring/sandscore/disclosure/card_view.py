@@ -29,7 +29,7 @@ def card_view(item: CardItem, _audience: Audience, policy: DisclosurePolicy) -> 
     if policy.cards == "totals" or not (hashed or policy.notes_public):
         totals = totals_of(item.card)
         return passed(item, totals, "card", _bits_of_totals(totals))
-    from sandscore.scoring.card_building import published
+    from sandscore.disclosure.keyed_names import published
 
     shown = item.card if item.salt is None else published(item.card, item.salt)
     said = {name for name in item.hidden if getattr(shown, name) is not None}

@@ -1,12 +1,15 @@
 """The policy in force for one task in one phase of a challenge."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from msgspec.structs import replace
 
-from sandscore.challenges.challenge_reading import chosen_phase, rules_for
+from sandscore.base.errors import OrganiserFault
+from sandscore.challenges.challenge_reading import chosen_phase, read_challenge, rules_for
 from sandscore.records.challenge import Challenge, Phase
-from sandscore.records.disclosure_policy import DisclosurePolicy, resolved, said
+from sandscore.records.disclosure_policy import DisclosurePolicy, lowered, resolved, said
+from sandscore.records.ranking_rules import CardRule
 
 NOT_SAID = (
     "the challenge does not say who holds its notes and gold, so they count as hidden: teams see no log of a run on "
@@ -49,3 +52,14 @@ def _alike(challenge: Challenge, policy: DisclosurePolicy) -> list[Phase]:
 
 def _named(challenge: Challenge, names: Sequence[str]) -> list[Phase]:
     return [one for one in challenge.phases if one.name in names]
+
+
+def publishing_policy(challenge: str, task: str, phase: str | None, cards: CardRule | None) -> DisclosurePolicy:
+    """That of the challenge in a file, which must let something of a card out; ``cards`` may ask for less."""
+    policy = lowered(policy_for(read_challenge(Path(challenge)), task, phase), cards)
+    where = f"{challenge}: " + (f"the phase '{policy.phase}': " if policy.phase else "")
+    if not policy.exact:
+        raise OrganiserFault(f"{where}no score card may be published before every phase with these data has ended")
+    if policy.cards == "none":
+        raise OrganiserFault(f"{where}no score card may be published: cards = 'none'")
+    return policy

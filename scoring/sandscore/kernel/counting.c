@@ -43,35 +43,20 @@ static int fits(const NoteRuns *side, int64_t run)
     return first >= 0 && count >= 0 && count <= side->rows && first <= side->rows - count && token >= 0;
 }
 
-/* Sums over a side's annotations, and over those with each label; 0 where a label is none. */
-static int32_t add_up(const Counting *c, const CountedMention *mentions, int64_t count, LabelSums *labels,
-                      SideSums *sums)
+/* An annotation, to its side's sums and to those of its label; 0 where the label is none. */
+static inline int32_t add_up(const Counting *c, const CountedMention *mention, LabelSums *labels, SideSums *sums)
 {
-    int64_t words = 0, labelled = 0;
-    int32_t most = c->labels ? (int32_t)c->labels : 1;
-    for (int64_t i = 0; i < count; i++) {
-        int32_t label = mentions[i].label;
-        words += mentions[i].words;
-        if (label < 0) {
-            if (label < -1)
-                return 0;
-            continue;
-        }
-        if (label >= most)
-            return 0;
-        labelled++;
-        labels[label].mentions++;
-        labels[label].words += mentions[i].words;
-    }
+    int32_t label = mention->label, most = c->labels ? (int32_t)c->labels : 1;
+    sums->words += mention->words;
+    if (label < 0 || label >= most)
+        return label == -1;
+    sums->labelled++;
+    labels[label].mentions++;
+    labels[label].words += mention->words;
     for (uint32_t rest = c->partial; rest; rest &= rest - 1) {
         int which = __builtin_ctz(rest);
-        const int32_t *value = c->measure[which].value;
-        for (int64_t i = 0; i < count; i++)
-            sums->counting[which] += mentions[i].label >= 0 && value[mentions[i].label] >= 0;
+        sums->counting[which] += c->measure[which].value[label] >= 0;
     }
-    sums->mentions = count;
-    sums->words = words;
-    sums->labelled = labelled;
     return 1;
 }
 
@@ -80,6 +65,7 @@ static int32_t gather(const Counting *c, const NoteRuns *side, int64_t *run, int
                       LabelSums *labels, SideSums *sums)
 {
     int64_t used = 0;
+    sums->words = sums->labelled = 0;
     for (; *run < side->runs && side->note[*run] == note; ++*run) {
         int64_t first = side->first[*run], count = side->count[*run], token = side->first_token[*run];
         if (!fits(side, *run) || count > c->mention_room - used)
@@ -97,29 +83,38 @@ static int32_t gather(const Counting *c, const NoteRuns *side, int64_t *run, int
             mention->words = words;
             mention->paired = mention->settled = 0;
             token += words;
+            if (!add_up(c, mention, labels, sums))
+                return 0;
         }
     }
-    return add_up(c, into, used, labels, sums);
+    sums->mentions = used;
+    return 1;
 }
 
-static void reorder(const Counting *c, CountedMention *mentions, int64_t count, const Key *keys)
+/* They change places with what is spare. */
+static void sort_by_start(Counting *c, CountedMention **mentions, int64_t count)
 {
-    for (int64_t i = 0; i < count; i++)
-        c->spare[i] = mentions[keys[i].minor];
-    memcpy(mentions, c->spare, (size_t)count * sizeof *mentions);
-}
-
-static void sort_by_start(const Counting *c, CountedMention *mentions, int64_t count)
-{
+    CountedMention *from = *mentions;
     int64_t i = 1;
-    while (i < count && mentions[i].start >= mentions[i - 1].start)
+    while (i < count && from[i].start >= from[i - 1].start)
         i++;
     if (i >= count)
         return;
-    for (i = 0; i < count; i++)
-        c->gold_keys[i] = (Key){(uint64_t)mentions[i].start, (uint64_t)i};
-    sort_keys(c->gold_keys, count, c->spare_keys);
-    reorder(c, mentions, count, c->gold_keys);
+    if (count <= FEW_NUMBERS) {
+        uint64_t numbers[FEW_NUMBERS];
+        for (i = 0; i < count; i++)
+            insert_number(numbers, i, (uint64_t)from[i].start << 32 | (uint64_t)i);
+        for (i = 0; i < count; i++)
+            c->spare[i] = from[numbers[i] & UINT32_MAX];
+    } else {
+        for (i = 0; i < count; i++)
+            c->gold_keys[i] = (Key){(uint64_t)from[i].start, (uint64_t)i};
+        sort_keys(c->gold_keys, count, c->spare_keys);
+        for (i = 0; i < count; i++)
+            c->spare[i] = from[c->gold_keys[i].minor];
+    }
+    *mentions = c->spare;
+    c->spare = from;
 }
 
 static uint64_t bits_of(double number)
@@ -139,7 +134,9 @@ static void sort_by_length(const Counting *c, CountedMention *mentions, int64_t 
     for (int64_t i = 0; i < count; i++)
         keys[i] = (Key){(uint64_t)mentions[keys[i].minor].length << 32 | (uint64_t)i, keys[i].minor};
     sort_keys(keys, count, c->spare_keys);
-    reorder(c, mentions, count, keys);
+    for (int64_t i = 0; i < count; i++)
+        c->spare[i] = mentions[keys[i].minor];
+    memcpy(mentions, c->spare, (size_t)count * sizeof *mentions);
 }
 
 /* Whoever agrees in everything is counted once for all measures, but for those to which not every label counts. */
@@ -411,8 +408,8 @@ static int64_t number_of(const Counting *c, const SideSums *sums, int64_t i)
 static int32_t count_note(Counting *c, const NoteRuns *const sides[2], Tally *note, int64_t number)
 {
     int64_t golds = note->gold.mentions, predictions = note->predicted.mentions;
-    sort_by_start(c, c->gold, golds);
-    sort_by_start(c, c->predicted, predictions);
+    sort_by_start(c, &c->gold, golds);
+    sort_by_start(c, &c->predicted, predictions);
     walk(c, golds, predictions, note);
     const Loose loose[] = {find_loose(c->gold, golds, c->loose),
                            find_loose(c->predicted, predictions, c->loose + c->mention_room)};

@@ -1,9 +1,9 @@
 /* Annotations that repeat an earlier one of their record, and those that overlap one that repeats none. */
 #include <string.h>
 
-#include "kernel.h"
+#include "sorting.h"
 
-enum { FEW = 24, BYTE = 8, BYTES = 1 << BYTE, REPEATS = 1, OVERLAPS = 2 };
+enum { FEW = 256, BYTE = 8, BYTES = 1 << BYTE, REPEATS = 1, OVERLAPS = 2 };
 
 static int64_t span_of(const Rows *rows, int64_t row) { return (int64_t)rows->start[row] << 32 | rows->length[row]; }
 
@@ -16,21 +16,46 @@ static int are_apart(const Rows *rows, int64_t row, int64_t last)
     return row == last;
 }
 
-static int comes_before(const Rows *rows, int32_t row, int32_t other)
-{
-    int64_t span = span_of(rows, row), others = span_of(rows, other);
-    return span != others ? span < others : (uint32_t)rows->label[row] < (uint32_t)rows->label[other];
-}
-
-static void insert_each(const Rows *rows, int32_t *which, int64_t count)
+/* Those of one span by their labels. */
+static void sort_by_label(const Rows *rows, int32_t *which, int64_t count)
 {
     for (int64_t i = 1; i < count; i++) {
         int32_t row = which[i];
         int64_t at = i;
-        for (; at > 0 && comes_before(rows, row, which[at - 1]); at--)
+        for (; at > 0 && span_of(rows, which[at - 1]) == span_of(rows, row) &&
+               (uint32_t)rows->label[which[at - 1]] > (uint32_t)rows->label[row];
+             at--)
             which[at] = which[at - 1];
         which[at] = row;
     }
+}
+
+/* Rows that follow one another, each as one number; 0, with nothing done, where that does not hold its length. */
+static int32_t sort_fewest(const Rows *rows, int32_t *which, int64_t count)
+{
+    uint64_t numbers[FEW_NUMBERS];
+    int32_t first = which[0];
+    for (int64_t i = 0; i < count; i++) {
+        if (rows->length[first + i] >> (32 - BYTE))
+            return 0;
+        uint64_t place = (uint64_t)rows->start[first + i] << (32 - BYTE) | (uint64_t)rows->length[first + i];
+        insert_number(numbers, i, place << BYTE | (uint64_t)i);
+    }
+    for (int64_t i = 0; i < count; i++)
+        which[i] = first + (int32_t)(numbers[i] & (BYTES - 1));
+    sort_by_label(rows, which, count);
+    return 1;
+}
+
+/* By span, then by label, of equal ones the first in the file first. */
+static void sort_few(const Rows *rows, int32_t *which, int64_t count)
+{
+    Key keys[FEW], spare[FEW];
+    for (int64_t i = 0; i < count; i++)
+        keys[i] = (Key){(uint64_t)span_of(rows, which[i]), (uint64_t)(uint32_t)rows->label[which[i]] << 32 | (uint32_t)which[i]};
+    sort_keys(keys, count, spare);
+    for (int64_t i = 0; i < count; i++)
+        which[i] = (int32_t)(keys[i].minor & UINT32_MAX);
 }
 
 static void sort_by_byte(const int32_t *column, int shift, const int32_t *which, int64_t count, int32_t *into)
@@ -50,8 +75,10 @@ static void sort_by_byte(const int32_t *column, int shift, const int32_t *which,
 /* By start, length and label, of equal ones the first in the file first; as many steps for each, however many they are. */
 static void sort_rows(const Rows *rows, int32_t *which, int64_t count, int32_t *spare)
 {
+    if (count <= FEW_NUMBERS && sort_fewest(rows, which, count))
+        return;
     if (count <= FEW) {
-        insert_each(rows, which, count);
+        sort_few(rows, which, count);
         return;
     }
     const int32_t *columns[] = {rows->label, rows->length, rows->start};

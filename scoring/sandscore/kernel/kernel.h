@@ -59,6 +59,15 @@ typedef struct {
     const uint32_t *marks;
 } Notes;
 
+/* Texts of a file's annotations, end to end in UTF-8, until their notes are at hand: ``bytes`` of each, and of each note
+   how many there are, and where its first annotation and the text of that one come. */
+typedef struct {
+    uint8_t *texts;
+    int32_t *bytes, *rows_of;
+    int64_t *first_row, *first_byte;
+    int64_t text_room, row_room, notes, used, rows;
+} KeptTexts;
+
 /* Names of notes end to end, a zero behind each, and room to find them by hashing: a power of two of slots, more than
    there are names, all of them 0. ``whole``: records name notes so; else by what follows a last slash. */
 typedef struct {
@@ -87,12 +96,6 @@ typedef struct {
     int64_t rows, tokens, runs;
 } NoteRuns;
 
-/* Room for those runs: of each its note, first row and first token, and how many rows and tokens it has; and the most
-   that a run of a note has. */
-typedef struct {
-    int64_t *note, *first, *size, *first_token, *tokens;
-    int64_t room, most_rows, most_tokens;
-} RunRooms;
 
 /* A measure: white-space tokens, spans whose lengths are near, or equal spans whose labels stand for the same.
    ``value`` is of the labels, that of no label in front; negative: it does not count. ``per_note`` has room for tp, fp
@@ -115,6 +118,14 @@ typedef struct {
 typedef struct {
     uint64_t major, minor;
 } Key;
+
+/* Room for runs: of each its note, first row and first token, and how many rows and tokens it has; and the most that a
+   note has. ``keys`` and ``spare`` are for putting them into order. */
+typedef struct {
+    int64_t *note, *first, *size, *first_token, *tokens;
+    Key *keys, *spare;
+    int64_t room, most_rows, most_tokens;
+} RunRooms;
 
 /* How many annotations, and words, carry a label. */
 typedef struct {
@@ -309,6 +320,12 @@ EXPORTED int32_t learn_names(const NameTable *table);
 EXPORTED int32_t join_names(const NameTable *table, const Rows *rows, uint8_t *seen, int32_t *numbers);
 EXPORTED int64_t find_misplaced(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
                                 int32_t *found);
+/* A further block's texts; 0: one is not as long as it says, or of some note there is nothing to know or something known
+   already. What is kept is of no use then. */
+EXPORTED int32_t keep_texts(const uint8_t *data, const Rows *rows, const int32_t *numbers, KeptTexts *kept);
+/* Whether all that was kept of ``count`` notes, from the ``first`` on, stands in these where ``start`` says. */
+EXPORTED int32_t kept_texts_stand(const Notes *notes, int64_t first, int64_t count, const KeptTexts *kept,
+                                  const int32_t *start);
 /* Of records whose notes are known, in the order of the file: annotations that repeat an earlier one, and those that
    overlap one. All three have room for every row; ``spare`` holds nothing then. */
 EXPORTED void find_clashes(const Rows *rows, const int32_t *numbers, int32_t *repeats, int32_t *overlaps, int32_t *spare,
@@ -327,13 +344,22 @@ EXPORTED void spread_notes(const int32_t *numbers, const int32_t *per_record, in
 EXPORTED int32_t see_labels(const int32_t *label, int64_t rows, uint8_t *seen, int64_t room);
 EXPORTED double highest_number(const double *numbers, int64_t count);
 EXPORTED void sum_counts(const int64_t *counts, int64_t rows, int64_t *sums);
-/* How many runs there are; -1: more than the room, or a run's note does not come behind that of the one before. */
+/* Of such counts precision, recall and F1: how many rows define each, and what they come to there, in units of 2^-43 and
+   of 2^-86. 0: there are more rows, or larger counts, than that holds. */
+enum { MOST_SUMMED = 1 << 19 };
+EXPORTED int32_t sum_ratios(const int64_t *counts, int64_t rows, int64_t *sums);
+/* How many runs there are, in the order of their notes, of equal ones in that of the file; -1: more than the room. */
 EXPORTED int64_t find_runs(const int32_t *note, const int32_t *words, int64_t rows, RunRooms *found);
 /* Of what was counted, unless something was ``unsure``; ``spare`` has room for the odd ones, which change places. Both
    may be the rooms of ``levels`` themselves, from the WHOLE_LEVELS-th number on. */
 EXPORTED void list_levels(const Counting *counting, uint64_t *spare, ConfidenceLevels *levels);
 /* 0: the area has smaller bits. */
 EXPORTED int32_t walk_levels(const ConfidenceLevels *levels, CurveRooms *curve);
+/* Rows as JSON, a comma behind each, and how many bytes they take, CURVE_ROW each at the most; refused where a number is
+   neither 0 nor from 0.001 to below 1000, or has two decimals that are as near. */
+enum { CURVE_ROW = 80 };
+EXPORTED int64_t write_curve(const double *confidence, const double *precision, const double *recall, int64_t rows,
+                             uint8_t *out);
 EXPORTED void draw_numbers(DrawStream *stream, int64_t count, uint64_t *numbers);
 /* Row after row, how often each unit of each stratum is drawn: into ``single`` or, where that is NULL, into ``wide``. */
 EXPORTED void draw_weights(DrawStream *stream, const int64_t *sizes, int64_t strata, int64_t resamples, float *single,

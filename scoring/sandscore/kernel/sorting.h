@@ -7,6 +7,15 @@
 /* ``spare`` has room for as many. */
 void sort_keys(Key *keys, int64_t count, Key *spare);
 
+/* One more into numbers that are in order; so many are sorted in this way soonest. */
+enum { FEW_NUMBERS = 40 };
+static inline void insert_number(uint64_t *sorted, int64_t count, uint64_t number)
+{
+    for (; count > 0 && sorted[count - 1] > number; count--)
+        sorted[count] = sorted[count - 1];
+    sorted[count] = number;
+}
+
 /* Some of a side's annotations, in the order of their starts. */
 typedef struct {
     const CountedMention *mentions;

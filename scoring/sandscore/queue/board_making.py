@@ -21,6 +21,7 @@ from sandscore.challenges.ladder import LadderState
 from sandscore.disclosure.board_release import release_board
 from sandscore.disclosure.card_view import card_content
 from sandscore.disclosure.gate import release
+from sandscore.disclosure.keyed_names import keyed_gold, with_keyed_gold
 from sandscore.disclosure.outcome_views import ScoreItem, ladder_after
 from sandscore.disclosure.released import pack
 from sandscore.queue.children.child_messages import BoardsAnswer, ScoredSubmission
@@ -37,7 +38,6 @@ from sandscore.records.ranking_rules import BoardRules
 from sandscore.records.record_reading import read_record
 from sandscore.records.released_view import Audience, LedgerLine, PackedView, Released, lines_of
 from sandscore.records.scorecard import Scorecard
-from sandscore.scoring.card_building import keyed_gold, with_keyed_gold
 from sandscore.site.board_files import references
 from sandscore.site.publication import PublicationSettings, publish
 from sandscore.site.site_folder import file_name, write_page, writing

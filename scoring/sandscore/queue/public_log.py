@@ -220,7 +220,7 @@ class PublicLog:
 
     def scored_with(self, task: str, phase: str | None, sha256: str) -> None:
         """A line, where this is another gold than the log knows of. ``sha256``: of all of its file."""
-        from sandscore.scoring.card_building import keyed_gold
+        from sandscore.disclosure.keyed_names import keyed_gold
 
         shown = keyed_gold(sha256, self._secret)
         with self._alone(), told(self._folder):
@@ -371,7 +371,7 @@ class PublicLog:
         return receipt
 
     def _commitment(self, phase: str | None) -> CommitmentLine:
-        from sandscore.scoring.card_building import keyed_gold
+        from sandscore.disclosure.keyed_names import keyed_gold
 
         workspace = self._workspace
         golds = {task: _content(workspace.gold(task, phase)) for task in workspace.tasks(phase)}

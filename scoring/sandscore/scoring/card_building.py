@@ -3,12 +3,10 @@
 Counts note by note, kept as tables: a note's own are made when somebody asks for them.
 """
 
-import hashlib
-import hmac
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, islice, repeat
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import asdict
@@ -17,19 +15,16 @@ from pydantic import BaseModel
 from sandscore import __version__
 from sandscore.annotations.columns import Columns, Ints
 from sandscore.annotations.input_files import Loaded
-from sandscore.base.arrays import np
+from sandscore.base.arrays import Values, np
 from sandscore.base.errors import OrganiserFault
-from sandscore.base.exact_sums import exact_sum
-from sandscore.base.removable_rooms import REMOVABLE
-from sandscore.measures.challenge_counts import Tally
-from sandscore.measures.challenge_measures import Counted, totals
+from sandscore.base.removable_rooms import REMOVABLE, compiled
+from sandscore.measures.challenge_measures import Counted, ratio_sums, totals
 from sandscore.measures.dataset_counts import measured
 from sandscore.measures.hipaa_map import HipaaMap
 from sandscore.measures.measure_registry import MEASURES, document_measure, measures_for
 from sandscore.measures.measure_syntax import Named
 from sandscore.records.carried_run import CarriedRun
 from sandscore.records.counts import Counts, ratio
-from sandscore.records.group_scores import PerturbedScores, Slice
 from sandscore.records.scorecard import (
     AnyScore,
     ConfidenceCurve,
@@ -50,7 +45,6 @@ if TYPE_CHECKING:
     from sandscore.span_measures.document_counts import CountedGeneral
 
 Row = tuple[int, ...]
-_Group = TypeVar("_Group", Slice, PerturbedScores)
 _TOGETHER = 4096
 _JSON = msgspec.json.Encoder()
 
@@ -131,8 +125,6 @@ def written(values: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 SHOWN_OF_HASH = 12
-_SHOWN_OF_ID = 16
-_GOLD = "gold:"
 _BULK = ("per_note", "per_unit", "units")
 """Fields that grow with the notes and are plain already."""
 
@@ -162,6 +154,15 @@ class Question(msgspec.Struct, frozen=True):
     """Which labels identify, where the labels are those of several tasks."""
     slices: tuple[str, ...] = ()
     """By what the data set is sliced: rules, and organisers' files."""
+    texts: bool = True
+    """Whether notes' texts are wanted once all is scored."""
+
+
+def reads_texts(question: Question) -> bool:
+    """Whether some of it is told from notes' texts, beyond that annotations stand in them."""
+    names = (measure.name for measure in measures_for(question.task, question.measures))
+    kinds = (document_measure(name) is not None or MEASURES.find(name).of_positions for name in names)
+    return question.texts or bool(question.slices) or any(kinds)
 
 
 def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
@@ -311,7 +312,8 @@ def _error_kinds(counted: Mapping[str, Any] | None) -> ErrorKinds | None:
 
 
 def _score(counted: Counted) -> MeasureScore:
-    counts = Counts(*totals(counted.per_note))
+    per_note = counted.held["per_note"]
+    counts = Counts(*totals(per_note))
     extra: dict[str, Any] = {}
     if counted.conditional:
         right, wrong = counted.conditional
@@ -326,22 +328,16 @@ def _score(counted: Counted) -> MeasureScore:
         precision=counts.precision if defined else None,
         recall=counts.recall if defined else None,
         f1=counts.f1 if defined else None,
-        macro=macro(counted.per_note) if defined else _undefined(),
+        macro=macro(per_note) if defined else _undefined(),
         f1_ci=None,
         **extra,
     )
 
 
-def macro(per_note: Tally) -> Macro:
+def macro(per_note: Values) -> Macro:
     """Means over the notes that define each ratio; exact sums, so that the order of notes changes nothing."""
-    tp, fp, fn = per_note.T
-    means: list[float | None] = []
-    notes: list[int] = []
-    for part, whole in ((tp, tp + fp), (tp, tp + fn), (2 * tp, 2 * tp + fp + fn)):
-        defined = whole > 0
-        values = part[defined] / whole[defined]
-        means.append(exact_sum(values) / len(values) if len(values) else None)
-        notes.append(len(values))
+    sums = ratio_sums(per_note)
+    means, notes = [total / count if count else None for total, count in sums], [count for _, count in sums]
     of = MacroNotes.model_construct(precision=notes[0], recall=notes[1], f1=notes[2])
     return Macro.model_construct(precision=means[0], recall=means[1], f1=means[2], notes=of)
 
@@ -392,54 +388,6 @@ def _general(counted: "CountedGeneral") -> AnyScore:
     return MeasureScore(**{"f1_ci": None, **counted.shown, **averaged})
 
 
-def published(card: Scorecard, salt: bytes) -> Scorecard:
-    """The card with note and patient ids replaced by keyed hashes, in the same order."""
-
-    @cache
-    def hidden(name: str) -> str:
-        return hmac.digest(salt, name.encode("utf-8", "surrogatepass"), "sha256").hex()[:_SHOWN_OF_ID]
-
-    return card.model_copy(
-        update={
-            "per_note": {hidden(note): counts for note, counts in card.per_note.items()},
-            "units": {hidden(note): hidden(unit) for note, unit in card.units.items()},
-            **({"per_unit": {hidden(unit): rows for unit, rows in card.per_unit.items()}} if card.per_unit else {}),
-            **_published_groups(card, hidden),
-        }
-    )
-
-
-def _published_groups(card: Scorecard, hidden: Callable[[str], str]) -> dict[str, Any]:
-    """Slices and perturbed copies, their patients named so; nothing where there are none."""
-
-    def named(group: _Group) -> _Group:
-        return group.model_copy(update={"per_unit": {hidden(unit): rows for unit, rows in group.per_unit.items()}})
-
-    slices = {
-        name: table.model_copy(update={"slices": {group: named(one) for group, one in table.slices.items()}})
-        for name, table in card.slices.items()
-    }
-    copies = {name: named(one) for name, one in card.robustness.items()}
-    return {name: told for name, told in (("slices", slices), ("robustness", copies)) if told}
-
-
-def keyed_gold(digest: str, salt: bytes) -> str:
-    """How others are told which gold it was: by a keyed hash, at which nobody can try a guess."""
-    said = f"{_GOLD}{digest[:SHOWN_OF_HASH]}".encode()
-    return hmac.new(salt, said, hashlib.sha256).hexdigest()[:SHOWN_OF_HASH]
-
-
-def with_keyed_gold(card: Scorecard, salt: bytes) -> Scorecard:
-    """The card with its gold named so; cards of one salt stay comparable with one another."""
-    parts = (_keyed(part, salt) for part in card.signature.split("|"))
-    return card.model_copy(update={"signature": "|".join(parts)})
-
-
-def _keyed(part: str, salt: bytes) -> str:
-    gold = part.removeprefix(_GOLD)
-    return part if gold == part else f"{_GOLD}{keyed_gold(gold, salt)}"
-
-
 def dumped(card: Scorecard) -> bytes:
     """The card as it is written: what does not apply is left out, what is undefined is null."""
     return b"".join(pieces(card))
@@ -484,5 +432,6 @@ def pieces(card: Scorecard) -> Iterator[bytes]:
     ]
     for name, before in zip(names, chain([b"{"], repeat(b",")), strict=False):
         yield before + msgspec.json.encode(name) + b":"
-        yield from written(whole[name]) if name in _BULK else [encoded(whole[name])]
+        known = written(whole[name]) if name in _BULK else compiled().long_curve(whole[name], encoded)
+        yield from known or [encoded(whole[name])]
     yield b"}\n"

@@ -17,9 +17,9 @@ from sandscore.ranking.resampling import seed_of
 from sandscore.records.group_scores import PairedScore, PerturbedScores
 from sandscore.records.record_reading import file_content, read_record
 from sandscore.records.scorecard import Scorecard
-from sandscore.records.slice_files import CopyRecord
 from sandscore.slices.patient_shares import rows_by_patient, shares_by_patient, table_by_patient
 from sandscore.slices.simultaneous import RESAMPLES, group_intervals
+from sandscore.slices.slice_files import CopyRecord
 
 CHANGES, NOTES = "changes.json", "notes.json"
 _SHOWN_OF_HASH = 12

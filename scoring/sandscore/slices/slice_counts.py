@@ -23,8 +23,8 @@ from sandscore.measures.hipaa_map import HipaaMap
 from sandscore.measures.measure_registry import MEASURES, document_measure, measures_for
 from sandscore.measures.measure_syntax import Named
 from sandscore.records.formula import F1, parse_formula
-from sandscore.records.slice_files import MOST_GROUPS
 from sandscore.scoring.card_building import Question
+from sandscore.slices.slice_files import MOST_GROUPS
 from sandscore.slices.slice_rules import Slicing, slicing
 from sandscore.task_table.task import Task
 

@@ -16,8 +16,8 @@ from sandscore.annotations.input_files import Loaded
 from sandscore.base.byte_sources import InputFile, opened
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.records.record_reading import file_content, read_record
-from sandscore.records.slice_files import SliceFile
 from sandscore.records.slicing_names import fault_of_slicing, slicing_name
+from sandscore.slices.slice_files import SliceFile
 
 _SHOWN_OF_HASH = 12
 _PLACE = re.compile(r"^dataset/([^/]+)/")
