@@ -19,7 +19,6 @@ import msgspec
 from corpus import write
 
 from sandscore.annotations.annotation_loader import AnnotationLoader
-from sandscore.annotations.gold_reference import ReadPredictions, Reference
 from sandscore.annotations.label_codes import vocabulary
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.bundled_content import example_gold, submissions
@@ -29,6 +28,7 @@ from sandscore.queue.attempt_files import PREDICTIONS, card_name
 from sandscore.queue.attempt_scoring import Scorer
 from sandscore.queue.cell.reading_cell import ReadingCells
 from sandscore.queue.children.child_messages import SubmissionScoreRequest
+from sandscore.queue.gold_reference import ReadPredictions, Reference
 from sandscore.queue.homes.sqlite.sqlite_database import create
 from sandscore.queue.queue_setup import found
 from sandscore.queue.settings import QueueSettings

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sandscore.annotations import annotation_loader, columns, note_loader, note_runs, note_texts
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
+from sandscore.base.removable_rooms import compiled
+from sandscore.kernel import compiled_calls, kernel_library
 from sandscore.kernel.block_readers import AnnotationReader, KernelBlock
-from sandscore.measures import challenge_measures, confidence, kernel_counts
 from sandscore.task_table.task import Task
 
 
@@ -36,10 +36,12 @@ def spied() -> Iterator[list[int]]:
 def no_kernel() -> Iterator[None]:
     """As where there was no compiler."""
     with pytest.MonkeyPatch.context() as patch:
-        readers = annotation_loader, columns, note_loader, note_runs, note_texts
-        for module in (*readers, challenge_measures, confidence, kernel_counts):
-            patch.setattr(module, "kernel", lambda: None)
-        yield
+        patch.setattr(kernel_library, "kernel", lambda: None)
+        compiled.cache_clear()
+        try:
+            yield
+        finally:
+            compiled.cache_clear()
 
 
 def both_ways(folder: Path, task: Task, said: list[Any] | bytes, written: bytes) -> tuple[Loaded, Loaded, list[int]]:
@@ -49,12 +51,24 @@ def both_ways(folder: Path, task: Task, said: list[Any] | bytes, written: bytes)
     inputs = Inputs(predictions=folder / "found.json", notes=folder / "notes.json")
     with spied() as taken:
         quick = load_files(task, inputs)
+    must_agree(quick, waited(task, inputs), with_texts=False)
     with no_kernel():
         return quick, load_files(task, inputs), taken
 
 
-def must_agree(one: Loaded, other: Loaded) -> None:
-    known = [(data.ids, data.patients, [*(data.texts or ())]) for data in (one.dataset, other.dataset)]
+def waited(task: Task, inputs: Inputs) -> Loaded:
+    """Read as if notes were many, and nobody wanted their texts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled_calls, "LEAST_WAITING", 0)
+        patch.setattr(compiled_calls, "TIMES", 1 << 40)
+        return load_files(task, inputs, want_texts=False)
+
+
+def must_agree(one: Loaded, other: Loaded, *, with_texts: bool = True) -> None:
+    known = [
+        (data.ids, data.patients, [*(data.texts or ())] if with_texts else data.texts is None)
+        for data in (one.dataset, other.dataset)
+    ]
     assert known[0] == known[1]
     assert one.findings["notes"].problems == other.findings["notes"].problems
     if one.findings["notes"].errors:

@@ -1162,7 +1162,7 @@ def test_the_machine_is_examined(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(host_checks, "find_spec", lambda _, there=there: "spec" if there else None)
         monkeypatch.setattr("shutil.which", lambda _, there=there: "/bin/busybox" if there else None)
         monkeypatch.setattr(Path, "exists", lambda _, there=there: there)
-        monkeypatch.setattr("sandscore.kernel.kernel_library.kernel", lambda there=there: "k" if there else None)
+        monkeypatch.setattr("sandscore.base.removable_rooms.compiled", lambda there=there: there)
         levels = {finding.name: finding.level for finding in host_checks.examine()}
         other = "ok" if there else "note"
         assert levels == {

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli.running import sandscore
+from kernel_comparison import no_kernel
 
 from sandscore.containers import host_checks
 from sandscore.containers.annotation_run import FinishedRun
@@ -127,9 +128,9 @@ def test_no_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (levels["engine"], levels["reading"]) == ("fault", "ok")
 
 
-def test_doctor_says_when_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sandscore.kernel.kernel_library.kernel", lambda: None)
-    (reading,) = [finding for finding in host_checks.examine() if finding.name == "reading"]
+def test_doctor_says_when_nothing_is_compiled() -> None:
+    with no_kernel():
+        (reading,) = [finding for finding in host_checks.examine() if finding.name == "reading"]
     assert (reading.level, reading.found) == ("note", "by Python alone: slower, with the same results")
 
 

@@ -10,6 +10,7 @@ from fuzz.kernel import Case
 from kernel_comparison import both_ways, must_agree
 
 from sandscore.annotations import json_blocks, note_texts, record_reader
+from sandscore.kernel import block_readers
 from sandscore.task_table.task import TASKS
 
 SIZES = (1, 300, 3000, json_blocks.BLOCK)
@@ -29,7 +30,8 @@ def compare(folder: Path, cases: Iterable[Case], seed: int = 0) -> int:
 def compare_one(folder: Path, case: Case, size: int, spill: int) -> int:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("array_blocks", "line_blocks"):
-            patch.setattr(record_reader, name, partial(getattr(json_blocks, name), size=size))
+            for module in (record_reader, block_readers):
+                patch.setattr(module, name, partial(getattr(json_blocks, name), size=size))
         patch.setattr(note_texts, "SPILL", spill)
         one, other, taken = both_ways(folder, [*TASKS.values()][case.task], case.notes, case.block)
         must_agree(one, other)

@@ -18,17 +18,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kernel_comparison import no_kernel
 
-from sandscore.annotations import columns, note_runs
 from sandscore.annotations.columns import Columns, Tokens, small_of
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.label_codes import vocabulary
 from sandscore.annotations.note_texts import GatheredTexts
-from sandscore.kernel import kernel_library
+from sandscore.kernel import kernel_counts, kernel_library
 from sandscore.leaks.identifier_classes import CLASSES, TaskClasses
 from sandscore.leaks.leak_totals import LeakQuestion, leak_plans, leak_question
-from sandscore.measures import challenge_measures, confidence, dataset_counts, kernel_counts, relaxed_match
 from sandscore.measures.challenge_measures import ratio_sums
 from sandscore.measures.dataset_counts import DataSetCounts, measured
 from sandscore.measures.hipaa_map import HipaaMap
@@ -172,12 +171,11 @@ def compare(seed: int) -> int:
         return found
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dataset_counts, "KERNEL_PART", 1 << (seed % 12))
-        patch.setattr(dataset_counts, "SPILL", 0)
+        patch.setattr(kernel_counts, "KERNEL_PART", 1 << (seed % 12))
+        patch.setattr(kernel_counts, "SPILL", 0)
         patch.setattr(kernel_counts.KernelCounts, "count", spy)
         quick = measured(task, files, asked, hipaa, leaks=leaks)
-        for module in (challenge_measures, columns, confidence, kernel_counts, note_runs, relaxed_match):
-            patch.setattr(module, "kernel", lambda: None)
+    with no_kernel():
         slow = measured(task, files, asked, hipaa, leaks=leaks)
     try:
         same(quick, slow)
@@ -192,8 +190,7 @@ def drawn_alike(seed: int) -> None:
     sizes = [r.choice((1, 63, 64, 65, 66, 67, 500)) for _ in range(r.randint(1, 4))]
     for dtype in (np.float32, np.float64):
         quick = [part for _, part in resampling.weights(seed, sizes, 30, dtype, r.choice((1, 7, 30)))]
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(resampling, "kernel", lambda: None)
+        with no_kernel():
             slow = [part for _, part in resampling.weights(seed, sizes, 30, dtype, 30)]
         np.testing.assert_array_equal(np.concatenate(quick), np.concatenate(slow), f"seed {seed}")
 

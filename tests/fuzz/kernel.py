@@ -15,8 +15,7 @@ from kernel_corpus import FORMS, corpus
 
 from sandscore import kernel as native
 from sandscore.annotations.note_texts import GatheredTexts
-from sandscore.kernel.block_readers import written_form
-from sandscore.kernel.buffers import NOTES, ROWS, Room
+from sandscore.kernel.block_readers import NOTES, ROWS, Room, written_form
 from sandscore.kernel.kernel_library import NoteRows, Rows
 from sandscore.kernel.kernel_library import kernel as native_library
 from sandscore.task_table.task import TASKS

@@ -292,6 +292,70 @@ static void look_at_spread(Case *c, const Rows *rows, const int32_t *numbers)
     MUST(row == rows->rows);
 }
 
+/* Texts that wait stand in their notes where all of them stood in the block; in rooms that just hold them, too. */
+static void let_wait(const Rows *rows, const uint8_t *block, const int32_t *numbers, const Notes *notes, int64_t count,
+                     int64_t misplaced)
+{
+    int64_t most = 0, once = 1;
+    int32_t *rows_of = room(4 * count);
+    memset(rows_of, 0, (size_t)(4 * count));
+    for (int64_t row = 0; row < rows->rows; row++)
+        most += llabs(rows->written[row]);
+    for (int64_t record = 0; record < rows->records; record++) {
+        once &= numbers[record] >= 0 && !rows_of[numbers[record]];
+        if (numbers[record] >= 0)
+            rows_of[numbers[record]] += rows->per_record[record];
+    }
+    memset(rows_of, 0, (size_t)(4 * count));
+    KeptTexts kept = {room(most), room(4 * rows->rows), rows_of, room(8 * count), room(8 * count), most, rows->rows, count, 0, 0};
+    memset(kept.first_row, 0, (size_t)(8 * count)), memset(kept.first_byte, 0, (size_t)(8 * count));
+    int32_t taken = keep_texts(block, rows, numbers, &kept);
+    MUST(!(taken && !once) && kept.used <= most && kept.rows <= rows->rows);
+    if (!taken) {
+        MUST(!once || misplaced);
+        return;
+    }
+    MUST(kept.rows == rows->rows);
+    mix(kept.texts, kept.used), mix(kept.bytes, 4 * kept.rows);
+    int32_t *start = room(4 * rows->rows);
+    memcpy(start, rows->start, (size_t)(4 * rows->rows));
+    MUST(kept_texts_stand(notes, 0, count, &kept, start) == !misplaced);
+    MUST(!kept_texts_stand(notes, 1, count, &kept, start));
+    int64_t least = kept.used;
+    memset(rows_of, 0, (size_t)(4 * count));
+    KeptTexts scant = kept;
+    scant.texts = room(least ? least - 1 : 0), scant.text_room = least ? least - 1 : 0, scant.used = scant.rows = 0;
+    MUST(!least || !keep_texts(block, rows, numbers, &scant));
+}
+
+/* Numbers that are written read back as they were, in rooms that just hold them. */
+static void write_numbers(Case *c, const Rows *rows)
+{
+    enum { SOME = 8 };
+    char text[CURVE_ROW + 1];
+    for (int64_t i = 0; i < rows->rows && i < SOME; i++) {
+        double *number = room(3 * sizeof *number), read;
+        number[0] = rows->confidence[i];
+        number[1] = (double)(next_random(c) % 300000) / (double)(1 + next_random(c) % 300000);
+        number[2] = (double)next_random(c) / (double)(1 << next_random(c) % 30);
+        uint8_t *out = room(CURVE_ROW);
+        int64_t used = write_curve(number, number + 1, number + 2, 1, out);
+        MUST(used == REFUSED || (used > 0 && used <= CURVE_ROW));
+        mix(&used, sizeof used);
+        if (used < 0)
+            continue;
+        memcpy(text, out, (size_t)used);
+        text[used] = 0;
+        char *at = text;
+        for (int which = 0; which < 3; which++) {
+            MUST(*at == (which ? ',' : '['));
+            read = strtod(at + 1, &at);
+            MUST(!memcmp(&read, number + which, sizeof read));
+        }
+        MUST(at[0] == ']' && at[1] == ',' && at + 2 == text + used);
+    }
+}
+
 static void look_up(Case *c, const uint8_t *block, const Rows *rows, const Notes *notes, int64_t count)
 {
     int32_t *numbers = room(4 * rows->records), *found = room(c->found);
@@ -304,6 +368,7 @@ static void look_up(Case *c, const uint8_t *block, const Rows *rows, const Notes
     must_be_rows(found, many, rows);
     mix(found, 4 * many);
     copy_out(rows, numbers, notes);
+    let_wait(rows, block, numbers, notes, count, many);
 }
 
 /* Starts are paired with starts nearby, be they in order or not. */
@@ -493,7 +558,7 @@ static void run_case(Case *c, const uint8_t *written, const uint8_t *block)
         readings[c->form]->labels = readings[c->form]->seconds = (Spellings){0};
     int32_t found = read_block(c, block, &rows);
     if (found == TAKEN)
-        look_at(c, block, &rows), look_at_clashes(c, &rows);
+        look_at(c, block, &rows), look_at_clashes(c, &rows), write_numbers(c, &rows);
     if (noted == TAKEN) {
         Notes texts = told(&notes);
         NameTable table = learnt(c, &notes);

@@ -11,17 +11,17 @@ import pytest
 from kernel_comparison import no_kernel
 
 import sandscore as ss
-from sandscore.annotations import gold_reference
-from sandscore.annotations.gold_reference import Reference, write_index
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.base import column_files
 from sandscore.base.bundled_content import example_gold, submissions
 from sandscore.base.errors import MissingFile, OrganiserFault
 from sandscore.conformance.drawn_corpora import DrawnCorpus
-from sandscore.gold_index import column_bundle, index_file
+from sandscore.gold_index import column_bundle, index_file, indexed_inputs
 from sandscore.gold_index.column_bundle import DamagedBundle
 from sandscore.gold_index.index_file import IndexRefused, opened_index, opened_notes
+from sandscore.gold_index.indexed_inputs import write_index
 from sandscore.measures.hipaa_map import load_hipaa_map
+from sandscore.queue.gold_reference import Reference
 from sandscore.scoring.card_building import Question, dumped
 from sandscore.scoring.scoring_flow import score_files
 from sandscore.task_table.task import TASKS, Task, find_task
@@ -208,7 +208,7 @@ def test_a_kept_one_is_used_and_a_damaged_one_made_anew(tmp_path: Path, monkeypa
     first = Reference(DATE, GOLD, NOTES, index=kept).loaded
     assert kept.parent.stat().st_mode & 0o777 == 0o700
     with monkeypatch.context() as patch:
-        patch.setattr(gold_reference, "load_files", None)
+        patch.setattr(indexed_inputs, "load_files", None)
         again = Reference(DATE, GOLD, NOTES, index=kept).loaded
     assert again.sha256 == first.sha256
     assert (again.columns["gold"].start == first.columns["gold"].start).all()

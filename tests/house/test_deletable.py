@@ -26,7 +26,7 @@ from sandscore.queue.homes.home_registry import HOMES
 pytestmark = pytest.mark.slow
 
 CORE = ("base", "records", "task_table", "annotations", "measures", "scoring", "ranking", "api")
-CORE_LINES = 9_790
+CORE_LINES = 9_310
 """Lines of code, without blank ones and docstrings: about what can be read in an afternoon, and not to grow."""
 CORE_TESTS = ("tests/ranking/test_cards.py", "tests/measures/test_values.py", "tests/annotations/test_schema_facts.py")
 VERBS = """
@@ -49,6 +49,7 @@ ASKED = {
     "challenges": (*RANKED, "--challenge", "gold/example/challenge.toml"),
     "disclosure": (*RANKED, "--challenge", "gold/example/challenge.toml"),
     "documents": (*SCORED, "--measure", "overlap"),
+    "gold_index": ("index", "gold/example/date.json", "gold/example/notes.json", "-o", "made.index"),
     "leaks": (*SCORED, "--measure", "char_leak"),
     "optional_rules": (*RANKED, "--challenge", "tests/ranking/old_boards/borda/challenge.toml"),
     "original_scores": (*SCORED, "--notes", "gold/example/notes.json", "--profile", "nlpsandbox-client"),
@@ -98,7 +99,7 @@ REMOVABLE = sorted(
         *(CALLS - {f"api/{name}" for name in CORE_CALLS}),
         "queue/dask",
         "site/share_kit",
-        "kernel/kernel.so",
+        "kernel",
     }
     - {"formats/sandscore_json", "queue/homes/sqlite"}
 )
@@ -153,6 +154,33 @@ def test_who_asks_for_what_is_gone_is_told_so(room: str, copy: CheckoutCopy) -> 
     assert ROOMS[room] in ran.stderr
 
 
+def test_cards_and_boards_are_the_same_without_the_kernel(copy: CheckoutCopy) -> None:
+    made = []
+    try:
+        for remove_first in (False, True):
+            if remove_first:
+                remove(copy, "kernel")
+            ran = copy.ran("-c", VERBS.replace("{verified}", "0"))
+            assert ran.returncode == 0, ran.stderr[-2000:]
+            made.append([(copy.root / file).read_bytes() for file in ("card.json", "board.json")])
+    finally:
+        copy.restore()
+    assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("room", sorted({*ASKED, *CALLED} - {"gold_index"}))
+def test_no_room_needs_the_kernel(room: str, copy: CheckoutCopy) -> None:
+    """An index keeps what the kernel marked in texts, and is smaller without."""
+    (copy.root / "marked.json").write_bytes(b"\xef\xbb\xbf" + (copy.root / "gold/example/address.json").read_bytes())
+    with_it = copy.ran(*asking(room))
+    remove(copy, "kernel")
+    try:
+        without = copy.ran(*asking(room))
+    finally:
+        copy.restore()
+    assert (without.returncode, without.stdout) == (with_it.returncode, with_it.stdout), without.stderr[-2000:]
+
+
 def test_the_core_passes_its_tests_without_any_of_them(copy: CheckoutCopy) -> None:
     for name in REMOVABLE:
         remove(copy, name)
@@ -163,7 +191,7 @@ def test_the_core_passes_its_tests_without_any_of_them(copy: CheckoutCopy) -> No
 
 
 def test_what_is_removed_is_there() -> None:
-    there = [(ROOT / PACKAGE / name) for name in REMOVABLE if not name.endswith(".so")]
+    there = [(ROOT / PACKAGE / name) for name in REMOVABLE]
     assert [path for path in there if not path.exists() and not path.with_suffix(".py").exists()] == []
     assert [kind for kind, rooms in ROWS.items() if not {*rooms} & {*REMOVABLE}] == []
 
@@ -193,12 +221,12 @@ def test_the_core_can_be_read_in_an_afternoon() -> None:
 def test_the_core_imports_nothing_that_can_be_taken_away() -> None:
     listed = "import pkgutil, importlib, sys\n" + "".join(
         f"import sandscore.{room} as r\nfor m in pkgutil.walk_packages(r.__path__, r.__name__ + '.'):\n"
-        "    m.name.endswith('kernel.kernel') or importlib.import_module(m.name)\n"
+        "    importlib.import_module(m.name)\n"
         for room in ("base", "records", "task_table", "annotations", "measures", "scoring", "ranking")
     )
     ran = subprocess.run(
         [sys.executable, "-c", f"{listed}print(*sys.modules)"], capture_output=True, text=True, check=True, cwd=ROOT
     )
-    gone = tuple(f"sandscore.{name.replace('/', '.')}" for name in REMOVABLE if not name.endswith(".so"))
+    gone = tuple(f"sandscore.{name.replace('/', '.')}" for name in REMOVABLE)
     assert [module for module in ran.stdout.split() if module.startswith(gone)] == []
     assert Path(ROOT / PACKAGE / "profiles").is_dir()

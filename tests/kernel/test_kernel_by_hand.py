@@ -1,4 +1,4 @@
-"""What the kernel takes of a small block, and what it does not: ``block_readers``, ``buffers``, ``kernel_library``.
+"""What the kernel takes of a small block, and what it does not: ``block_readers``, ``compiled_calls``.
 
 The numbers are those of the JSON as it stands here; offsets are counted by hand.
 """
@@ -7,6 +7,7 @@ import json
 import math
 import random
 import struct
+from contextlib import nullcontext
 from ctypes import byref
 from fractions import Fraction
 from itertools import chain
@@ -15,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kernel_comparison import no_kernel
 
-from sandscore.annotations import note_texts
 from sandscore.annotations.columns import Columns, Tokens, small_of
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.label_codes import ABSENT, LabelCodes, vocabulary
@@ -25,7 +26,7 @@ from sandscore.annotations.note_runs import runs_of
 from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.base.arrays import as_bytes, packed, room_for, seen_as
 from sandscore.kernel import kernel_library
-from sandscore.kernel.block_readers import AnnotationReader, KernelBlock, NoteReader
+from sandscore.kernel.block_readers import AnnotationReader, KernelBlock, KernelNotes, NoteReader
 from sandscore.kernel.kernel_library import address
 from sandscore.measures.challenge_measures import ratio_sums
 from sandscore.task_table.task import TASKS, Task, find_task
@@ -45,7 +46,7 @@ def reader(task: Task, *, tokens: bool = True) -> tuple[AnnotationReader, DataSe
     assert library is not None
     labels = vocabulary(task, task.label)
     dataset = DataSet(labels)
-    return AnnotationReader(library, task, dataset, want_tokens=tokens), dataset
+    return AnnotationReader(library, task, dataset, KernelNotes(library, dataset), want_tokens=tokens), dataset
 
 
 def taken(task: Task, *notes: list[dict[str, Any]], tokens: bool = True) -> tuple[KernelBlock, DataSet]:
@@ -145,8 +146,11 @@ def test_texts_that_are_not_what_stands_there_are_told() -> None:
     said = [{"identifier": "n0", "patientId": "p", "text": "on May 2nd, 1999", "type": "t"}]
     assert notes.read(memoryview(bytearray(json.dumps(said).encode())), lines=False) == (["n0"], ["p"])
     notes.keep()
-    block, _ = taken(DATE, [row(3, "May 2nd"), row(12, "1998"), row(4, "ay")])
-    found_texts = block.misplaced(texts.all(), np.zeros(len(block.sizes), np.int32))
+    dataset = DataSet(vocabulary(DATE, DATE.label), texts=texts.all(), ids=["n0"])
+    read = AnnotationReader(library, DATE, dataset, KernelNotes(library, dataset), want_tokens=True)
+    block = read.read(written(DATE, [row(3, "May 2nd"), row(12, "1998"), row(4, "ay")]), lines=False)
+    assert block is not None
+    found_texts = block.misplaced(np.zeros(len(block.sizes), np.int32))
     assert found_texts == {1: "1998"}
 
 
@@ -182,7 +186,7 @@ def test_clashes_of_a_thousand_are_what_columns_say() -> None:
         assert [found.tolist() for found in block.clashes(numbers)] == [found.tolist() for found in wanted]
 
 
-def test_parts_of_notes_with_and_without_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_of_notes_with_and_without_the_kernel() -> None:
     """Places are characters, of which é has two bytes, 😀 four, and half of a pair three."""
     long = "é" * 300 + "Ann 😀"
     gathered = GatheredTexts(1000)
@@ -191,11 +195,10 @@ def test_parts_of_notes_with_and_without_the_kernel(monkeypatch: pytest.MonkeyPa
     rows = [(0, 3, 3), (0, 9, 1), (2, 299, 3), (2, 304, 1), (2, 305, 0), (3, 1, 2)]
     note, start, length = np.array(rows, np.int64).T
     wanted = b"May\nd\n\xc3\xa9An\n\xf0\x9f\x98\x80\n\n\xed\xa0\x80b\n"
-    for library in (kernel_library.kernel(), None):
-        monkeypatch.setattr(note_texts, "kernel", lambda library=library: library)
-        written, sizes = texts.parts(note, start, length)
-        assert (written.tobytes(), sizes.tolist()) == (wanted, [3, 1, 4, 4, 0, 4])
-    monkeypatch.undo()
+    for there in (nullcontext, no_kernel):
+        with there():
+            written, sizes = texts.parts(note, start, length)
+            assert (written.tobytes(), sizes.tolist()) == (wanted, [3, 1, 4, 4, 0, 4])
     for beyond in ((0, 8, 3), (0, 11, 0), (0, -1, 2)):
         with pytest.raises(IndexError):
             texts.parts(*np.array([beyond], np.int64).T)

@@ -112,7 +112,7 @@ def test_characters_beyond_latin(texts: list[str], data: st.DataObject) -> None:
     gathered = GatheredTexts(4 * sum(map(len, texts)))
     gathered.add(texts)
     first = data.draw(st.integers(0, len(texts)))
-    numbers, points = gathered.all().beyond_latin(first, len(texts))
+    numbers, points = text_grids.beyond_latin(gathered.all(), first, len(texts))
     expected = [
         (at, ord(one)) for at in range(first, len(texts)) for one in texts[at] if one >= "\u0300" or one == "\r"
     ]

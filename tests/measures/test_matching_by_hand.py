@@ -18,10 +18,11 @@ from struct_values import changeable
 from sandscore.annotations.columns import small_of
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.base.byte_sources import NamedBytes
+from sandscore.kernel.kernel_counts import kernel_counts
+from sandscore.kernel.kernel_library import kernel
 from sandscore.measures import challenge_counts, challenge_measures, error_kinds, relaxed_match
 from sandscore.measures.aligned import Sides
 from sandscore.measures.dataset_counts import Chunks, measured
-from sandscore.measures.kernel_counts import kernel_counts
 from sandscore.measures.measure import DocumentMeasure
 from sandscore.measures.measure_registry import measures_for
 from sandscore.measures.measure_syntax import parse
@@ -257,7 +258,9 @@ def test_the_kernel_is_told_whether_gold_has_entities(gold: bool, predicted: boo
     def rooms(notes: int, golds: int, *, entities: bool) -> None:
         asked.append((notes, golds, entities))
 
-    counts = kernel_counts(given, Chunks(given).files, [], 0, rooms)  # type: ignore[arg-type]
+    library = kernel()
+    assert library is not None
+    counts = kernel_counts(library, given, Chunks(given).files, [], 0, rooms)  # type: ignore[arg-type]
     assert counts is not None
     counts.count(0, 3)
     assert asked == [(3, 1, gold)]

@@ -1,11 +1,13 @@
 """Pairs of near numbers, walked by the kernel and by Python, are as many as there can be."""
 
+from contextlib import nullcontext
 from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kernel_comparison import no_kernel
 
 from sandscore.measures import relaxed_match
 
@@ -26,9 +28,7 @@ def most_pairs(gold: list[int], predicted: list[int], tolerance: int) -> int:
 @given(gold=NUMBERS, predicted=NUMBERS, tolerance=st.integers(0, 3))
 def test_as_many_as_there_can_be(compiled: bool, gold: list[int], predicted: list[int], tolerance: int) -> None:
     keys, sought = np.array(gold, np.int64), np.array(predicted, np.int64)
-    with pytest.MonkeyPatch.context() as patch:
-        if not compiled:
-            patch.setattr(relaxed_match, "kernel", lambda: None)
+    with nullcontext() if compiled else no_kernel():
         found = relaxed_match.walked(keys, sought - tolerance, sought + tolerance)
     assert int(found.sum()) == most_pairs(gold, predicted, tolerance)
 
@@ -38,6 +38,5 @@ def test_both_take_the_same(gold: list[int], predicted: list[int], tolerance: in
     sought = np.array(predicted, np.int64)
     given_to = np.array(gold, np.int64), sought - tolerance, sought + tolerance
     compiled = relaxed_match.walked(*given_to)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(relaxed_match, "kernel", lambda: None)
+    with no_kernel():
         assert compiled.tolist() == relaxed_match.walked(*given_to).tolist()

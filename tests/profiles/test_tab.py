@@ -20,8 +20,9 @@ from sandscore.base.errors import ParticipantFault
 from sandscore.kernel.kernel_library import LONGER_WORD, NOT_PASSING, PASSING, QUOTE, WORD_SIGN
 from sandscore.profiles.tab import stretch_cover
 from sandscore.profiles.tab.corpus_grid import CorpusGrid, words_in
+from sandscore.profiles.tab.kernel_corpus import sign_class
 from sandscore.profiles.tab.masked_corpus import MaskedDocument, read_masks
-from sandscore.profiles.tab.stretch_cover import Covered, head_rule, rule_2022, sign_class
+from sandscore.profiles.tab.stretch_cover import Covered, head_rule, rule_2022
 from sandscore.task_table.task import TASKS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,17 +1,20 @@
 """What is drawn is a published function of the seed: anybody can draw it again without this package."""
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import nullcontext
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from kernel_comparison import no_kernel
 
+from sandscore.base.removable_rooms import compiled
+from sandscore.kernel.kernel_draws import draw_stream
 from sandscore.kernel.kernel_library import kernel
 from sandscore.ranking import resampling
 from sandscore.ranking.resampling import (
     coins,
-    draw_stream,
-    drawn_sums,
     exact_dtype,
     multiplied,
     rows_for,
@@ -59,11 +62,10 @@ def drawn_by_the_book(seed: int, sizes: list[int], resamples: int) -> list[list[
 
 
 @pytest.fixture(params=["kernel", "no kernel"])
-def _either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "no kernel":
-        monkeypatch.setattr(resampling, "kernel", lambda: None)
-    else:
-        assert kernel() is not None
+def _either_way(request: pytest.FixtureRequest) -> Iterator[None]:
+    with no_kernel() if request.param == "no kernel" else nullcontext():
+        assert bool(compiled()) == (request.param == "kernel")
+        yield
 
 
 @pytest.mark.usefixtures("_either_way")
@@ -98,7 +100,7 @@ def test_the_rows_that_are_drawn_add_up_to_the_weights_of_the_book_times_the_row
     expected = [drawn[:, a:b] @ columns[a:b] for a, b in pairwise(cuts)]
     library.choose_lanes(lanes)
     try:
-        summed = drawn_sums(columns, sizes, 11, 7, 3)
+        summed = compiled().drawn_sums(columns, sizes, 11, 7, 3)
         assert summed is not None
         assert np.array_equal(np.concatenate([part for _, part in summed]), np.stack(expected, axis=1))
     finally:
@@ -108,8 +110,8 @@ def test_the_rows_that_are_drawn_add_up_to_the_weights_of_the_book_times_the_row
 
 
 def test_many_columns_and_large_counts_are_left_to_the_product() -> None:
-    assert drawn_sums(np.ones((5, 33), np.int64), [5], 1, 3, 2) is None
-    assert drawn_sums(np.full((5, 2), 2048), [5], 1, 3, 2) is None
+    assert compiled().drawn_sums(np.ones((5, 33), np.int64), [5], 1, 3, 2) is None
+    assert compiled().drawn_sums(np.full((5, 2), 2048), [5], 1, 3, 2) is None
 
 
 @pytest.mark.usefixtures("_either_way")

@@ -16,7 +16,6 @@ import pytest
 from kernel_corpus import FORMS, corpus
 from queue_samples import GOLD, RIGHT, TEXTS, annotations
 
-from sandscore.annotations.gold_reference import ReadPredictions, Reference
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.kernel.block_readers import written_form
 from sandscore.kernel.kernel_library import kernel
@@ -26,6 +25,7 @@ from sandscore.queue.cell.plain_cells import PlainCells
 from sandscore.queue.cell.plain_reading import HEAD, PlainReader
 from sandscore.queue.cell.reading_cell import ReadingCells
 from sandscore.queue.cell.system_call_filter import own_program
+from sandscore.queue.gold_reference import ReadPredictions, Reference
 from sandscore.task_table.task import Task, find_task
 
 DATE = find_task("date")

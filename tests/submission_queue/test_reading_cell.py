@@ -22,13 +22,13 @@ from bounds.pathological import PATHOLOGICAL, Pathological
 from queue_samples import GOLD, HALF, RIGHT, TEXTS, annotations
 
 from sandscore.annotations.annotation_loader import AnnotationLoader
-from sandscore.annotations.gold_reference import Reference
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.errors import InfrastructureFault, OrganiserFault
 from sandscore.queue.cell import cell_need, cell_report, reading_cell, system_call_filter
 from sandscore.queue.cell.cell_report import DoubtfulReport, believed, read_report, report_of, write_report
 from sandscore.queue.cell.reading_cell import ReadingCells, TooCostly
+from sandscore.queue.gold_reference import Reference
 from sandscore.records.challenge import Challenge
 from sandscore.records.diagnosis import Diagnosis
 from sandscore.task_table.task import find_task

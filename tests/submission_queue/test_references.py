@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from queue_samples import GOLD, HALF, TEXTS, annotations
 
-from sandscore.annotations.gold_reference import Reference
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.base.bundled_content import example_gold, submissions
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.queue.attempt_scoring import read_beside
 from sandscore.queue.cell.reading_cell import ReadingCells
+from sandscore.queue.gold_reference import Reference
 from sandscore.scoring.card_building import Question, dumped, score
 from sandscore.task_table.task import find_task
 

@@ -15,6 +15,7 @@ from sandscore.annotations.columns import Columns, Tokens
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.annotations.label_codes import vocabulary
+from sandscore.base.removable_rooms import compiled
 from sandscore.queue.cell import cell_report
 from sandscore.queue.cell.cell_report import DoubtfulReport
 from sandscore.task_table.task import Task, find_task
@@ -77,7 +78,7 @@ def test_the_kernel_says_what_numpy_says(name: str, tmp_path: Path) -> None:
         for _ in range(CHANGED):
             odd = changed(r, held)
             expected = twin_says(odd, task, loaded.dataset, labels)
-            assert cell_report._is_sound(*as_columns(odd), task, loaded.dataset, labels) == expected, odd
+            assert compiled().is_sound(as_columns(odd)[0], task, loaded.dataset, labels) == expected, odd
             said[expected] += 1
     assert min(said) > CHANGED // 2, "some are sound all the same, and some are not"
 
@@ -95,14 +96,14 @@ def test_a_report_of_very_many_notes_is_sound() -> None:
     task = find_task("date")
     dataset = DataSet(vocabulary(task, None), ids=[str(number) for number in range(300_000)])
     for _ in range(3):
-        assert cell_report._is_sound(*as_columns(annotated([0, 299_999, 7])), task, dataset, 0)
-    assert not cell_report._is_sound(*as_columns(annotated([0, 7, 0])), task, dataset, 0)
-    assert not cell_report._is_sound(*as_columns(annotated([300_000])), task, dataset, 0)
+        assert compiled().is_sound(as_columns(annotated([0, 299_999, 7]))[0], task, dataset, 0)
+    assert not compiled().is_sound(as_columns(annotated([0, 7, 0]))[0], task, dataset, 0)
+    assert not compiled().is_sound(as_columns(annotated([300_000]))[0], task, dataset, 0)
 
 
 @pytest.mark.parametrize(("required", "sound"), [(True, False), (False, True)])
 def test_a_confidence_that_must_be_there(required: bool, sound: bool) -> None:
     task = replace(find_task("date"), confidence_required=required)
     dataset = DataSet(vocabulary(task, None), ids=["a"])
-    assert cell_report._is_sound(*as_columns(annotated([0])), task, dataset, 0) == sound
+    assert compiled().is_sound(as_columns(annotated([0]))[0], task, dataset, 0) == sound
     assert twin_says(annotated([0]), task, dataset, 0) == sound

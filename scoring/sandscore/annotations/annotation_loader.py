@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection
 from itertools import accumulate, chain, compress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandscore.annotations.column_builder import Gathered
 from sandscore.annotations.columns import Columns, floats_of, small_of
@@ -31,12 +31,13 @@ from sandscore.annotations.record_reader import Progress, quiet, walk
 from sandscore.annotations.slow_validation import Judge, JudgedRecord, meant, shortened
 from sandscore.annotations.white_space_tokens import tokens_of
 from sandscore.base.arrays import Floats, Small, Values, np, room_for
-from sandscore.base.removable_rooms import part_of_a_room
+from sandscore.base.removable_rooms import compiled, part_of_a_room
 from sandscore.base.strict_json import JsonFault, loads, pointer
-from sandscore.kernel.block_readers import AnnotationReader, KernelBlock
-from sandscore.kernel.kernel_library import address, kernel
 from sandscore.records.problem import Severity
 from sandscore.task_table.task import Task
+
+if TYPE_CHECKING:
+    from sandscore.kernel.block_readers import KernelBlock
 
 
 class NoteJoin:
@@ -51,14 +52,13 @@ class NoteJoin:
         self.spoken_of: set[int] = set()
         """Once the file is read: the notes that it has an entry for."""
 
-    def numbers(self, block: KernelBlock, record: int) -> Values:
+    def numbers(self, block: "KernelBlock", record: int) -> Values:
         """The notes of a block's records, by the kernel where nothing is to be said about any of them."""
-        known = self._dataset.known_names()
-        if known and len(self._seen) < len(self._dataset.ids):
+        if len(self._seen) < len(self._dataset.ids):
             self._seen = room_for(len(self._dataset.ids), "B")
             for number in self._found:
                 self._seen[number] = 1
-        numbers = known.join(block.room.rows, self._seen) if known else None
+        numbers = block.known.numbers(self._seen)
         if numbers is None:
             return small_of(self.named(block.names, record))
         self._joined.append(block.written_names)
@@ -223,8 +223,7 @@ class AnnotationLoader:
         self.shortest = shortest_record(task)
         self._counted = self._bytes = self._taken = 0
         self._plain = True
-        library = kernel()
-        self._quick = AnnotationReader(library, task, dataset, want_tokens=want_tokens) if library else None
+        self._quick = compiled().annotation_reader(task, dataset, want_tokens=want_tokens)
 
     def load(self, data: memoryview, *, missing: Severity | None = None, progress: Progress = quiet) -> Columns:
         """All the annotations that could be read; what is wrong is in the findings."""
@@ -266,13 +265,12 @@ class AnnotationLoader:
 
     def at_once(self, data: memoryview, number: int, *, lines: bool) -> int:
         """Take a block that the kernel reads; how many records there were, 0 where it refuses."""
-        notes = self._dataset.texts
-        block = self._quick.read(data, lines=lines) if self._quick and notes is not None else None
-        if block is None or notes is None:
+        block = self._quick.read(data, lines=lines) if self._quick else None
+        if block is None:
             return 0
         numbers = self._entries.numbers(block, number)
         self._places.add_run(number, self._gathered.size, block.sizes)
-        self._keep(block.columns(numbers), block.misplaced(notes, numbers), block.clashes(numbers), self._rest(data))
+        self._keep(block.columns(numbers), block.misplaced(numbers), block.clashes(numbers), self._rest(data))
         return len(numbers)
 
     def _rest(self, block: memoryview) -> float:
@@ -426,10 +424,11 @@ class AnnotationLoader:
 
 def _are_fractions(columns: Columns) -> bool:
     """Whether there are confidences, and none above one."""
-    seen, library = False, kernel()
+    seen = False
     for _, piece in columns.pieces():
         told = piece.held["confidence"]
-        highest = library.highest_number(address(told), len(told)) if library else np.fmax.reduce(told, initial=-1.0)
+        highest = compiled().highest(told)
+        highest = np.fmax.reduce(told, initial=-1.0) if highest is None else highest
         if highest > 1:
             return False
         seen |= highest > 0

@@ -1,13 +1,12 @@
 """One file's annotations as columns, in file order."""
 
 from collections.abc import Iterator
-from itertools import compress
 from struct import pack
 from typing import TYPE_CHECKING, TypeVar
 
-from sandscore.base.arrays import Floats, HeldArrays, Ints, Mask, Small, laid_end_to_end, np, room_for
+from sandscore.base.arrays import Floats, HeldArrays, Ints, Mask, Small, np
 from sandscore.base.column_files import forget
-from sandscore.kernel.kernel_library import address, kernel
+from sandscore.base.removable_rooms import compiled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,8 +28,6 @@ __all__ = [
 ]
 _ROOM = 1 << 62
 _PIECE = 1 << 20
-_LABELS = 1 << 6, 1 << 12
-"""Room for as many; more than these are found by numpy."""
 
 
 class Tokens(HeldArrays):
@@ -84,20 +81,10 @@ class Columns(HeldArrays):
 
     def labels(self) -> set[int]:
         """The labels that occur."""
-        for room in _LABELS if kernel() else ():
-            seen = room_for(room, "B")
-            if self._see_labels(seen):
-                return set(compress(range(room), seen))
+        if (known := compiled().labels(self)) is not None:
+            return known
         found = (np.flatnonzero(np.bincount(piece.label + 1)[1:]) for _, piece in self.pieces())
         return {code for codes in found for code in codes.tolist()}
-
-    def _see_labels(self, seen: memoryview) -> bool:
-        """Mark those that occur; False where the room is too small for one."""
-        library, marks = kernel(), address(seen)
-        columns = (laid_end_to_end(piece.held["label"], "i") for _, piece in self.pieces())
-        return library is not None and all(
-            library.see_labels(address(one), len(one), marks, len(seen)) for one in columns
-        )
 
 
 def small_of(values: list[int]) -> Small:

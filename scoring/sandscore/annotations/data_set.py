@@ -1,15 +1,12 @@
 """The notes a challenge is about, numbered, and how the files that speak of them are joined."""
 
-from ctypes import CDLL, byref
 from typing import Any
 
 from msgspec import Struct, field
 
 from sandscore.annotations.label_codes import LabelCodes
 from sandscore.annotations.note_texts import NoteTexts
-from sandscore.base.arrays import Ints, room_for
-from sandscore.kernel.buffers import ROWS, Room
-from sandscore.kernel.kernel_library import NameTable, NoteRows, Rows, address, kernel
+from sandscore.base.arrays import Ints
 
 NAMELESS = "note"
 """What the only note is called where the one-note form is all there is."""
@@ -19,28 +16,8 @@ class WholeNamesNeededError(Exception):
     """Two different names of one file end alike: files must be joined on whole names."""
 
 
-class KnownNames:
-    """The notes' names as the kernel finds them, where it can."""
-
-    def __init__(self, library: CDLL, names: list[str], *, whole: bool) -> None:
-        written = memoryview(bytearray("\0".join([*names, ""]).encode("utf-8", "surrogatepass")))
-        begin, slots = room_for(len(names) + 1, "q"), room_for(4 << len(names).bit_length(), "I")
-        self._library, self._outlive = library, (written, begin, slots)
-        told = {"names": address(written), "begin": address(begin), "slots": address(slots)}
-        self._told = NameTable(**told, count=len(names), slot_room=len(slots), whole=whole)
-        found = library.find_begins(told["names"], len(written), len(names), told["begin"])
-        self.usable = bool(found and library.learn_names(byref(self._told)))
-
-    @property
-    def laid_out(self) -> tuple[memoryview, ...]:
-        """The memory of the kernel's table: names, where each begins, and the slots they are found in."""
-        return self._outlive
-
-    def join(self, rows: Rows | NoteRows, seen: memoryview) -> memoryview | None:
-        """The notes of a block's records, none of which was seen before; else None, and nothing is done."""
-        numbers = room_for(rows.records, "i")
-        joined = self._library.join_names(byref(self._told), byref(rows), address(seen), address(numbers))
-        return numbers if joined else None
+class TextsNeededError(Exception):
+    """Notes' texts are asked for, and were not kept: files must be read again with them."""
 
 
 class DataSet(Struct):
@@ -55,14 +32,8 @@ class DataSet(Struct):
     numbers: dict[str | None, int] = field(default_factory=dict)
     interned: dict[str, int] = field(default_factory=dict)
     entities: dict[str | None, int] = field(default_factory=lambda: {None: -1})
-    room: Room = field(default_factory=lambda: Room(Rows(), ROWS))
-    _known: KnownNames | None = None
-
-    def known_names(self) -> KnownNames | None:
-        """For a data set that grows no more."""
-        if self._known is None and not self.growing and (library := kernel()) and None not in self.numbers:
-            self._known = KnownNames(library, self.ids, whole=self.whole_names)
-        return self._known if self._known and self._known.usable else None
+    compiled: Any = None
+    """What the kernel knows of it, and reads blocks into; made when it is asked for."""
 
     def add(self, key: str | None, patient: str | None = None) -> int:
         """Number a new note."""

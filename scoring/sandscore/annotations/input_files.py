@@ -6,28 +6,28 @@ The watch of whoever follows files as they are read and judged: nothing is print
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from typing import TYPE_CHECKING
+from functools import partial
+from importlib import import_module
+from typing import Any
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from sandscore.annotations.annotation_loader import AnnotationLoader
 from sandscore.annotations.column_builder import Gathered
 from sandscore.annotations.columns import Columns, Small
-from sandscore.annotations.data_set import DataSet, Readings, WholeNamesNeededError
+from sandscore.annotations.data_set import DataSet, Readings, TextsNeededError, WholeNamesNeededError
 from sandscore.annotations.label_codes import renumber, vocabulary
 from sandscore.annotations.note_loader import NotesLoader
+from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.annotations.record_reader import Progress, quiet
 from sandscore.base.byte_sources import BadStream, InputFile, Source, opened
 from sandscore.base.column_files import keep_freed_memory
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.base.forked_work import beside
+from sandscore.base.removable_rooms import REMOVABLE, compiled
 from sandscore.records.problem import PARTIAL_HEAD, Severity
 from sandscore.task_table.task import Task
-
-if TYPE_CHECKING:
-    from sandscore.gold_index.index_file import GoldIndex
 
 
 def _silently(_paths: Iterable[InputFile]) -> AbstractContextManager[Progress]:
@@ -59,6 +59,8 @@ class Inputs(Struct, frozen=True):
     predictions: InputFile | None = None
     notes: InputFile | None = None
     index: InputFile | None = None
+    known: Any = None
+    """``Loaded`` before: it has what is not given here."""
 
     @property
     def given(self) -> dict[str, InputFile]:
@@ -101,23 +103,31 @@ class Loaded(Struct, frozen=True):
         return any(self.findings[role].errors for role in roles if role in self.findings)
 
 
-def load_files(
+def load_files(  # noqa: PLR0913 (named, one for each option)
     task: Task,
     inputs: Inputs,
     *,
     complete: bool = False,
     want_tokens: bool = True,
     want_hashes: bool = True,
+    want_texts: bool = True,
     whole_names: bool = False,
     jobs: int = 1,
     progress: Progress = quiet,
 ) -> Loaded:
     """Read all inputs. ``complete``: a note without predictions is an error; ``jobs``: processes to use.
 
+    ``want_texts``: somebody will look at notes' texts once everything is read; else they need not be kept.
     ``whole_names``: notes are told apart by more than the last segments of their names.
     """
+    if inputs.index is not None:
+        with REMOVABLE:
+            indexed = import_module("sandscore.gold_index.indexed_inputs")
+        load = partial(load_files, complete=complete, want_tokens=want_tokens, want_hashes=want_hashes, jobs=jobs)
+        from_index: Loaded = indexed.load_indexed(task, inputs, load, progress)
+        return from_index
     keep_freed_memory()
-    known = None if inputs.index is None else _indexed(inputs.index, task, inputs)
+    known: Loaded | None = inputs.known
     sources: dict[str, Source | BadStream] = {}
     with ExitStack() as stack:
         for role, path in inputs.given.items():
@@ -125,53 +135,31 @@ def load_files(
                 sources[role] = stack.enter_context(opened(path))
             except BadStream as fault:
                 sources[role] = fault
-        sha256: dict[str, str] = {}
+        sha256 = {} if known is None else {**known.sha256}
         hashed = _hash(sources, sha256, aside=jobs > 1) if want_hashes else _at_once
         stack.callback(hashed)
 
-        def read(*, whole_names: bool, progress: Progress) -> Loaded:
+        def read(*, whole_names: bool, progress: Progress, want_texts: bool = True) -> Loaded:
             quoting = isinstance(inputs, OpenInputs)
-            dataset = DataSet(vocabulary(task, task.label), whole_names) if known is None else known.dataset
-            findings = {} if known is None else known.findings(task.array)
-            findings |= {
-                role: ProblemCollector(str(path), task.array, quoting=quoting) for role, path in inputs.given.items()
-            }
-            reader = _Reader(task, sources, complete, want_tokens, jobs, hashed, dataset, findings)
+            begun = known or Loaded(DataSet(vocabulary(task, task.label), whole_names), {}, {}, {})
+            dataset, given = begun.dataset, inputs.given
+            found = {role: ProblemCollector(str(path), task.array, quoting=quoting) for role, path in given.items()}
+            findings = begun.findings | found
+            reader = _Reader(task, sources, complete, want_tokens, want_texts, jobs, hashed, dataset, findings)
             reader.spoken_of = frozenset() if isinstance(inputs, AnnotatorInputs) else None
-            columns = reader.read(progress)
-            dataset.room.release()
-            if known is not None and known.columns is not None and known.gold is not None:
-                columns = {"gold": known.columns} | columns
-                sha256["gold"] = known.gold.sha256
+            columns = begun.columns | reader.read(progress)
+            dataset.compiled = None  # its rooms are for reading
             return Loaded(dataset, columns, findings, sha256, None, reader.spoken_of or frozenset(), reader.entries)
 
         try:
-            return read(whole_names=whole_names, progress=progress)
+            try:
+                return read(whole_names=whole_names, progress=progress, want_texts=want_texts)
+            except TextsNeededError:
+                return read(whole_names=whole_names, progress=quiet)
         except WholeNamesNeededError:
-            if known is None:
-                return read(whole_names=True, progress=quiet)
-    if inputs.gold is None or inputs.notes is None:
-        raise OrganiserFault(
-            f"{inputs.index}: these predictions need notes to be told apart by their whole names, which an index does "
-            "not; give gold and notes themselves"
-        )
-    return load_files(
-        task,
-        replace(inputs, index=None),
-        complete=complete,
-        want_tokens=want_tokens,
-        want_hashes=want_hashes,
-        whole_names=True,
-        jobs=jobs,
-    )
-
-
-def _indexed(path: InputFile, task: Task, inputs: Inputs) -> "GoldIndex":
-    from sandscore.gold_index.index_file import opened_index
-
-    index = opened_index(path, task)
-    index.refuse_others(inputs.gold, inputs.notes)
-    return index
+            if known is not None:
+                raise
+            return read(whole_names=True, progress=quiet)
 
 
 def _hash(sources: Mapping[str, Source | BadStream], sha256: dict[str, str], *, aside: bool) -> Callable[[], None]:
@@ -200,6 +188,7 @@ class _Reader(Struct):
     sources: Mapping[str, Source | BadStream]
     complete: bool
     want_tokens: bool
+    want_texts: bool
     jobs: int
     hashed: Callable[[], None]
     """Waits for whoever looks at what is read while notes are: nothing may be written into it before."""
@@ -216,7 +205,11 @@ class _Reader(Struct):
         columns: dict[str, Columns] = {}
         notes = usable.pop("notes", None)
         if notes is not None:
-            NotesLoader(self.dataset, self.findings["notes"]).load(memoryview(notes.data), progress)
+            sizes = [len(source.data) for source in usable.values()]
+            waits = not self.want_texts and self.jobs == 1
+            waiting = compiled().waiting_texts(len(notes.data), sizes) if waits else None
+            texts = waiting or GatheredTexts(len(notes.data))
+            NotesLoader(self.dataset, self.findings["notes"], texts).load(memoryview(notes.data), progress)
         if "notes" in self.findings and self.findings["notes"].errors:
             return columns  # nothing can be judged by notes that are not right themselves
         self.hashed()
@@ -225,6 +218,8 @@ class _Reader(Struct):
         for role, source in usable.items():
             columns[role] = self._load(role, source, progress)
             self.dataset.growing = False
+        if notes is not None:
+            compiled().compare_waiting(self.dataset.texts, memoryview(notes.data), columns.values())
         return columns
 
     def _load(self, role: str, source: Source, progress: Progress, gathered: Gathered | None = None) -> Columns:

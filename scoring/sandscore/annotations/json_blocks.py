@@ -126,7 +126,7 @@ def rest_from(block: JsonBlock, data: memoryview) -> JsonBlock:
     return JsonBlock(data[block.offset :], block.offset)
 
 
-def line_blocks(data: memoryview, size: int = BLOCK) -> Iterator[JsonBlock]:
+def line_blocks(data: memoryview, size: int = BLOCK) -> Generator[JsonBlock, None, None]:
     """Runs of whole lines of about ``size`` bytes."""
     newline = re.compile(rb"\n")
     start = 0

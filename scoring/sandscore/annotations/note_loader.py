@@ -11,9 +11,11 @@ from sandscore.annotations.note_texts import GatheredTexts
 from sandscore.annotations.problem_collector import ProblemCollector, what_it_is
 from sandscore.annotations.record_reader import Progress, quiet, walk
 from sandscore.annotations.slow_validation import note_complaints, shortened
+from sandscore.base.removable_rooms import compiled
 from sandscore.base.strict_json import JsonFault, loads, pointer
-from sandscore.kernel.block_readers import NoteReader
-from sandscore.kernel.kernel_library import kernel
+
+NOTE_KEYS = ("identifier", "text", "note_name", "patientId")
+"""What notes may begin with."""
 
 
 class NotesLoader:
@@ -21,20 +23,15 @@ class NotesLoader:
 
     shortest = len('{"identifier":"","text":""}')
 
-    def __init__(self, dataset: DataSet, findings: ProblemCollector) -> None:
-        self._dataset, self._findings = dataset, findings
+    def __init__(self, dataset: DataSet, findings: ProblemCollector, texts: GatheredTexts) -> None:
+        self._dataset, self._findings, self._texts = dataset, findings, texts
         self._names = NoteNames(whole=dataset.whole_names)
-        self._texts = GatheredTexts(0)
-        self._quick: NoteReader | None = None
+        self._quick = compiled().note_reader(texts)
 
     def load(self, data: memoryview, progress: Progress = quiet) -> None:
         """Read the file; afterwards the data set knows its notes and grows no more."""
-        self._texts = GatheredTexts(len(data))
-        library = kernel()
-        self._quick = NoteReader(library, self._texts) if library else None
-        first_keys = ("identifier", "text", "note_name", "patientId")
         try:
-            walk(data, Decoder(lambda: ClosedNote), first_keys, self, progress, self.at_once)
+            walk(data, Decoder(lambda: ClosedNote), NOTE_KEYS, self, progress, self.at_once)
         except JsonFault as fault:
             self._findings.add("json", (-1, -1), "", None, what_it_is(data, str(fault)))
         self._dataset.texts = self._texts.all()
@@ -43,9 +40,7 @@ class NotesLoader:
     def at_once(self, data: memoryview, number: int, *, lines: bool) -> int:
         """Take a block whose notes the kernel reads, none of which came before; how many there were, or 0."""
         found = self._quick.read(data, lines=lines) if self._quick else None
-        if found is None or self._quick is None:
-            return 0
-        if "/" in "\n".join(found[0]):
+        if self._quick is None or found is None or "/" in "\n".join(found[0]):
             return 0
         keys = self._names.fresh(found[0], found[0])
         if keys is None:

@@ -2,12 +2,11 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from ctypes import byref
 from itertools import pairwise
 
 from sandscore.annotations.columns import Columns, Tokens, distinct, order_of
-from sandscore.base.arrays import HeldArrays, Ints, laid_end_to_end, np, room_for
-from sandscore.kernel.kernel_library import RunRooms, address, kernel
+from sandscore.base.arrays import HeldArrays, Ints, np
+from sandscore.base.removable_rooms import compiled
 
 Which = slice | Ints
 
@@ -71,30 +70,13 @@ class Runs(HeldArrays):
         return Tokens(tokens.words[rows], tokens.begin[which], tokens.size[which])
 
 
-_AT_ONCE = 1 << 21
-"""Rows that are looked at without giving memory back in between."""
 _BY_RUN = ("note", "first", "size", "first_token", "tokens")
 
 
 def runs_of(columns: Columns) -> Runs:
     """One pass through the file's columns, by the kernel where they are not too many."""
-    library, rows = kernel(), len(columns)
-    if library is None or rows > _AT_ONCE:
-        return _runs_in_any_order(columns)
-    rooms = {name: room_for(rows, "q") for name in _BY_RUN}
-    note, words = laid_end_to_end(columns.held["note"], "i"), None
-    if columns.tokens is not None:
-        words = laid_end_to_end(columns.tokens.held["words"], "i")
-    sorting = room_for(4 * rows, "q")
-    told = RunRooms(
-        **{name: address(room) for name, room in rooms.items()},
-        keys=address(sorting),
-        spare=address(sorting[2 * rows :]),
-        room=rows,
-    )
-    runs = library.find_runs(address(note), None if words is None else address(words), rows, byref(told))
-    columns.forget()
-    return Runs(columns, **{name: room[:runs] for name, room in rooms.items()}, most=(told.most_rows, told.most_tokens))
+    known = compiled().runs(columns)
+    return _runs_in_any_order(columns) if known is None else known
 
 
 def _runs_in_any_order(columns: Columns) -> Runs:

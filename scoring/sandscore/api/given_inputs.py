@@ -13,7 +13,7 @@ from msgspec import Struct
 from sandscore.annotations.input_files import Inputs
 from sandscore.base.byte_sources import InputFile, NamedBytes
 from sandscore.base.errors import UsageFault
-from sandscore.base.removable_rooms import REMOVABLE
+from sandscore.base.removable_rooms import REMOVABLE, part_of_a_room
 from sandscore.task_table.task import Task
 
 
@@ -43,9 +43,8 @@ def given_inputs(task: Task, *, gold: Any = None, predictions: Any = None, notes
 
 
 def _is_index(gold: "str | os.PathLike[str]") -> bool:
-    from sandscore.gold_index.index_file import is_index
-
-    return is_index(Path(gold))
+    is_index = part_of_a_room("gold_index.index_file:is_index")
+    return bool(is_index and is_index(Path(gold)))
 
 
 def given(value: Any, role: str, task: Task, notes: Any = None) -> InputFile:

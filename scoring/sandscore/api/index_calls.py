@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from sandscore.base.errors import UsageFault
+from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.formats.foreign_input import task_in
 from sandscore.task_table.task import Task, find_task
 
@@ -39,7 +40,8 @@ def make_index(
     ``task`` is the one that gold holds, where none is named. ``whole_names``: names of notes are compared whole. The
     file holds gold and texts: it is its owner's alone, and never to be published.
     """
-    from sandscore.annotations.gold_reference import write_index
+    with REMOVABLE:
+        from sandscore.gold_index.indexed_inputs import write_index
 
     for path in (gold, notes):
         if str(path) == "-":

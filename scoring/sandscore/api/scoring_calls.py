@@ -258,7 +258,7 @@ def score_to_files(
 ) -> Scored:
     """Scores, and writes what was asked for; the card in the value is the one that was written. ``finished`` adds to it
     what others know."""
-    scoring = _understood(_with_challenge(request, files))
+    scoring = _understood(_with_challenge(request, files), texts=bool(files.errors or files.report))
     write_errors = _error_files(scoring, files)
     policy = _policy(scoring, files) if files.publish else None
     scored = scoring.scored(watch, watch.warning)
@@ -326,7 +326,7 @@ def _published(scored: Scored, policy: "DisclosurePolicy", files: ScoreFiles) ->
     return replace(scored, totals=card) if isinstance(card, TotalsCard) else replace(scored, card=card)
 
 
-def _understood(request: ScoringPlan) -> _Scoring:
+def _understood(request: ScoringPlan, *, texts: bool = False) -> _Scoring:
     everything = request.task in {ALL_TASKS, ALL_TASKS.id}
     if request.gold is None and request.index is None:
         raise UsageFault("--gold FILE says what is right, or --index FILE, which sandscore index makes of it")
@@ -351,7 +351,7 @@ def _understood(request: ScoringPlan) -> _Scoring:
     slices = {slicing_name(asked): asked for asked in request.slices}
     if len(slices) < len({*request.slices}):
         raise UsageFault("two files of slices have the same name, and cards could not tell them apart")
-    question = Question(task, request.measures, hipaa, identity, classes, slices=tuple(slices.values()))
+    question = Question(task, request.measures, hipaa, identity, classes, slices=tuple(slices.values()), texts=texts)
     return _Scoring(request, question, profile)
 
 

@@ -4,11 +4,15 @@ What needs such a room imports it where it is asked for, inside ``with REMOVABLE
 without where there is none, asks for ``part_of_a_room``, and one that cannot for ``needed_part``.
 """
 
+from functools import cache
 from importlib import import_module
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sandscore.base.errors import UsageFault
+
+if TYPE_CHECKING:
+    from sandscore.kernel.compiled_calls import CompiledCalls
 
 ROOMS = {
     "board_tables": "boards as tables: text, CSV, Markdown, a DataFrame",
@@ -16,6 +20,7 @@ ROOMS = {
     "containers": "annotators run: images, programs on this machine, addresses, functions",
     "disclosure": "what may be published, and what a challenge lets others see",
     "documents": "annotations note by note: for measures of spans, other people's scorers, reports of single notes",
+    "gold_index": "gold and notes as an index",
     "leaks": "measures of leaks",
     "memory_inputs": "inputs from memory: decoded JSON, DataFrames, spans, documents",
     "optional_rules": "rules of ranking that a challenge may choose: scores joined, other tests, other intervals",
@@ -70,3 +75,27 @@ def part_of_a_room(target: str) -> Any:
         if fault.name != room:
             raise
         return None
+
+
+class _NothingCompiled:
+    """No kernel: whatever it is asked to do, it does not."""
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __getattr__(self, name: str) -> Any:
+        return _not_done
+
+
+def _not_done(*_given: Any, **_named: Any) -> None:
+    return None
+
+
+@cache
+def compiled() -> "CompiledCalls":
+    """What compiled code does in the place of what is written here: of what it does not take, its calls make None.
+
+    So do all of them where there is no kernel, which is false.
+    """
+    calls = part_of_a_room("kernel.compiled_calls:compiled_calls")
+    return (calls and calls()) or cast("CompiledCalls", _NothingCompiled())

@@ -72,9 +72,9 @@ def _examined(row: EngineRow) -> Iterator[Finding]:
 
 
 def _reading() -> Finding:
-    from sandscore.kernel.kernel_library import kernel
+    from sandscore.base.removable_rooms import compiled
 
-    if kernel() is not None:
+    if compiled():
         return Finding("reading", "ok", "by compiled code")
     advice = "apt-get install gcc libc6-dev, then install sandscore again"
     return Finding("reading", "note", "by Python alone: slower, with the same results", advice)

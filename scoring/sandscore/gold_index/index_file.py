@@ -6,7 +6,7 @@ is refused where anything of that differs. It holds texts and gold, and is its o
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from sandscore import __version__
 from sandscore.annotations.columns import Columns, Tokens
 from sandscore.annotations.data_set import DataSet
 from sandscore.annotations.label_codes import vocabulary
-from sandscore.annotations.note_texts import NoteTexts
+from sandscore.annotations.note_texts import SPILL, NoteTexts, marked
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.byte_sources import InputFile, NamedBytes, opened
 from sandscore.base.column_files import mapped
@@ -120,7 +120,7 @@ def content(
         raise ValueError(_NO_TEXTS)
     yield from column_bundle.pieces(
         NotesHead(FORMAT, __version__, dataset.whole_names, notes),
-        {"ids": _names(dataset.ids), "patients": _names(dataset.patients), **dataset.texts.arrays},
+        {"ids": _names(dataset.ids), "patients": _names(dataset.patients), **_arrays_of(dataset.texts)},
     )
     tokens = columns.tokens
     rows: dict[str, NDArray[Any]] = {name: getattr(columns, name) for name in _COLUMNS}
@@ -202,8 +202,21 @@ def _notes(path: InputFile, data: memoryview, task: Task) -> GoldIndex:
     dataset = DataSet(vocabulary(task, task.label), head.whole_names, growing=False)
     with _damage(path):
         dataset.extend(_STRINGS.decode(arrays["ids"].data), _PATIENTS.decode(arrays["patients"].data))
-        dataset.texts = NoteTexts.of_arrays(arrays)
+        dataset.texts = _texts_of(arrays)
     return GoldIndex(str(path), dataset, head.source)
+
+
+def _arrays_of(texts: NoteTexts) -> dict[str, NDArray[Any]]:
+    """All that texts are made of."""
+    laid = texts.laid
+    return {"texts": laid.texts, "text_sizes": np.diff(laid.begin), "chars": laid.chars, "marks": laid.marks}
+
+
+def _texts_of(arrays: Mapping[str, NDArray[Any]]) -> NoteTexts:
+    """Marks are made where there was no kernel to make them."""
+    texts, sizes, chars, marks = (arrays[name] for name in ("texts", "text_sizes", "chars", "marks"))
+    made = marks if len(marks) else marked(texts, sizes, chars)
+    return NoteTexts(texts, sizes, chars, made, spooled=len(texts) > SPILL)
 
 
 def _names(names: Iterable[str | None]) -> NDArray[np.uint8]:

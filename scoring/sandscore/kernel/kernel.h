@@ -59,6 +59,15 @@ typedef struct {
     const uint32_t *marks;
 } Notes;
 
+/* Texts of a file's annotations, end to end in UTF-8, until their notes are at hand: ``bytes`` of each, and of each note
+   how many there are, and where its first annotation and the text of that one come. */
+typedef struct {
+    uint8_t *texts;
+    int32_t *bytes, *rows_of;
+    int64_t *first_row, *first_byte;
+    int64_t text_room, row_room, notes, used, rows;
+} KeptTexts;
+
 /* Names of notes end to end, a zero behind each, and room to find them by hashing: a power of two of slots, more than
    there are names, all of them 0. ``whole``: records name notes so; else by what follows a last slash. */
 typedef struct {
@@ -311,6 +320,12 @@ EXPORTED int32_t learn_names(const NameTable *table);
 EXPORTED int32_t join_names(const NameTable *table, const Rows *rows, uint8_t *seen, int32_t *numbers);
 EXPORTED int64_t find_misplaced(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
                                 int32_t *found);
+/* A further block's texts; 0: one is not as long as it says, or of some note there is nothing to know or something known
+   already. What is kept is of no use then. */
+EXPORTED int32_t keep_texts(const uint8_t *data, const Rows *rows, const int32_t *numbers, KeptTexts *kept);
+/* Whether all that was kept of ``count`` notes, from the ``first`` on, stands in these where ``start`` says. */
+EXPORTED int32_t kept_texts_stand(const Notes *notes, int64_t first, int64_t count, const KeptTexts *kept,
+                                  const int32_t *start);
 /* Of records whose notes are known, in the order of the file: annotations that repeat an earlier one, and those that
    overlap one. All three have room for every row; ``spare`` holds nothing then. */
 EXPORTED void find_clashes(const Rows *rows, const int32_t *numbers, int32_t *repeats, int32_t *overlaps, int32_t *spare,
@@ -340,6 +355,11 @@ EXPORTED int64_t find_runs(const int32_t *note, const int32_t *words, int64_t ro
 EXPORTED void list_levels(const Counting *counting, uint64_t *spare, ConfidenceLevels *levels);
 /* 0: the area has smaller bits. */
 EXPORTED int32_t walk_levels(const ConfidenceLevels *levels, CurveRooms *curve);
+/* Rows as JSON, a comma behind each, and how many bytes they take, CURVE_ROW each at the most; refused where a number is
+   neither 0 nor from 0.001 to below 1000, or has two decimals that are as near. */
+enum { CURVE_ROW = 80 };
+EXPORTED int64_t write_curve(const double *confidence, const double *precision, const double *recall, int64_t rows,
+                             uint8_t *out);
 EXPORTED void draw_numbers(DrawStream *stream, int64_t count, uint64_t *numbers);
 /* Row after row, how often each unit of each stratum is drawn: into ``single`` or, where that is NULL, into ``wide``. */
 EXPORTED void draw_weights(DrawStream *stream, const int64_t *sizes, int64_t strata, int64_t resamples, float *single,

@@ -35,6 +35,7 @@ BY_TOKEN, BY_SPAN, BY_LABEL = 0, 1, 2
 MEASURES, WHOLE_LEVELS, GROUPINGS = 16, 101, 3
 SUMMED_COLUMNS = 32
 AREA_BITS = 43
+CURVE_ROW = 80
 TAB_KINDS, KIND_SLOTS, ENTITY_SLOTS = 128, 512, 1 << 13
 NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN = range(5)
 CELL_LIMITS, REPORT_HEAD, REPORT_PARTS = 4, 7, 13
@@ -87,6 +88,15 @@ class Notes(Structure):
     """All texts, and where characters are in them."""
 
     _fields_ = tuple((name, c_void_p) for name in ("texts", "begin", "chars", "first_mark", "marks"))
+
+
+class KeptTexts(Structure):
+    """Texts of a file's annotations, until their notes are at hand."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in ("texts", "bytes", "rows_of", "first_row", "first_byte")),
+        *((name, c_int64) for name in ("text_room", "row_room", "notes", "used", "rows")),
+    )
 
 
 class NameTable(Structure):
@@ -318,7 +328,7 @@ class ReportedRows(Structure):
 
 
 _STRUCTURES: tuple[type[Structure], ...] = (
-    *(Spellings, KernelForm, Rows, Notes, NameTable, NoteRows),
+    *(Spellings, KernelForm, Rows, Notes, KeptTexts, NameTable, NoteRows),
     *(NoteRuns, RunRooms, AskedMeasure, CountedMention, Key, LabelSums, OpenRow, OpenGroups, Uncovered, Counting),
     *(ConfidenceLevels, CurveRooms, DrawStream),
     *(TabName, TabText, TabAnnotator, TabMention, TabEntity, TabMasked, TabMask, TabCorpus, TabShare, TabCounting),
@@ -326,7 +336,7 @@ _STRUCTURES: tuple[type[Structure], ...] = (
 )
 _NUMBERS = (
     *(TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY),
-    *(BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS, AREA_BITS),
+    *(BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS, AREA_BITS, CURVE_ROW),
     *(TAB_KINDS, KIND_SLOTS, ENTITY_SLOTS, NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN),
     *(CELL_LIMITS, REPORT_HEAD, REPORT_PARTS),
 )
@@ -340,6 +350,8 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "learn_names": (c_int32, (POINTER(NameTable),)),
     "join_names": (c_int32, (POINTER(NameTable), POINTER(Rows), c_void_p, c_void_p)),
     "find_misplaced": (c_int64, (c_void_p, POINTER(Rows), c_void_p, POINTER(Notes), c_void_p)),
+    "keep_texts": (c_int32, (c_void_p, POINTER(Rows), c_void_p, POINTER(KeptTexts))),
+    "kept_texts_stand": (c_int32, (POINTER(Notes), c_int64, c_int64, POINTER(KeptTexts), c_void_p)),
     "find_clashes": (None, (POINTER(Rows), c_void_p, c_void_p, c_void_p, c_void_p, c_void_p)),
     "pair_near": (None, (c_void_p, c_int64, c_void_p, c_void_p, c_int64, c_void_p)),
     "count_notes": (c_int32, (POINTER(NoteRuns), POINTER(NoteRuns), POINTER(Counting))),
@@ -353,6 +365,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "find_runs": (c_int64, (c_void_p, c_void_p, c_int64, POINTER(RunRooms))),
     "list_levels": (None, (POINTER(Counting), c_void_p, POINTER(ConfidenceLevels))),
     "walk_levels": (c_int32, (POINTER(ConfidenceLevels), POINTER(CurveRooms))),
+    "write_curve": (c_int64, (c_void_p, c_void_p, c_void_p, c_int64, c_void_p)),
     "draw_numbers": (None, (POINTER(DrawStream), c_int64, c_void_p)),
     "draw_weights": (None, (POINTER(DrawStream), c_void_p, c_int64, c_int64, c_void_p, c_void_p)),
     "draw_sums": (

@@ -15,6 +15,9 @@
     X(Rows, token_room) X(Rows, record_room) X(Rows, rows) X(Rows, tokens) X(Rows, records) X(Rows, named) \
     X(Rows, label_at) X(Rows, label_size)
 #define NOTES_FIELDS(X) X(Notes, texts) X(Notes, begin) X(Notes, chars) X(Notes, first_mark) X(Notes, marks)
+#define KEPT_TEXTS_FIELDS(X) \
+    X(KeptTexts, texts) X(KeptTexts, bytes) X(KeptTexts, rows_of) X(KeptTexts, first_row) X(KeptTexts, first_byte) \
+    X(KeptTexts, text_room) X(KeptTexts, row_room) X(KeptTexts, notes) X(KeptTexts, used) X(KeptTexts, rows)
 #define NAME_TABLE_FIELDS(X) \
     X(NameTable, names) X(NameTable, begin) X(NameTable, slots) X(NameTable, count) X(NameTable, slot_room) \
     X(NameTable, whole)
@@ -109,6 +112,7 @@ const int32_t layout[] = {
     SIZE(Form) FORM_FIELDS(OFFSET)
     SIZE(Rows) ROWS_FIELDS(OFFSET)
     SIZE(Notes) NOTES_FIELDS(OFFSET)
+    SIZE(KeptTexts) KEPT_TEXTS_FIELDS(OFFSET)
     SIZE(NameTable) NAME_TABLE_FIELDS(OFFSET)
     SIZE(NoteRows) NOTE_ROWS_FIELDS(OFFSET)
     SIZE(NoteRuns) RUNS_FIELDS(OFFSET)
@@ -137,12 +141,12 @@ const int32_t layout[] = {
     SIZE(CellJob) CELL_JOB_FIELDS(OFFSET)
     SIZE(ReportedRows) REPORTED_FIELDS(OFFSET)
     TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY,
-    BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS, AREA_BITS,
+    BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS, AREA_BITS, CURVE_ROW,
     TAB_KINDS, KIND_SLOTS, ENTITY_SLOTS, NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN,
     CELL_LIMITS, REPORT_HEAD, REPORT_PARTS,
 };
 const char layout_names[] =
-    SPELLINGS_FIELDS(NAME) FORM_FIELDS(NAME) ROWS_FIELDS(NAME) NOTES_FIELDS(NAME) NAME_TABLE_FIELDS(NAME)
+    SPELLINGS_FIELDS(NAME) FORM_FIELDS(NAME) ROWS_FIELDS(NAME) NOTES_FIELDS(NAME) KEPT_TEXTS_FIELDS(NAME) NAME_TABLE_FIELDS(NAME)
     NOTE_ROWS_FIELDS(NAME) RUNS_FIELDS(NAME) RUN_ROOMS_FIELDS(NAME) MEASURE_FIELDS(NAME) MENTION_FIELDS(NAME) KEY_FIELDS(NAME) LABEL_SUMS_FIELDS(NAME)
     OPEN_ROW_FIELDS(NAME) OPEN_GROUPS_FIELDS(NAME) UNCOVERED_FIELDS(NAME) COUNTING_FIELDS(NAME)
     LEVELS_FIELDS(NAME) CURVE_FIELDS(NAME) STREAM_FIELDS(NAME)

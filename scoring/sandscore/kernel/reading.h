@@ -10,7 +10,7 @@
 #include "tab_rows.h"
 #include "variants.h"
 
-#define READING {annotations_read, misplaced_found, notes_read, characters_marked, parts_copied, tab_gold_read, \
-                 tab_masks_read, places_drawn}
+#define READING {annotations_read, misplaced_found, texts_kept, kept_standing, notes_read, characters_marked, \
+                 parts_copied, tab_gold_read, tab_masks_read, places_drawn}
 
 #endif

@@ -85,6 +85,19 @@ static const uint8_t *place_of(const Note *note, int64_t character)
     return at;
 }
 
+/* Whether the note has this text from that character on, which is no farther than its end. The text can be looked at
+   until ``end``. */
+static inline int has_text(const Note *note, int64_t character, const uint8_t *text, int64_t size, const uint8_t *end)
+{
+    const uint8_t *place = place_of(note, character);
+    (void)end;
+#if LANES
+    if (size <= LANES && note->end - place >= LANES && end - text >= LANES)
+        return !(~equal_bits(place, text) & lowest_bits(size));
+#endif
+    return note->end - place >= size && same_bytes(place, text, size);
+}
+
 /* ``end``: so far the block can be looked at. */
 static inline int stands(const uint8_t *data, const uint8_t *end, const Rows *rows, int64_t row, const Note *note)
 {
@@ -99,20 +112,21 @@ static inline int stands(const uint8_t *data, const uint8_t *end, const Rows *ro
     }
     if (chars != length)
         return 0;
-    const uint8_t *place = place_of(note, start);
-    (void)end;
-#if LANES
-    if (written <= LANES && note->end - place >= LANES && end - text >= LANES)
-        return !(~equal_bits(place, text) & lowest_bits(written));
-#endif
-    return note->end - place >= written && same_bytes(place, text, written);
+    return has_text(note, start, text, written, end);
+}
+
+/* So far a block's texts can be looked at. */
+static const uint8_t *end_of_texts(const uint8_t *data, const Rows *rows)
+{
+    int64_t last = rows->rows - 1;
+    return rows->rows ? data + rows->text[last] + llabs(rows->written[last]) : data;
 }
 
 static int64_t misplaced_found(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
                                int32_t *found)
 {
-    int64_t row = 0, count = 0, last_text = rows->rows - 1;
-    const uint8_t *end = rows->rows ? data + rows->text[last_text] + llabs(rows->written[last_text]) : data;
+    int64_t row = 0, count = 0;
+    const uint8_t *end = end_of_texts(data, rows);
     fetch_note(notes, numbers, rows->records, 0);
     for (int64_t record = 0; record < rows->records; record++) {
         int64_t last = row + rows->per_record[record];
@@ -127,6 +141,67 @@ static int64_t misplaced_found(const uint8_t *data, const Rows *rows, const int3
                 found[count++] = (int32_t)row;
     }
     return count;
+}
+
+/* Puts a text behind the others; how many bytes it takes, or -1 where it has another length than it should. */
+static inline int64_t text_kept(const uint8_t *data, const uint8_t *end, const Rows *rows, int64_t row, KeptTexts *kept)
+{
+    int64_t written = rows->written[row], left = kept->text_room - kept->used, chars = written, size = written;
+    const uint8_t *text = data + rows->text[row];
+    uint8_t *to = kept->texts + kept->used;
+    (void)end;
+    if (llabs(written) > left)
+        return -1;
+    if (written < 0) {
+        Written string = {text, -written, 0};
+        size = decode_string(&string, to, &chars);
+#if LANES
+    } else if (written <= LANES && left >= LANES && end - text >= LANES) {
+        copy_lanes(to, text);
+#endif
+    } else {
+        memcpy(to, text, (size_t)written);
+    }
+    return chars == rows->length[row] ? size : -1;
+}
+
+static int32_t texts_kept(const uint8_t *data, const Rows *rows, const int32_t *numbers, KeptTexts *kept)
+{
+    const uint8_t *end = end_of_texts(data, rows);
+    int64_t row = 0;
+    for (int64_t record = 0; record < rows->records; record++) {
+        int32_t number = numbers[record], count = rows->per_record[record];
+        if (number < 0 || number >= kept->notes || kept->rows_of[number] || count > kept->row_room - kept->rows)
+            return 0;
+        kept->rows_of[number] = count;
+        kept->first_row[number] = kept->rows;
+        kept->first_byte[number] = kept->used;
+        for (; count > 0; count--) {
+            int64_t size = text_kept(data, end, rows, row++, kept);
+            if (size < 0)
+                return 0;
+            kept->bytes[kept->rows++] = (int32_t)size;
+            kept->used += size;
+        }
+    }
+    return 1;
+}
+
+static int32_t kept_standing(const Notes *notes, int64_t first, int64_t count, const KeptTexts *kept,
+                             const int32_t *start)
+{
+    const uint8_t *end = kept->texts + kept->used;
+    if (first < 0 || count > kept->notes - first)
+        return 0;
+    for (int64_t i = 0; i < count; i++) {
+        Note note = note_of(notes, i);
+        const uint8_t *text = kept->texts + kept->first_byte[first + i];
+        int64_t row = kept->first_row[first + i], last = row + kept->rows_of[first + i];
+        for (; row < last; text += kept->bytes[row++])
+            if (start[row] > note.chars || !has_text(&note, start[row], text, kept->bytes[row], end))
+                return 0;
+    }
+    return 1;
 }
 
 static int64_t parts_copied(const Notes *notes, const int64_t *note, const int64_t *start, const int64_t *length,

@@ -65,6 +65,16 @@ int64_t find_misplaced(const uint8_t *data, const Rows *rows, const int32_t *num
     return in_use()->misplaced(data, rows, numbers, notes, found);
 }
 
+int32_t keep_texts(const uint8_t *data, const Rows *rows, const int32_t *numbers, KeptTexts *kept)
+{
+    return in_use()->kept(data, rows, numbers, kept);
+}
+
+int32_t kept_texts_stand(const Notes *notes, int64_t first, int64_t count, const KeptTexts *kept, const int32_t *start)
+{
+    return in_use()->standing(notes, first, count, kept, start);
+}
+
 int32_t read_notes(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows)
 {
     return in_use()->notes(data, size, lines, rows);

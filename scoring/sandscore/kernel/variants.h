@@ -10,6 +10,8 @@ typedef struct {
                            Spellings *seconds, Rows *rows);
     int64_t (*misplaced)(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
                          int32_t *found);
+    int32_t (*kept)(const uint8_t *data, const Rows *rows, const int32_t *numbers, KeptTexts *kept);
+    int32_t (*standing)(const Notes *notes, int64_t first, int64_t count, const KeptTexts *kept, const int32_t *start);
     int32_t (*notes)(const uint8_t *data, int64_t size, int32_t lines, NoteRows *rows);
     int64_t (*marks)(const uint8_t *texts, const int64_t *sizes, const int64_t *chars, int64_t count, uint32_t *marks);
     int64_t (*parts)(const Notes *notes, const int64_t *note, const int64_t *start, const int64_t *length,

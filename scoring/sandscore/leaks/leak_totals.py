@@ -30,7 +30,7 @@ from sandscore.leaks.leak_measures import (
     summed,
 )
 from sandscore.leaks.masked_positions import MaskedCells, MaskedPart
-from sandscore.leaks.open_rows import ColumnOpen, OpenPart, OpenRooms, OpenRows
+from sandscore.leaks.open_rows import ColumnOpen, OpenPart, OpenRows
 from sandscore.leaks.text_grids import TextGrid, plain_word
 from sandscore.measures.aligned import Sides
 from sandscore.measures.measure_registry import MEASURES
@@ -88,8 +88,10 @@ class LeakQuestion(Struct, frozen=True):
         return not all(map(_told, self.plans))
 
     @property
-    def rooms(self) -> Callable[..., OpenRooms] | None:
-        """Where the kernel can tell some of it."""
+    def rooms(self) -> Callable[..., Any] | None:
+        """Where the kernel can tell some of it, which asks for them."""
+        from sandscore.leaks.kernel_open import OpenRooms
+
         return partial(OpenRooms, self.classes) if any(map(_told, self.plans)) else None
 
     def part(self, sides: Callable[[], Sides], border: tuple[int, int], told: OpenPart | None = None) -> "PartLeaks":

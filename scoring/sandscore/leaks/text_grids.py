@@ -20,6 +20,8 @@ from sandscore.leaks.grapheme_clusters import clings, cluster_pattern
 Points = NDArray[Any]
 Unit = Literal["chars", "content", "graphemes", "words"]
 _FIRST_BEYOND_ASCII, _FIRST_MARK, _RETURN, _LAST_BLANK = 0x80, 0x300, 13, 0x3000
+_BEYOND_LATIN, _THREE, _FOUR = 0xCC, 0xE0, 0xF0
+"""The first byte of U+0300 in UTF-8; of characters of three bytes, and of four."""
 _TOGETHER = 1 << 22
 """Characters looked at together."""
 _CONTENT = frozenset("LMN")
@@ -90,9 +92,23 @@ def _code_points(written: Points) -> Points:
     return np.frombuffer(str(written.data, "utf-8", "surrogatepass").encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
+def beyond_latin(texts: NoteTexts, first: int, last: int) -> tuple[Ints, Ints]:
+    """The characters of texts from U+0300 on, and carriage returns: whose they are, and as numbers."""
+    begins = texts.laid.begin[first : last + 1]
+    written = texts.written(first, last)
+    odd = np.flatnonzero((written >= _BEYOND_LATIN) | (written == _RETURN))
+    lead = written[odd].astype(np.int64)
+    more = np.select([lead >= _FOUR, lead >= _THREE, lead >= _BEYOND_LATIN], [3, 2, 1])
+    points = np.where(more > 0, lead & (0x3F >> more), lead)
+    for step in range(1, 4):
+        there = more >= step
+        points[there] = points[there] << 6 | written[odd[there] + step] & 0x3F
+    return first + np.searchsorted(begins[1:] - begins[0], odd, side="right"), points
+
+
 def _clinging(texts: NoteTexts, first: int, notes: int) -> Iterator[tuple[int, int]]:
     """The notes in which a character may cling to its neighbour; in all others a grapheme is a code point."""
-    numbers, points = texts.beyond_latin(first, first + notes)
+    numbers, points = beyond_latin(texts, first, first + notes)
     for number in distinct(numbers[_are(points, clings)])[0].tolist():
         yield number - first, number - first + 1
 
@@ -129,7 +145,7 @@ class NoteCells(Struct, frozen=True, dict=True):
 
     @cached_property
     def _points(self) -> Points:
-        return self.texts.code_points(self.first, self.last)
+        return _code_points(self.texts.written(self.first, self.last))
 
     @cached_property
     def _ends(self) -> Ints:

@@ -5,10 +5,10 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from sandscore.base.arrays import HeldArrays, Values, np, packed, room_for
+from sandscore.base.arrays import HeldArrays, Values, np
 from sandscore.base.errors import UsageFault
-from sandscore.base.exact_sums import as_double, exact_sum, in_units
-from sandscore.kernel.kernel_library import BY_LABEL, BY_SPAN, BY_TOKEN, address, kernel
+from sandscore.base.exact_sums import exact_sum
+from sandscore.base.removable_rooms import compiled
 from sandscore.measures import challenge_counts
 from sandscore.measures.aligned import Sides
 from sandscore.measures.challenge_counts import Tallies, Tally
@@ -34,22 +34,6 @@ class CountingTerms(Struct, frozen=True):
         return self.hipaa
 
 
-class Countable(CountingTerms, frozen=True):
-    """The same, and the notes."""
-
-    sides: Sides
-
-
-class KernelRule(Struct, frozen=True):
-    """How the kernel counts a measure; where labels are compared, by what each label stands for (``value``)."""
-
-    kind: int
-    tolerance: int = 0
-    value: memoryview | None = None
-    by_label: bool = True
-    conditional: bool = False
-
-
 class ChallengeMeasure(Measure):
     """A measure of annotations in columns: ``compares_labels`` where it is undefined without labels in gold."""
 
@@ -57,14 +41,9 @@ class ChallengeMeasure(Measure):
     compares_labels: ClassVar[bool] = False
 
     @staticmethod
-    def count(given: Countable) -> Tallies:
+    def count(sides: Sides, terms: CountingTerms) -> Tallies:
         """tp, fp and fn a note, and a label where the measure has any."""
         raise NotImplementedError
-
-    @staticmethod
-    def rule(terms: CountingTerms) -> KernelRule | None:
-        """How the kernel counts the same; None: it cannot."""
-        return None
 
 
 class TokenMatch(ChallengeMeasure):
@@ -76,12 +55,8 @@ class TokenMatch(ChallengeMeasure):
     finding = "{find} {share} words of {things}"
 
     @staticmethod
-    def count(given: Countable) -> Tallies:
-        return challenge_counts.token(given.sides, given.labels)
-
-    @staticmethod
-    def rule(terms: CountingTerms) -> KernelRule:
-        return KernelRule(BY_TOKEN)
+    def count(sides: Sides, terms: CountingTerms) -> Tallies:
+        return challenge_counts.token(sides, terms.labels)
 
 
 class StrictMatch(ChallengeMeasure):
@@ -93,12 +68,8 @@ class StrictMatch(ChallengeMeasure):
     finding = "{find} {share} {things}"
 
     @staticmethod
-    def count(given: Countable) -> Tallies:
-        return challenge_counts.instance_strict(given.sides, given.labels)
-
-    @staticmethod
-    def rule(terms: CountingTerms) -> KernelRule:
-        return KernelRule(BY_SPAN)
+    def count(sides: Sides, terms: CountingTerms) -> Tallies:
+        return challenge_counts.instance_strict(sides, terms.labels)
 
 
 class RelaxedMatch(ChallengeMeasure):
@@ -111,12 +82,8 @@ class RelaxedMatch(ChallengeMeasure):
     parameters = (Parameter("relax", 2, least=0, most=1000), Parameter("boundary", "end", choices=("end", "both")))
 
     @staticmethod
-    def count(given: Countable) -> Tallies:
-        return challenge_counts.instance_relax(given.sides, given.labels, given.settings)
-
-    @staticmethod
-    def rule(terms: CountingTerms) -> KernelRule | None:
-        return KernelRule(BY_SPAN, int(terms.settings["relax"])) if terms.settings["boundary"] == "end" else None
+    def count(sides: Sides, terms: CountingTerms) -> Tallies:
+        return challenge_counts.instance_relax(sides, terms.labels, terms.settings)
 
 
 class LabelMatch(ChallengeMeasure):
@@ -128,14 +95,10 @@ class LabelMatch(ChallengeMeasure):
     compares_labels = True
 
     @staticmethod
-    def count(given: Countable) -> Tallies:
-        found = challenge_counts.labelled(given.sides, given.labels)
+    def count(sides: Sides, terms: CountingTerms) -> Tallies:
+        found = challenge_counts.labelled(sides, terms.labels)
         right = int(found.per_note[:, 0].sum())
-        return Tallies(found.per_note, found.per_label, (right, challenge_counts.differing(given.sides, right)))
-
-    @staticmethod
-    def rule(terms: CountingTerms) -> KernelRule:
-        return KernelRule(BY_LABEL, value=_values(range(terms.labels)), conditional=True)
+        return Tallies(found.per_note, found.per_label, (right, challenge_counts.differing(sides, right)))
 
 
 class HipaaMatch(ChallengeMeasure):
@@ -147,12 +110,8 @@ class HipaaMatch(ChallengeMeasure):
     compares_labels = True
 
     @staticmethod
-    def count(given: Countable) -> Tallies:
-        return challenge_counts.by_value(given.sides, np.array(given.protected, np.int64))
-
-    @staticmethod
-    def rule(terms: CountingTerms) -> KernelRule:
-        return KernelRule(BY_LABEL, value=_values(terms.protected), by_label=False)
+    def count(sides: Sides, terms: CountingTerms) -> Tallies:
+        return challenge_counts.by_value(sides, np.array(terms.protected, np.int64))
 
 
 class HipaaOnlyMatch(ChallengeMeasure):
@@ -164,18 +123,8 @@ class HipaaOnlyMatch(ChallengeMeasure):
     compares_labels = True
 
     @staticmethod
-    def count(given: Countable) -> Tallies:
-        return challenge_counts.among(given.sides, given.labels, np.array(given.protected, np.int64))
-
-    @staticmethod
-    def rule(terms: CountingTerms) -> KernelRule:
-        kept = [label if protected else -1 for label, protected in enumerate(terms.protected)]
-        return KernelRule(BY_LABEL, value=_values(kept), by_label=False)
-
-
-def _values(by_label: Iterable[int]) -> memoryview:
-    """What each label stands for; at least one."""
-    return packed([*by_label, -1], "i")
+    def count(sides: Sides, terms: CountingTerms) -> Tallies:
+        return challenge_counts.among(sides, terms.labels, np.array(terms.protected, np.int64))
 
 
 class Counted(HeldArrays):
@@ -193,7 +142,7 @@ def count_all(
 ) -> list[Counted]:
     """Every measure's counts over some notes. ``names`` are the labels' names by code."""
     rows = terms_of(task, names, measures, hipaa)
-    return [named_counts(measure, row.count(_countable(sides, terms))) for measure, row, terms in rows]
+    return [named_counts(measure, row.count(sides, terms)) for measure, row, terms in rows]
 
 
 def terms_of(
@@ -253,27 +202,18 @@ def _terms(
     return measure, row, CountingTerms(labels, row.settle(measure), protected)
 
 
-def _countable(sides: Sides, terms: CountingTerms) -> Countable:
-    return Countable(labels=terms.labels, settings=terms.settings, hipaa=terms.hipaa, sides=sides)
-
-
 def totals(per_group: Values) -> tuple[int, int, int]:
     """The counts of all groups together."""
-    if (library := kernel()) and isinstance(per_group, memoryview):
-        sums = room_for(3, "q")
-        library.sum_counts(address(per_group), len(per_group), address(sums))
-        tp, fp, fn = sums.tolist()
-    else:
-        tp, fp, fn = np.asarray(per_group).sum(axis=0).tolist()
+    known = compiled().totals(per_group) if isinstance(per_group, memoryview) else None
+    tp, fp, fn = np.asarray(per_group).sum(axis=0).tolist() if known is None else known
     return tp, fp, fn
 
 
 def ratio_sums(per_group: Values) -> list[tuple[float, int]]:
     """Of precision, recall and F1 what they come to over the groups that define them, and how many those are."""
-    if (library := kernel()) and isinstance(per_group, memoryview):
-        sums = room_for(9, "q")
-        if library.sum_ratios(address(per_group), len(per_group), address(sums)):
-            return [(as_double(in_units(0, *sums[at + 1 : at + 3])), sums[at]) for at in (0, 3, 6)]
+    known = compiled().ratio_sums(per_group) if isinstance(per_group, memoryview) else None
+    if known is not None:
+        return known
     tp, fp, fn = np.asarray(per_group).T
     defined = [(part, whole, whole > 0) for part, whole in ((tp, tp + fp), (tp, tp + fn), (2 * tp, 2 * tp + fp + fn))]
     values = [part[there] / whole[there] for part, whole, there in defined]

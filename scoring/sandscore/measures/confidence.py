@@ -3,21 +3,15 @@
 import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from ctypes import byref
 from typing import overload
 
 from msgspec import Struct, field
 
 from sandscore.annotations.columns import distinct
-from sandscore.base.arrays import Floats, HeldArrays, Ints, Values, np, rooms_for
+from sandscore.base.arrays import Floats, HeldArrays, Ints, Values, np
 from sandscore.base.column_files import Spool, forget
-from sandscore.base.exact_sums import as_double, exact_total, in_units
-from sandscore.kernel.kernel_library import (
-    ConfidenceLevels,
-    CurveRooms,
-    address,
-    kernel,
-)
+from sandscore.base.exact_sums import as_double, exact_total
+from sandscore.base.removable_rooms import compiled
 from sandscore.measures.aligned import Sides
 from sandscore.measures.packed_keys import paired
 
@@ -190,10 +184,10 @@ class CurveRows(Sequence[CurveRow]):
     """A curve's rows in columns: each is made when somebody looks at it."""
 
     def __init__(self, *columns: Values) -> None:
-        self._columns = columns
+        self.columns = columns
 
     def __len__(self) -> int:
-        return len(self._columns[0])
+        return len(self.columns[0])
 
     @overload
     def __getitem__(self, number: int) -> CurveRow: ...
@@ -201,12 +195,12 @@ class CurveRows(Sequence[CurveRow]):
     def __getitem__(self, number: slice) -> list[CurveRow]: ...
     def __getitem__(self, number: int | slice) -> CurveRow | list[CurveRow]:
         if isinstance(number, slice):
-            return [*CurveRows(*(column[number] for column in self._columns))]
-        sure, precision, recall = (float(column[number]) for column in self._columns)
+            return [*CurveRows(*(column[number] for column in self.columns))]
+        sure, precision, recall = (float(column[number]) for column in self.columns)
         return sure, precision, recall
 
     def __iter__(self) -> Iterator[CurveRow]:
-        return zip(*(column.tolist() for column in self._columns), strict=True)
+        return zip(*(column.tolist() for column in self.columns), strict=True)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and [*self] == [*other]
@@ -232,29 +226,15 @@ def confidence_curve(ledgers: list[ConfidenceLedger], gold: int) -> WeighedConfi
         return _no_curve("there is no gold annotation")
     if not runs:
         return WeighedConfidence(0.0, None, [])
-    if (known := _kernel_curve(runs, gold)) is not None:
-        return known
     total = sum(len(levels) for levels in _descending(runs)) if len(runs) > 1 else len(runs[0])
-    walk = _Walk(gold, -(-total // LISTED), total - 1)
+    step = -(-total // LISTED)
+    if len(runs) == 1 and (known := compiled().curve(runs[0], gold, step)) is not None:
+        return known
+    walk = _Walk(gold, step, total - 1)
     for levels in _descending(runs):
         walk.take(levels)
     rows = CurveRows(*map(np.concatenate, zip(*walk.rows, strict=True)))
     return WeighedConfidence(as_double(walk.area) / gold, walk.best and walk.best[2], rows)
-
-
-def _kernel_curve(runs: list[Levels], gold: int) -> WeighedConfidence | None:
-    """The same by the kernel, which takes what it has counted in one go."""
-    library, run = kernel(), runs[0]
-    if library is None or len(runs) > 1 or not isinstance(run.held["confidence"], memoryview):
-        return None
-    step = -(-len(run) // LISTED)
-    rooms = [*rooms_for({name: (len(run) // step + 2, "d") for name in ("sure", "precision", "recall")}).values()]
-    curve = CurveRooms(*map(address, rooms), gold=gold, step=step)
-    held = {name: address(column) for name, column in run.held.items()}
-    if not library.walk_levels(byref(ConfidenceLevels(**held, levels=len(run))), byref(curve)):
-        return None
-    rows = CurveRows(*(room[: curve.rows] for room in rooms))
-    return WeighedConfidence(as_double(in_units(*curve.area)) / gold, curve.best, rows)
 
 
 def _no_curve(reason: str) -> WeighedConfidence:

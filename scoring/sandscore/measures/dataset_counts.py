@@ -11,14 +11,14 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from sandscore.annotations.column_builder import SPILL
 from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.note_runs import borders, runs_of
 from sandscore.base.arrays import np
 from sandscore.base.forked_work import beside
+from sandscore.base.removable_rooms import compiled
 from sandscore.measures import error_kinds
 from sandscore.measures.aligned import Sides, side_of
-from sandscore.measures.challenge_measures import Counted, added, count_all, labels_of, named_counts, terms_of, totals
+from sandscore.measures.challenge_measures import Counted, added, count_all, totals
 from sandscore.measures.confidence import (
     ConfidenceLedger,
     Handed,
@@ -28,13 +28,11 @@ from sandscore.measures.confidence import (
     levels_of,
 )
 from sandscore.measures.hipaa_map import HipaaMap
-from sandscore.measures.kernel_counts import KernelCounts, KernelPart, RoomsFor, kernel_counts
 from sandscore.measures.measure_syntax import Named
 from sandscore.task_table.task import Task
 
 PART = 1 << 16
-KERNEL_PART = 1 << 19
-"""Of columns that wait in files; the kernel needs no room for a part's own, only for its results."""
+_ALL = 1 << 62
 
 
 class Chunks:
@@ -77,7 +75,7 @@ class PositionMeasures(Protocol):
         """Whether the kernel cannot tell all of it."""
 
     @property
-    def rooms(self) -> RoomsFor | None:
+    def rooms(self) -> Callable[..., Any] | None:
         """None where it can tell nothing."""
 
     def part(self, sides: Callable[[], Sides], border: tuple[int, int], told: Any = None) -> Any:
@@ -122,21 +120,16 @@ def measured(
     names = loaded.dataset.vocabulary.names
     gold = loaded.columns["gold"]
     reason = None if gold.labels() else f"gold carries no {task.label}"
-    rows = [len(loaded.columns[role]) for role in ("gold", "predictions")]
-    parts = Chunks(loaded, KERNEL_PART if max(rows) > SPILL else sum(rows))
-    quick = _kernel_counting(task, loaded, parts, measures, hipaa, leaks)
+    parts = Chunks(loaded, _ALL)
+    quick = compiled().part_counter(task, loaded, parts, measures, hipaa, leaks)
     if not quick or jobs > 1 or (leaks and leaks.on_columns):
         parts.cut(PART)
 
     def count(number: int) -> tuple[CountedPart, Levels]:
-        counted = quick.count(*parts.borders[number]) if quick else None
-        if counted is None:
+        part = quick(number) if quick else None
+        if part is None:
             sides = parts[number]
             part = _part(task, sides, names, measures, hipaa, leaks), levels_of(sides)
-        else:
-            border = parts.borders[number]
-            told = leaks.part(partial(parts.__getitem__, number), border, counted.open) if leaks else None
-            part = _part_by_kernel(counted, measures, told), counted.levels
         parts.forget()
         return part
 
@@ -150,23 +143,6 @@ def measured(
         confidence_curve(ledgers, len(gold)),
         leaks.tables([part.positions for part in found], loaded) if leaks else [],
     )
-
-
-def _kernel_counting(
-    task: Task,
-    loaded: Loaded,
-    parts: Chunks,
-    measures: list[Named],
-    hipaa: HipaaMap | None,
-    leaks: PositionMeasures | None,
-) -> KernelCounts | None:
-    """The kernel, where it takes these files and counts every measure."""
-    names = loaded.dataset.vocabulary.names
-    rules = [row.rule(terms) for _, row, terms in terms_of(task, names, measures, hipaa)]
-    known = [rule for rule in rules if rule is not None]
-    if len(known) != len(rules):
-        return None
-    return kernel_counts(loaded, parts.files, known, labels_of(task, names), leaks.rooms if leaks else None)
 
 
 def _shared_out(work: Work, parts: int, jobs: int) -> tuple[list[CountedPart], list[ConfidenceLedger]]:
@@ -207,11 +183,6 @@ def _part(
         int(np.count_nonzero(sides.per_note[0])),
         leaks.part(lambda: sides, (sides.first, sides.first + sides.notes)) if leaks else None,
     )
-
-
-def _part_by_kernel(found: KernelPart, measures: list[Named], positions: Any) -> CountedPart:
-    counted = [named_counts(measure, tallies) for measure, tallies in zip(measures, found.tallies, strict=True)]
-    return CountedPart(counted, found.boundary, found.leaking, found.with_gold, positions)
 
 
 def _errors(task: Task, counted: list[Counted], boundary: int) -> dict[str, int]:

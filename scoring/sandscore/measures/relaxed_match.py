@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 
 from sandscore.base.arrays import Ints, Mask, np
-from sandscore.kernel.kernel_library import address, kernel
+from sandscore.base.removable_rooms import compiled
 from sandscore.measures.aligned import Crowd
 from sandscore.measures.packed_keys import Packed, paired, per_group, repeats
 
@@ -42,12 +42,8 @@ def near_lengths(gold: Ints, predicted: Ints, radix: int, tolerance: int) -> Mas
 
 def walked(gold: Ints, least: Ints, most: Ints) -> Mask:
     """Whoever comes first takes the first gold key, not yet taken, that lies from its least to its most; all sorted."""
-    library = kernel()
-    if library is None:
-        return _walked_slowly(gold, least, most)
-    taken = np.empty(len(least), bool)
-    library.pair_near(address(gold), len(gold), address(least), address(most), len(least), address(taken))
-    return taken
+    known = compiled().pair_near(gold, least, most)
+    return _walked_slowly(gold, least, most) if known is None else known
 
 
 def _walked_slowly(gold: Ints, least: Ints, most: Ints) -> Mask:

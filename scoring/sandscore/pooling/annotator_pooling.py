@@ -16,6 +16,7 @@ from sandscore.annotations.columns import Columns, Ints, Mask, Small, Tokens
 from sandscore.annotations.data_set import DataSet, Readings
 from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.label_codes import renumber
+from sandscore.annotations.note_texts import GatheredTexts, NoteTexts
 from sandscore.measures.challenge_measures import Counted
 from sandscore.measures.dataset_counts import DataSetCounts
 
@@ -35,6 +36,8 @@ class AnnotatorReadings(Readings, frozen=True):
         return replace(counts_by_note(self, whole), leaks=tables), general_by_note(self, general), leaks
 
 
+_TOGETHER = 1024
+"""Notes that are copied at once."""
 _PLAIN = ("note", "start", "length", "label", "confidence")
 
 
@@ -63,13 +66,21 @@ def pooled(parts: Sequence[Loaded]) -> Loaded:
         growing=False,
         ids=[f"{notes.ids[n]} ({at + 1})" if at else notes.ids[n] for at, n in zip(who, note, strict=True)],
         patients=[f"{at + 1}:{units[n]}" for at, n in zip(who.tolist(), note.tolist(), strict=True)],
-        texts=notes.texts.picked(note) if notes.texts is not None else None,
+        texts=_picked(notes.texts, note) if notes.texts is not None else None,
         entities=entities,
     )
     digests = "\n".join(part.sha256["gold"] for part in parts)
     hashes = {"gold": sha256(digests.encode()).hexdigest(), "predictions": first.sha256["predictions"]}
     columns_of = {"gold": _joined(gold), "predictions": _joined(shown)}
     return Loaded(dataset, columns_of, first.findings, hashes, AnnotatorReadings(notes, note))
+
+
+def _picked(texts: NoteTexts, numbers: Ints) -> NoteTexts:
+    """Some of them in this order, each as often as it is named."""
+    gathered = GatheredTexts(int(np.diff(texts.laid.begin)[numbers].sum()))
+    for first in range(0, len(numbers), _TOGETHER):
+        gathered.add([texts[number] for number in numbers[first : first + _TOGETHER].tolist()])
+    return gathered.all()
 
 
 def _numbered(parts: Sequence[Loaded], notes: int) -> Ints:

@@ -15,10 +15,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sandscore.annotations.gold_reference import ReadPredictions, Reference
 from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.problem_collector import ProblemCollector
-from sandscore.base.errors import InfrastructureFault, ParticipantFault
+from sandscore.base.errors import InfrastructureFault, OrganiserFault, ParticipantFault
 from sandscore.base.file_marks import Marks, marks_of, settled
 from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.base.whole_files import Drafts, write_file, write_synced
@@ -33,6 +32,7 @@ from sandscore.queue.attempt_files import COPIES, PREDICTIONS, PROBLEMS, RUN, ca
 from sandscore.queue.cell.cell_need import require_cell
 from sandscore.queue.cell.reading_cell import ReadingCells
 from sandscore.queue.children.child_messages import TOO_COSTLY, Blame, FaultAnswer, ScoreAnswer, SubmissionScoreRequest
+from sandscore.queue.gold_reference import ReadPredictions, Reference
 from sandscore.queue.kept_counts import kept_content
 from sandscore.queue.phase_groups import copies_in, slices_in, why_unscored
 from sandscore.queue.queue_layout import OWNER_FILE, OWNER_FOLDER
@@ -44,7 +44,7 @@ from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.record_reading import file_content
 from sandscore.records.released_view import Audience, PackedView
 from sandscore.scoring.card_building import Identity, Question, dumped
-from sandscore.scoring.scoring_flow import InvalidPredictions, score_beside
+from sandscore.scoring.scoring_flow import InvalidPredictions, Scored, score_loaded
 from sandscore.task_table.task import Task
 
 if TYPE_CHECKING:
@@ -114,6 +114,14 @@ def read_beside(
     return reference, read
 
 
+def _score_beside(question: Question, reference: Reference, predictions: ReadPredictions) -> Scored:
+    """Scores predictions that another process has read, beside gold and notes that were read before."""
+    for role in ("gold", "notes"):
+        if reference.loaded.faulty(role):
+            raise OrganiserFault(f"{role} not valid; sandscore validate says where")
+    return score_loaded(question, reference.beside(predictions), notes=reference.notes)
+
+
 class Scorer:
     """Scores one attempt after another; rules and maps are read once, gold and notes when they change."""
 
@@ -135,7 +143,7 @@ class Scorer:
         hipaa, slices = self._map() if task.hipaa else None, slices_in(self._workspace, reference.loaded)
         question = Question(task, extra, hipaa, identity, self._class_map(), slices=slices)
         try:
-            scored = score_beside(question, reference, read)
+            scored = _score_beside(question, reference, read)
         except InvalidPredictions as fault:
             _keep(fault.found, folder, drafts)
             return FaultAnswer(Blame.PARTICIPANT, reason_of(fault.found), dict(fault.found.counts))
@@ -184,7 +192,7 @@ class Scorer:
                 find = partial(self._references.find, task, copy.gold(task.id), copy.notes)
                 complete = self._workspace.settings.complete
                 try:
-                    scored = score_beside(
+                    scored = _score_beside(
                         question, *read_beside(find, self._cells, place / PREDICTIONS, complete=complete)
                     )
                 except ParticipantFault as fault:

@@ -185,11 +185,13 @@ def _characters(notes: Path, _size: int, _changed: int) -> int:
     from sandscore.annotations.data_set import DataSet
     from sandscore.annotations.label_codes import LabelCodes
     from sandscore.annotations.note_loader import NotesLoader
+    from sandscore.annotations.note_texts import GatheredTexts
     from sandscore.annotations.problem_collector import ProblemCollector
 
     dataset = DataSet(LabelCodes(None), whole_names=True)
     with opened(notes) as source:
-        NotesLoader(dataset, ProblemCollector(str(notes))).load(memoryview(source.data))
+        texts = GatheredTexts(len(source.data))
+        NotesLoader(dataset, ProblemCollector(str(notes)), texts).load(memoryview(source.data))
     return dataset.texts.characters if dataset.texts is not None else 0
 
 

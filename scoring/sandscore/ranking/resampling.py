@@ -11,24 +11,19 @@ as ``((x >> 32) * n) >> 32``. What is drawn does not depend on how many rows are
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from ctypes import byref
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sandscore.kernel.kernel_library import SUMMED_COLUMNS, DrawStream, address, kernel
+from sandscore.base.removable_rooms import compiled
 from sandscore.ranking.score_table import ScoreTable
 
 Precision = type[np.float32] | type[np.float64]
 CACHED_DRAWS = 1 << 15
 CHUNK_CELLS = 1 << 23
 _HALF = np.uint64(32)
-_POOL = 4
-"""Words of 32 bits into which a seed is mixed."""
-_FACTOR = 0x2360ED051FC65DA44385DF649FCCF645
-_WORD, _STATE = (1 << 32) - 1, (1 << 128) - 1
 
 
 def seed_of(challenge: str, phase: str, gold: str, measure: str, log_root: str | None = None) -> int:
@@ -41,87 +36,55 @@ def weights(
     seed: int, sizes: Sequence[int], resamples: int, dtype: Precision, rows: int
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
     """How often each unit is drawn, ``rows`` resamples at a time; each stratum keeps its size."""
-    library = kernel()
-    chunks = (slice(start, min(start + rows, resamples)) for start in range(0, resamples, rows))
-    if library is None:
-        stream = np.random.PCG64(seed)
-        yield from ((chunk, _drawn_slowly(stream, sizes, chunk.stop - chunk.start, dtype)) for chunk in chunks)
-        return
-    strata, told = np.asarray(sizes, np.int64), draw_stream(seed)
-    for chunk in chunks:
-        drawn = np.empty((chunk.stop - chunk.start, sum(sizes)), dtype)
-        rooms = (address(drawn), None) if dtype is np.float32 else (None, address(drawn))
-        library.draw_weights(byref(told), address(strata), len(strata), len(drawn), *rooms)
-        yield chunk, drawn
+    draws = draws_of(seed)
+    for start in range(0, resamples, rows):
+        chunk = slice(start, min(start + rows, resamples))
+        yield chunk, draws.weights(sizes, chunk.stop - chunk.start, dtype)
 
 
-def draw_stream(*seed: int) -> DrawStream:
-    """Where PCG64 begins for a seed, for the kernel: to the bit as in numpy, whose import costs more than drawing."""
-    words = [part >> at & _WORD for part in seed for at in range(0, max(part.bit_length(), 1), 32)]
-    first, second, third, fourth = _spread(words + [0] * (_POOL - len(words)))
-    step = (third << 64 | fourth) << 1 & _STATE | 1
-    state = ((first << 64 | second) + step) * _FACTOR + step & _STATE
-    return DrawStream(*divmod(state, 1 << 64), *divmod(step, 1 << 64))
+class _NumpyDraws:
+    """A stream from which drawing goes on."""
+
+    def __init__(self, *seed: int) -> None:
+        self._stream = np.random.PCG64(seed)
+
+    def numbers(self, count: int) -> NDArray[np.uint64]:
+        """The next numbers of 64 bits."""
+        return self._stream.random_raw(count)
+
+    def weights(self, sizes: Sequence[int], resamples: int, dtype: Precision) -> NDArray[Any]:
+        """How often each unit is drawn in each of the next resamples; each stratum keeps its size."""
+        units = sum(sizes)
+        several = len(sizes) > 1
+        most = np.repeat(np.asarray(sizes, np.uint64), sizes) if several else np.uint64(units)
+        first = np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
+        few = max(1, CACHED_DRAWS // units)
+        drawn = np.empty((resamples, units), dtype)
+        for at in range(0, resamples, few):
+            part = drawn[at : at + few]
+            raw = self._stream.random_raw(part.size).reshape(part.shape)
+            raw >>= _HALF
+            raw *= most
+            raw >>= _HALF
+            index = raw.view(np.int64)
+            if several:
+                index += first
+            index += np.arange(0, part.size, units)[:, None]
+            part[:] = np.bincount(index.ravel(), minlength=part.size).reshape(part.shape)
+        return drawn
 
 
-def _spread(words: list[int]) -> list[int]:
-    """Four numbers of 64 bits from a seed's words of 32, as numpy's SeedSequence mixes them (O'Neill's seed_seq_fe)."""
-    told = 0x43B0D7E5
-
-    def hashed(value: int, factor: int = 0x931E8875) -> int:
-        nonlocal told
-        value ^= told
-        told = told * factor & _WORD
-        value = value * told & _WORD
-        return value ^ value >> 16
-
-    def mixed(one: int, other: int) -> int:
-        both = one * 0xCA01F9DD - hashed(other) * 0x4973F715 & _WORD
-        return both ^ both >> 16
-
-    pool = [hashed(word) for word in words[:_POOL]]
-    for source in range(_POOL):
-        for at in range(_POOL):
-            if at != source:
-                pool[at] = mixed(pool[at], pool[source])
-    for word in words[_POOL:]:
-        pool = [mixed(number, word) for number in pool]
-    told = 0x8B51F9DD
-    made = [hashed(pool[at % _POOL], 0x58F38DED) for at in range(2 * _POOL)]
-    return [low | high << 32 for low, high in zip(made[::2], made[1::2], strict=True)]
-
-
-def _drawn_slowly(stream: "np.random.PCG64", sizes: Sequence[int], resamples: int, dtype: Precision) -> NDArray[Any]:
-    """The next weights of a stream, where there is no kernel."""
-    units = sum(sizes)
-    several = len(sizes) > 1
-    most = np.repeat(np.asarray(sizes, np.uint64), sizes) if several else np.uint64(units)
-    first = np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)
-    few = max(1, CACHED_DRAWS // units)
-    drawn = np.empty((resamples, units), dtype)
-    for at in range(0, resamples, few):
-        part = drawn[at : at + few]
-        raw = stream.random_raw(part.size).reshape(part.shape)
-        raw >>= _HALF
-        raw *= most
-        raw >>= _HALF
-        index = raw.view(np.int64)
-        if several:
-            index += first
-        index += np.arange(0, part.size, units)[:, None]
-        part[:] = np.bincount(index.ravel(), minlength=part.size).reshape(part.shape)
-    return drawn
+def draws_of(*seed: int) -> Any:
+    """The stream of a seed, of one word or several: by the kernel, whose numbers are numpy's, or by numpy."""
+    return compiled().draws(*seed) or _NumpyDraws(*seed)
 
 
 def coins(seed: int, units: int, draws: int, rows: int) -> Iterator[NDArray[np.uint8]]:
     """Fair coins, one row a draw; a stream of their own, whole 64-bit words a row."""
-    library, told, words = kernel(), draw_stream(seed, 1), -(-units // 64)
-    stream = np.random.PCG64([seed, 1]) if library is None else None
+    stream, words = draws_of(seed, 1), -(-units // 64)
     for start in range(0, draws, rows):
         count = min(rows, draws - start)
-        raw = np.empty(count * words, np.uint64) if stream is None else stream.random_raw(count * words)
-        if library is not None:
-            library.draw_numbers(byref(told), len(raw), address(raw))
+        raw = stream.numbers(count * words)
         octets = raw.astype("<u8", copy=False).view(np.uint8).reshape(count, words * 8)
         bits = np.unpackbits(octets, axis=1, bitorder="little")
         yield bits[:, :units]
@@ -151,14 +114,13 @@ def replicate_sums(
     """Chunks of (2, replicates, data sets, systems, measures): tp, and 2 tp + fp + fn, of each replicate."""
     columns = _columns(table, measures)
     dtype = exact_dtype(table.units, int(np.abs(columns).max(initial=0)))
-    sums = drawn_sums(columns, table.sizes, seed, resamples, rows)
+    sums = compiled().drawn_sums(columns, table.sizes, seed, resamples, rows)
     for where, summed in multiplied(columns, table.sizes, seed, resamples, rows) if sums is None else sums:
         shaped = summed.astype(dtype, copy=False).reshape(len(summed), len(table.blocks), 2, len(table.systems), -1)
         yield where, np.moveaxis(shaped, 2, 0)
 
 
 SummedChunks = Iterator[tuple[slice, Sums]]
-_LEAST_TOGETHER = 16
 
 
 def multiplied(columns: NDArray[np.int64], sizes: Sequence[int], seed: int, resamples: int, rows: int) -> SummedChunks:
@@ -170,36 +132,6 @@ def multiplied(columns: NDArray[np.int64], sizes: Sequence[int], seed: int, resa
     for where, drawn in weights(seed, sizes, resamples, dtype, rows_for(len(columns), min(rows, _PRODUCT_ROWS))):
         sums = [drawn[:, block] @ part for block, part in zip(blocks, parts, strict=True)]
         yield where, np.stack(sums, axis=1)
-
-
-def drawn_sums(
-    columns: NDArray[np.int64], sizes: Sequence[int], seed: int, resamples: int, rows: int
-) -> SummedChunks | None:
-    """The same by the kernel, which adds up the columns of what it draws; None where they are many or large."""
-    library, width = kernel(), columns.shape[1]
-    most = np.iinfo(np.int16).max // max(1, int(np.abs(columns).max(initial=0)))
-    if library is None or width > SUMMED_COLUMNS or most < _LEAST_TOGETHER:
-        return None
-    padded = np.zeros((len(columns), SUMMED_COLUMNS if width > SUMMED_COLUMNS // 2 else SUMMED_COLUMNS // 2), np.int16)
-    padded[:, :width] = columns
-    strata, told = np.asarray(sizes, np.int64), draw_stream(seed)
-
-    def chunks() -> SummedChunks:
-        for start in range(0, resamples, rows):
-            sums = np.empty((min(rows, resamples - start), len(strata), padded.shape[1]), np.int64)
-            library.draw_sums(
-                byref(told),
-                address(strata),
-                len(strata),
-                len(sums),
-                address(padded),
-                sums.shape[2],
-                most,
-                address(sums),
-            )
-            yield slice(start, start + len(sums)), sums[..., :width]
-
-    return chunks()
 
 
 def pooled(sums: Sums) -> Sums:

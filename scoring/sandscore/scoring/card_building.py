@@ -17,7 +17,7 @@ from sandscore.annotations.columns import Columns, Ints
 from sandscore.annotations.input_files import Loaded
 from sandscore.base.arrays import Values, np
 from sandscore.base.errors import OrganiserFault
-from sandscore.base.removable_rooms import REMOVABLE
+from sandscore.base.removable_rooms import REMOVABLE, compiled
 from sandscore.measures.challenge_measures import Counted, ratio_sums, totals
 from sandscore.measures.dataset_counts import measured
 from sandscore.measures.hipaa_map import HipaaMap
@@ -154,6 +154,15 @@ class Question(msgspec.Struct, frozen=True):
     """Which labels identify, where the labels are those of several tasks."""
     slices: tuple[str, ...] = ()
     """By what the data set is sliced: rules, and organisers' files."""
+    texts: bool = True
+    """Whether notes' texts are wanted once all is scored."""
+
+
+def reads_texts(question: Question) -> bool:
+    """Whether some of it is told from notes' texts, beyond that annotations stand in them."""
+    names = (measure.name for measure in measures_for(question.task, question.measures))
+    kinds = (document_measure(name) is not None or MEASURES.find(name).of_positions for name in names)
+    return question.texts or bool(question.slices) or any(kinds)
 
 
 def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
@@ -423,5 +432,6 @@ def pieces(card: Scorecard) -> Iterator[bytes]:
     ]
     for name, before in zip(names, chain([b"{"], repeat(b",")), strict=False):
         yield before + msgspec.json.encode(name) + b":"
-        yield from written(whole[name]) if name in _BULK else [encoded(whole[name])]
+        known = written(whole[name]) if name in _BULK else compiled().long_curve(whole[name], encoded)
+        yield from known or [encoded(whole[name])]
     yield b"}\n"

@@ -15,10 +15,9 @@ from sandscore.base.byte_sources import InputFile
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.records.problem import Problem
 from sandscore.records.scorecard import Scorecard
-from sandscore.scoring.card_building import Question, score
+from sandscore.scoring.card_building import Question, reads_texts, score
 
 if TYPE_CHECKING:
-    from sandscore.annotations.gold_reference import ReadPredictions, Reference
     from sandscore.profiles.profile import ProfileInput
     from sandscore.records.totals_card import TotalsCard
 
@@ -60,18 +59,11 @@ def score_files(
     question: Question, inputs: Inputs, *, complete: bool = False, jobs: int = 1, watch: ReadingWatch = UNWATCHED
 ) -> Scored:
     """Loads the files, refuses what is not valid, and scores by our own rules."""
+    texts = reads_texts(question)
     with watch.reading(inputs.given.values()) as progress:
-        loaded = load_files(question.task, inputs, complete=complete, jobs=jobs, progress=progress)
+        loaded = load_files(question.task, inputs, complete=complete, jobs=jobs, progress=progress, want_texts=texts)
     watch.problems(loaded.findings.values())
     return score_loaded(question, loaded, jobs, inputs.notes)
-
-
-def score_beside(question: Question, reference: "Reference", predictions: "ReadPredictions") -> Scored:
-    """The same for predictions that another process has read, beside gold and notes that were read before."""
-    for role in ("gold", "notes"):
-        if reference.loaded.faulty(role):
-            raise OrganiserFault(f"{role} not valid; sandscore validate says where")
-    return score_loaded(question, reference.beside(predictions), notes=reference.notes)
 
 
 def score_loaded(question: Question, loaded: Loaded, jobs: int = 1, notes: InputFile | None = None) -> Scored:

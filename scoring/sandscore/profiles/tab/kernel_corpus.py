@@ -3,6 +3,8 @@
 Whatever the kernel does not take, files with a mistake among it, is left to those who decode them.
 """
 
+import re
+import string
 from ctypes import byref, sizeof
 from functools import cache
 from typing import Any
@@ -13,7 +15,12 @@ from numpy.typing import NDArray
 
 from sandscore.kernel.kernel_library import (
     ENTITY_SLOTS,
+    LONGER_WORD,
+    NOT_PASSING,
+    PASSING,
+    QUOTE,
     TAKEN,
+    WORD_SIGN,
     Key,
     TabAnnotator,
     TabCorpus,
@@ -28,13 +35,14 @@ from sandscore.kernel.kernel_library import (
     address,
     kernel,
 )
-from sandscore.profiles.tab.stretch_cover import PLAIN_WORDS_2022, sign_class
+from sandscore.profiles.tab.stretch_cover import CHARACTERS, LENGTHENED, PLAIN_WORDS_2022, QUOTES
 from sandscore.profiles.tab.tab_measures import MaskPrecision, Recalls, Share, Shares
 
 _LARGEST = 1 << 30
 _TEXT, _ANNOTATOR, _MENTION, _MASKED, _MASK = 48, 16, 64, 6, 6
 """Bytes that one takes in JSON at the least."""
-_ASCII, _CHARACTERS = 128, 0x110000
+_ASCII, _CODE_POINTS = 128, 0x110000
+_WORD_SIGN, _LETTER = re.compile(r"\w"), re.compile("[a-z]", re.IGNORECASE)
 
 
 class MaskCounts(Struct, frozen=True):
@@ -120,7 +128,7 @@ def _classes(library: Any, corpus: TabCorpus, texts: NDArray[np.uint8]) -> NDArr
     used = texts[: corpus.used]
     if not len(used) or used.max() < _ASCII:
         return _ascii()
-    classes = np.zeros(_CHARACTERS, np.uint8)
+    classes = np.zeros(_CODE_POINTS, np.uint8)
     library.meet_characters(byref(corpus), address(classes))
     met = np.flatnonzero(classes)
     classes[met] = [sign_class(chr(point)) for point in met.tolist()]
@@ -173,3 +181,17 @@ def _parts(shares: Any) -> Shares:
     quasi, direct = shares
     both = Share(quasi.hits + direct.hits, quasi.total + direct.total)
     return {"all": both, "direct": _share(direct), "quasi": _share(quasi)}
+
+
+def sign_class(sign: str) -> int:
+    """What a character is to release ``2022``, as the kernel is told: a letter of its words is that letter."""
+    if sign == LENGTHENED:
+        return LONGER_WORD
+    if sign in CHARACTERS:
+        return QUOTE if sign in QUOTES else PASSING
+    if not _WORD_SIGN.match(sign):
+        return NOT_PASSING
+    lower = sign.lower()
+    if not _LETTER.fullmatch(lower):
+        return WORD_SIGN
+    return next(ord(one) for one in string.ascii_lowercase if re.fullmatch(one, lower, re.IGNORECASE))

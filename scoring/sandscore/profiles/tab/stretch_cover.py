@@ -5,16 +5,14 @@ tagger and looks for thirty-one words and the same characters in the stretch alo
 """
 
 import re
-import string
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 import numpy as np
 
-from sandscore.kernel.kernel_library import LONGER_WORD, NOT_PASSING, PASSING, QUOTE, WORD_SIGN
 from sandscore.profiles.tab.corpus_grid import CorpusGrid, Covering, Flags, Ints, numbers, without
 
-_CHARACTERS = " ,.-;:/&()[]–'\"’“”"
+CHARACTERS = " ,.-;:/&()[]–'\"’“”"
 _PARTS_OF_SPEECH = frozenset({"ADP", "PART", "CCONJ", "DET"})
 _WORDS = frozenset({"mr", "mrs", "ms", "no", "nr", "about"})
 _LONGEST = max(map(len, _WORDS))
@@ -24,10 +22,9 @@ _WORDS_2022 = (
 ).split()
 PLAIN_WORDS_2022 = tuple(word for word in _WORDS_2022 if word.isalpha())
 """All but the genitives."""
-_QUOTES = {word[0] for word in _WORDS_2022} - {word[0] for word in PLAIN_WORDS_2022}
-_PASSING_2022 = re.compile(rf"\b(?:{'|'.join(_WORDS_2022)})\b|[{re.escape(_CHARACTERS)}]", re.IGNORECASE)
-_WORD_SIGN, _LETTER = re.compile(r"\w"), re.compile("[a-z]", re.IGNORECASE)
-_LENGTHENED = "İ"
+QUOTES = {word[0] for word in _WORDS_2022} - {word[0] for word in PLAIN_WORDS_2022}
+_PASSING_2022 = re.compile(rf"\b(?:{'|'.join(_WORDS_2022)})\b|[{re.escape(CHARACTERS)}]", re.IGNORECASE)
+LENGTHENED = "İ"
 """The only character that is more than one in lower case: what is found behind it has moved."""
 _GENITIVES = frozenset({"s", "ſ"})
 """Words that pass where a quote stands before them, and else do not."""
@@ -51,7 +48,7 @@ def head_rule(grid: CorpusGrid, masked: Covering, tokens: Iterable[Sequence[Toke
         starts.append(base + numbers([start for start, _ in passing]))
         ends.append(base + numbers([end for _, end in passing]))
     covering = Covering.of(np.concatenate(starts), np.concatenate(ends))
-    needy = np.flatnonzero(~(covering.flags(len(grid.points)) | grid.among(_CHARACTERS.__contains__)))
+    needy = np.flatnonzero(~(covering.flags(len(grid.points)) | grid.among(CHARACTERS.__contains__)))
     return lambda start, end: without(needy, start, end)
 
 
@@ -61,9 +58,9 @@ def rule_2022(grid: CorpusGrid, masked: Covering) -> Covered:
     A word passes wherever it stands, but for the genitive's; so only stretches with one, or with a character that
     lower case makes longer, are searched one by one.
     """
-    beside = np.flatnonzero(~(grid.word_at | grid.among(_CHARACTERS.__contains__)))
+    beside = np.flatnonzero(~(grid.word_at | grid.among(CHARACTERS.__contains__)))
     beside = beside[~masked.holds(beside, beside + 1)]
-    odd = np.flatnonzero(grid.among(_LENGTHENED.__eq__)) if _LENGTHENED in grid.text else numbers([])
+    odd = np.flatnonzero(grid.among(LENGTHENED.__eq__)) if LENGTHENED in grid.text else numbers([])
 
     @cache
     def verdict(word: str) -> int:
@@ -96,17 +93,3 @@ def _searched(text: str, masked: Covering, start: int, end: int) -> bool:
     for found in _PASSING_2022.finditer(text[start:end].lower()):
         left[found.start() : found.end()] = True
     return bool(left.all())
-
-
-def sign_class(sign: str) -> int:
-    """What a character is to release ``2022``, as the kernel is told: a letter of its words is that letter."""
-    if sign == _LENGTHENED:
-        return LONGER_WORD
-    if sign in _CHARACTERS:
-        return QUOTE if sign in _QUOTES else PASSING
-    if not _WORD_SIGN.match(sign):
-        return NOT_PASSING
-    lower = sign.lower()
-    if not _LETTER.fullmatch(lower):
-        return WORD_SIGN
-    return next(ord(one) for one in string.ascii_lowercase if re.fullmatch(one, lower, re.IGNORECASE))

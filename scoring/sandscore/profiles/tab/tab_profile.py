@@ -13,11 +13,11 @@ import numpy as np
 from msgspec import Struct
 
 from sandscore.base.errors import OrganiserFault, ParticipantFault
+from sandscore.base.removable_rooms import compiled
 from sandscore.measures.measure_syntax import Parameter, Scalar
 from sandscore.profiles.profile import CompanionFile, OriginalScorer, ProfileInput, ProfileResult
 from sandscore.profiles.profile_documents import chosen
 from sandscore.profiles.tab.corpus_grid import CorpusGrid, Unit
-from sandscore.profiles.tab.kernel_corpus import count_written
 from sandscore.profiles.tab.masked_corpus import is_corpus, read_corpus, read_masks
 from sandscore.profiles.tab.masked_notes import are_records, read_corpus_of, read_masks_of
 from sandscore.profiles.tab.stretch_cover import Token, head_rule, rule_2022
@@ -122,7 +122,11 @@ def evaluate_2022_written(
     gold: memoryview, predictions: memoryview, settings: Mapping[str, Scalar]
 ) -> ProfileResult | None:
     """The same of the benchmark's own files, where the kernel reads them."""
-    counts = count_written(gold, predictions) if chosen(settings["only_docs"]) is None else None
+    if not compiled() or chosen(settings["only_docs"]) is not None:
+        return None
+    from sandscore.profiles.tab.kernel_corpus import count_written
+
+    counts = count_written(gold, predictions)
     if counts is None:
         return None
     raw = _raw(counts.recalls) | {"token_precision": counts.tokens.ratio, "mention_precision": counts.mentions.ratio}

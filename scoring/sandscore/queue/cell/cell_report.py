@@ -17,11 +17,11 @@ from numpy.typing import DTypeLike, NDArray
 from sandscore.annotations.column_builder import KINDS
 from sandscore.annotations.columns import Columns, Ints, Tokens
 from sandscore.annotations.data_set import DataSet
-from sandscore.annotations.gold_reference import ReadPredictions
 from sandscore.annotations.label_codes import LabelCodes, vocabulary
 from sandscore.annotations.problem_collector import ProblemCollector
 from sandscore.base.errors import InfrastructureFault
-from sandscore.kernel.kernel_library import ReportedRows, address, kernel
+from sandscore.base.removable_rooms import compiled
+from sandscore.queue.gold_reference import ReadPredictions
 from sandscore.records.diagnosis import CAUSES, Diagnosis
 from sandscore.records.problem import CODES, Problem
 from sandscore.task_table.task import Task
@@ -157,7 +157,7 @@ def believed_columns(arrays: Arrays, task: Task, dataset: DataSet, labels: Label
     """The rows of a report, once all of them were looked at."""
     tokens = Tokens(arrays["words"], arrays["begin"], arrays["size"])
     columns = Columns(**{name: arrays[name] for name in _COLUMNS}, tokens=tokens)
-    if not _is_sound(columns, tokens, task, dataset, len(labels.names)):
+    if not compiled().is_sound(columns, task, dataset, len(labels.names)):
         _refuse_odd_rows(columns, tokens, task, dataset, len(labels.names))
     return columns
 
@@ -192,26 +192,6 @@ def _refuse_odd_problems(report: CellReport, complete: bool) -> None:
 
 def _is_diagnosis(one: Diagnosis) -> bool:
     return one.cause in CAUSES and 0 <= one.explains <= one.of < _MOST and abs(one.by or 0) < _MOST
-
-
-def _is_sound(columns: Columns, tokens: Tokens, task: Task, dataset: DataSet, labels: int) -> bool:
-    """Whether the kernel has nothing against it; what there is to be said, it leaves to others."""
-    library, seen = kernel(), np.zeros(len(dataset.ids) + 1, np.uint8)
-    chars = None if dataset.texts is None else np.ascontiguousarray(dataset.texts.sizes, np.int64)
-    if library is None:
-        return False
-    arrays = {name: np.ascontiguousarray(getattr(columns, name), KINDS[name]) for name in _COLUMNS}
-    arrays |= {name: np.ascontiguousarray(getattr(tokens, name), np.int32) for name in ("words", *_TOKENS)}
-    told = ReportedRows(
-        **{name: address(array) for name, array in arrays.items()},
-        chars=None if chars is None else address(chars),
-        rows=len(columns),
-        tokens=len(tokens.begin),
-        notes=len(dataset.ids),
-        labels=labels,
-        sure=task.confidence_required,
-    )
-    return bool(library.is_sound(told, address(seen)))
 
 
 def _refuse_odd_rows(columns: Columns, tokens: Tokens, task: Task, dataset: DataSet, labels: int) -> None:

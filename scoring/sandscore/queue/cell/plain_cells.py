@@ -19,15 +19,16 @@ import sandscore
 from sandscore.annotations.annotation_loader import say_clashes, say_missing
 from sandscore.annotations.column_builder import KINDS
 from sandscore.annotations.data_set import DataSet
-from sandscore.annotations.gold_reference import ReadPredictions
 from sandscore.annotations.label_codes import ABSENT, vocabulary
 from sandscore.annotations.note_checks import Positions, Reporter
 from sandscore.annotations.problem_collector import Noted, ProblemCollector
 from sandscore.base.arrays import Values, as_bytes
+from sandscore.base.removable_rooms import compiled
 from sandscore.base.strict_json import pointer
 from sandscore.kernel.block_readers import written_form
 from sandscore.queue.cell.cell_report import Arrays, DoubtfulReport, believed_columns
 from sandscore.queue.cell.plain_reading import HEAD, LARGEST, READ
+from sandscore.queue.gold_reference import ReadPredictions
 from sandscore.task_table.task import Task
 
 MOST_NOTES = 1 << 26
@@ -130,10 +131,10 @@ class _NotesImage(Struct, frozen=True):
 
 
 def _image(dataset: DataSet) -> _NotesImage | None:
-    names, texts = dataset.known_names(), dataset.texts
-    if names is None or texts is None:
+    known = compiled().notes_of(dataset)
+    if not known.findable or not known.texts:
         return None
-    arrays = [*texts.laid_out, *names.laid_out]
+    arrays = [*known.texts, *known.names]
     size = sum(array.nbytes + -array.nbytes % _ALIGNED for array in arrays)
     if size > MOST_NOTES:
         return None

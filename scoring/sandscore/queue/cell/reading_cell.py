@@ -15,7 +15,7 @@ import socket
 import tempfile
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 from msgspec import Struct
@@ -24,16 +24,16 @@ from msgspec.structs import replace
 from sandscore.annotations.annotation_loader import AnnotationLoader
 from sandscore.annotations.column_builder import Gathered
 from sandscore.annotations.data_set import DataSet, WholeNamesNeededError
-from sandscore.annotations.gold_reference import ReadPredictions, Reference
 from sandscore.annotations.label_codes import vocabulary
 from sandscore.annotations.note_loader import NotesLoader
+from sandscore.annotations.note_texts import GatheredTexts, NoteTexts
 from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.base.arrays import as_bytes, np
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import InfrastructureFault, ParticipantFault, SandscoreError
 from sandscore.base.file_marks import Marks, marks_of, settled
-from sandscore.gold_index.index_file import opened_notes
+from sandscore.base.removable_rooms import compiled, part_of_a_room
 from sandscore.queue.cell.cell_report import CellReport, believed, read_report, report_of, write_report
-from sandscore.queue.cell.plain_cells import PlainCells
 from sandscore.queue.cell.system_call_filter import (
     close_all_but,
     confine,
@@ -43,7 +43,11 @@ from sandscore.queue.cell.system_call_filter import (
     leave_namespaces,
 )
 from sandscore.queue.children.child_messages import TOO_COSTLY
+from sandscore.queue.gold_reference import ReadPredictions, Reference
 from sandscore.task_table.task import Task
+
+if TYPE_CHECKING:
+    from sandscore.queue.cell.plain_cells import PlainCells
 
 _LEAST_MEMORY, _MEMORY_A_BYTE = 512 << 20, 4
 _LEAST_SECONDS, _BYTES_A_SECOND = 10, 1_000_000
@@ -87,6 +91,15 @@ class CellAnswer(Struct, frozen=True):
     end: int
 
 
+def _plain_cells(*, usable: bool) -> "PlainCells | None":
+    """The quick way, where there is a kernel to read."""
+    if not compiled():
+        return None
+    from sandscore.queue.cell.plain_cells import PlainCells
+
+    return PlainCells(usable=usable)
+
+
 class ReadingCells:
     """The process that makes cells, seen from the one that sees gold; to be made before gold is read."""
 
@@ -99,14 +112,14 @@ class ReadingCells:
             _make_cells(theirs, filtered=self.filtered)
         theirs.close()
         self._line = ours
-        self._plain = PlainCells(usable=self.filtered)
+        self._plain = _plain_cells(usable=self.filtered)
 
     def read(self, reference: Reference, predictions: Path, *, complete: bool) -> ReadPredictions | None:
         """What a cell makes of a file; None where notes must be told apart by their whole names."""
         task, dataset = reference.task, reference.loaded.dataset
         with opened(predictions) as source, predictions.open("rb") as given:
             size, sha256 = len(source.data), source.sha256()
-            read = self._plain.read(task, dataset, given.fileno(), size, complete=complete)
+            read = self._plain and self._plain.read(task, dataset, given.fileno(), size, complete=complete)
             read = read or self._closely(reference, given.fileno(), size, complete)
         return read and replace(read, sha256=sha256)
 
@@ -126,17 +139,19 @@ class ReadingCells:
     @property
     def processes(self) -> tuple[int, ...]:
         """Those that make cells."""
-        return (self._process, *([] if self._plain.process is None else [self._plain.process]))
+        return (self._process, *([self._plain.process] if self._plain and self._plain.process else []))
 
     def hang_up(self) -> None:
         """No more cells; the process that makes them ends after the last, and with its parent at the latest."""
-        self._plain.hang_up()
+        if self._plain:
+            self._plain.hang_up()
         self._line.close()
 
     def close(self) -> None:
         """No more cells, and nobody left who makes any."""
         self.hang_up()
-        self._plain.close()
+        if self._plain:
+            self._plain.close()
         os.waitpid(self._process, 0)
 
     def _send(self, request: CellRequest, *descriptors: int) -> None:
@@ -221,7 +236,7 @@ def _noted(request: CellRequest, kept: dict[tuple[Task, str, bool], _KeptNotes])
 def _loaded(request: CellRequest) -> DataSet:
     task = request.task
     dataset = _indexed(request) or _read_notes(request)
-    dataset.known_names()  # once, and not in each cell
+    compiled().notes_of(dataset)  # once, and not in each cell
     _find_all_that_is_imported_late(task, dataset)
     gc.collect()
     gc.freeze()
@@ -230,7 +245,8 @@ def _loaded(request: CellRequest) -> DataSet:
 
 def _indexed(request: CellRequest) -> DataSet | None:
     """The notes of the index, which maps memory that all workers share; None where it is not of the file as it is."""
-    if request.index is None:
+    opened_notes = part_of_a_room("gold_index.index_file:opened_notes")
+    if request.index is None or opened_notes is None:
         return None
     try:
         found = opened_notes(Path(request.index), request.task)
@@ -243,10 +259,25 @@ def _indexed(request: CellRequest) -> DataSet | None:
 def _read_notes(request: CellRequest) -> DataSet:
     dataset = DataSet(vocabulary(request.task, request.task.label), whole_names=request.whole_names)
     with opened(request.notes) as source:
-        NotesLoader(dataset, ProblemCollector(request.notes)).load(memoryview(source.data))
+        texts = GatheredTexts(len(source.data))
+        NotesLoader(dataset, ProblemCollector(request.notes), texts).load(memoryview(source.data))
     if dataset.texts is not None:
-        dataset.texts = dataset.texts.read_only()
+        dataset.texts = _read_only(dataset.texts)
     return dataset
+
+
+def _read_only(texts: NoteTexts) -> NoteTexts:
+    """The same in memory that nobody can write to."""
+    laid = texts.laid
+    if not len(laid.texts):
+        return texts
+    held = os.memfd_create("notes")
+    os.truncate(held, len(laid.texts))
+    with mmap.mmap(held, len(laid.texts)) as writable:
+        writable.write(as_bytes(laid.texts))
+    mapped = mmap.mmap(held, len(laid.texts), access=mmap.ACCESS_READ)
+    os.close(held)
+    return NoteTexts(memoryview(mapped), np.diff(laid.begin), laid.chars, laid.marks, spooled=False)
 
 
 def _find_all_that_is_imported_late(task: Task, dataset: DataSet) -> None:

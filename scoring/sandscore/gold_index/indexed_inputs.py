@@ -1,15 +1,14 @@
-"""Gold and notes read once, for one file of predictions after another; as an index for whoever comes next."""
+"""Gold and notes out of an index, and the index made of them."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from sandscore.annotations.columns import Columns
+from sandscore.annotations.data_set import WholeNamesNeededError
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
-from sandscore.annotations.label_codes import LabelCodes, renumber
-from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.annotations.record_reader import Progress
 from sandscore.base.byte_sources import opened
 from sandscore.base.errors import MissingFile, OrganiserFault
 from sandscore.base.file_marks import Marks, marks_of, settled
@@ -18,6 +17,7 @@ from sandscore.base.whole_files import told, write_file
 from sandscore.gold_index.index_file import (
     OWNER_FILE,
     OWNER_FOLDER,
+    GoldIndex,
     IndexRefused,
     SourceFile,
     content,
@@ -26,48 +26,36 @@ from sandscore.gold_index.index_file import (
 from sandscore.task_table.task import Task
 
 
-class ReadPredictions(Struct, frozen=True):
-    """Predictions that were read by another process; ``vocabulary`` has the labels as they are numbered in them."""
-
-    columns: Columns
-    vocabulary: LabelCodes
-    findings: ProblemCollector
-    sha256: str = ""
-
-
-class Reference:
-    """Gold and notes as ``load_files`` reads them; nothing that predictions bring stays here.
-
-    ``index``: where they are kept as an index, which is used if it is one of them as they are now, and else made.
-    """
-
-    def __init__(
-        self, task: Task, gold: Path, notes: Path, *, whole_names: bool = False, index: Path | None = None
-    ) -> None:
-        self.task, self.gold, self.notes, self.index = task, gold, notes, index
-        known = None if index is None else _indexed(task, gold, notes, index, whole_names)
-        if known is None:
-            before = marks_of(gold), marks_of(notes)
-            known = load_files(task, Inputs(gold=gold, notes=notes), whole_names=whole_names)
-            if index is not None and not known.faulty("gold", "notes"):
-                with suppress(OSError):  # without it everything is the same, only slower
-                    index.parent.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
-                    _write(known, task, before, gold, notes, index)
-                known = _indexed(task, gold, notes, index, whole_names) or known
-        self.loaded = known
-
-    def beside(self, read: ReadPredictions) -> Loaded:
-        """With predictions that were read beside the same notes: labels are numbered as if gold had come first."""
-        known = self.loaded
-        labels = known.dataset.vocabulary.copy()
-        labels.learn(read.vocabulary.names)
-        renumber(read.columns, read.vocabulary, labels)
-        return Loaded(
-            replace(known.dataset, vocabulary=labels),
-            known.columns | {"predictions": read.columns},
-            known.findings | {"predictions": read.findings},
-            known.sha256 | {"predictions": read.sha256},
+def load_indexed(task: Task, inputs: Inputs, load: Callable[..., Loaded], progress: Progress) -> Loaded:
+    """Predictions beside an index; ``load`` loads files as was asked for."""
+    if inputs.index is None:
+        raise ValueError("there is no index")
+    index = opened_index(inputs.index, task)
+    index.refuse_others(inputs.gold, inputs.notes)
+    beside = replace(inputs, index=None, gold=None, notes=None, known=_loaded(index, task))
+    with suppress(WholeNamesNeededError):
+        return load(task, beside, progress=progress)
+    if inputs.gold is None or inputs.notes is None:
+        raise OrganiserFault(
+            f"{inputs.index}: these predictions need notes to be told apart by their whole names, which an index does "
+            "not; give gold and notes themselves"
         )
+    return load(task, replace(inputs, index=None), whole_names=True)
+
+
+def kept_in_index(task: Task, gold: Path, notes: Path, index: Path, whole_names: bool) -> Loaded:
+    """Gold and notes out of the index if it is of them as they are now; else it is made."""
+    known = _indexed(task, gold, notes, index, whole_names)
+    if known is not None:
+        return known
+    before = marks_of(gold), marks_of(notes)
+    known = load_files(task, Inputs(gold=gold, notes=notes), whole_names=whole_names)
+    if known.faulty("gold", "notes"):
+        return known
+    with suppress(OSError):  # without it everything is the same, only slower
+        index.parent.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
+        _write(known, task, before, gold, notes, index)
+    return _indexed(task, gold, notes, index, whole_names) or known
 
 
 def write_index(task: Task, gold: Path, notes: Path, output: Path, *, whole_names: bool = False) -> Loaded:
@@ -94,9 +82,13 @@ def _indexed(task: Task, gold: Path, notes: Path, index: Path, whole_names: bool
         found.refuse_others(gold, notes)
     except (IndexRefused, MissingFile):
         return None
-    if found.columns is None or found.gold is None or found.dataset.whole_names != whole_names:
-        return None
-    return Loaded(found.dataset, {"gold": found.columns}, found.findings(task.array), {"gold": found.gold.sha256})
+    return _loaded(found, task) if found.dataset.whole_names == whole_names else None
+
+
+def _loaded(index: GoldIndex, task: Task) -> Loaded:
+    columns = {} if index.columns is None else {"gold": index.columns}
+    sha256 = {} if index.gold is None else {"gold": index.gold.sha256}
+    return Loaded(index.dataset, columns, index.findings(task.array), sha256)
 
 
 def _write(known: Loaded, task: Task, before: tuple[Marks, Marks], gold: Path, notes: Path, output: Path) -> None:

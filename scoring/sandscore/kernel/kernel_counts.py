@@ -5,35 +5,51 @@ no kernel; both give the same.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from ctypes import CDLL, Structure, addressof, byref, c_int32, c_int64, memset, sizeof
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+import msgspec
 from msgspec import Struct
 
+from sandscore.annotations.column_builder import SPILL
 from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.note_runs import Runs
-from sandscore.base.arrays import Kind, Values, np, packed, room_for, rooms_for
+from sandscore.base.arrays import Kind, Values, laid_end_to_end, np, packed, room_for, rooms_for
 from sandscore.base.column_files import about_to_write
+from sandscore.base.exact_sums import as_double, in_units
 from sandscore.kernel.kernel_library import (
+    BY_LABEL,
+    BY_SPAN,
     BY_TOKEN,
+    CURVE_ROW,
     MEASURES,
     TAKEN,
     WHOLE_LEVELS,
     ConfidenceLevels,
     CountedMention,
     Counting,
+    CurveRooms,
     Key,
     NoteRuns,
     address,
-    kernel,
 )
+from sandscore.measures import challenge_measures
 from sandscore.measures.challenge_counts import Tallies
-from sandscore.measures.confidence import Levels
+from sandscore.measures.challenge_measures import ChallengeMeasure, CountingTerms, labels_of, named_counts, terms_of
+from sandscore.measures.confidence import CurveRows, Levels, WeighedConfidence
+from sandscore.measures.dataset_counts import Chunks, CountedPart, PositionMeasures
+from sandscore.measures.hipaa_map import HipaaMap
+from sandscore.measures.measure_syntax import Named
+from sandscore.task_table.task import Task
 
-if TYPE_CHECKING:
-    from sandscore.measures.challenge_measures import KernelRule
+WRITTEN_TOGETHER = 1024
+"""Rows of a curve."""
+_EMPTY = b'"curve":['
+KERNEL_PART = 1 << 19
+"""Of columns that wait in files; the kernel needs no room for a part's own, only for its results."""
 
 
 class PositionRooms(Protocol):
@@ -43,6 +59,51 @@ class PositionRooms(Protocol):
     def told(self) -> Structure: ...
     def read(self, first: int) -> Any:
         """What was told of the notes from ``first`` on; None where it is unsure."""
+
+
+class KernelRule(Struct, frozen=True):
+    """How the kernel counts a measure; where labels are compared, by what each label stands for (``value``)."""
+
+    kind: int
+    tolerance: int = 0
+    value: memoryview | None = None
+    by_label: bool = True
+    conditional: bool = False
+
+
+def _relaxed(terms: CountingTerms) -> KernelRule | None:
+    return KernelRule(BY_SPAN, int(terms.settings["relax"])) if terms.settings["boundary"] == "end" else None
+
+
+def _protected(terms: CountingTerms) -> KernelRule:
+    kept = [label if protected else -1 for label, protected in enumerate(terms.protected)]
+    return KernelRule(BY_LABEL, value=_values(kept), by_label=False)
+
+
+_RULES: dict[Any, Callable[[CountingTerms], KernelRule | None]] = {
+    challenge_measures.TokenMatch.count: lambda _: KernelRule(BY_TOKEN),
+    challenge_measures.StrictMatch.count: lambda _: KernelRule(BY_SPAN),
+    challenge_measures.RelaxedMatch.count: _relaxed,
+    challenge_measures.LabelMatch.count: lambda terms: KernelRule(
+        BY_LABEL, value=_values(range(terms.labels)), conditional=True
+    ),
+    challenge_measures.HipaaMatch.count: lambda terms: KernelRule(
+        BY_LABEL, value=_values(terms.protected), by_label=False
+    ),
+    challenge_measures.HipaaOnlyMatch.count: _protected,
+}
+"""By what counts the same on columns."""
+
+
+def rule_of(row: type[ChallengeMeasure], terms: CountingTerms) -> KernelRule | None:
+    """How the kernel counts a measure; None: it cannot."""
+    rule = _RULES.get(row.count)
+    return rule(terms) if rule else None
+
+
+def _values(by_label: Iterable[int]) -> memoryview:
+    """What each label stands for; at least one."""
+    return packed([*by_label, -1], "i")
 
 
 RoomsFor = Callable[..., PositionRooms]
@@ -65,7 +126,7 @@ class KernelCounts:
     """Counts parts of a data set; its rooms are as large as the fullest note needs, and used again and again."""
 
     def __init__(
-        self, library: CDLL, runs: list[Runs], rules: "list[KernelRule]", labels: int, rooms_for: RoomsFor | None = None
+        self, library: CDLL, runs: list[Runs], rules: list[KernelRule], labels: int, rooms_for: RoomsFor | None = None
     ) -> None:
         self._library, self._runs, self._rules, self._labels = library, runs, rules, labels
         self._rooms_for = rooms_for
@@ -111,7 +172,7 @@ class KernelCounts:
         is_open = None if rooms is None else rooms.read(first)
         return KernelPart(tallies, told.boundary, told.leaking, told.with_gold, levels, is_open)
 
-    def _tallies(self, rule: "KernelRule", per_note: memoryview, right: memoryview, sums: list[memoryview]) -> Tallies:
+    def _tallies(self, rule: KernelRule, per_note: memoryview, right: memoryview, sums: list[memoryview]) -> Tallies:
         by_note = _table(per_note)
         if not self._labels or not rule.by_label:
             return Tallies(by_note)
@@ -122,13 +183,55 @@ class KernelCounts:
         return Tallies(by_note, by_label, (found, pairs - found) if rule.conditional else None)
 
 
+PartCounter = Callable[[int], tuple[CountedPart, Levels] | None]
+"""What one of the parts comes to, by its number; None where it is to be counted on columns."""
+
+
+def part_counter(
+    library: CDLL,
+    task: Task,
+    loaded: Loaded,
+    parts: Chunks,
+    measures: list[Named],
+    hipaa: HipaaMap | None,
+    positions: PositionMeasures | None,
+) -> PartCounter | None:
+    """Who counts these files part by part; None where the kernel cannot, or does not know how to count a measure."""
+    names = loaded.dataset.vocabulary.names
+    rules = [rule_of(row, terms) for _, row, terms in terms_of(task, names, measures, hipaa)]
+    known = [rule for rule in rules if rule is not None]
+    if len(known) != len(rules):
+        return None
+    rooms = positions.rooms if positions else None
+    counts = kernel_counts(library, loaded, parts.files, known, labels_of(task, names), rooms)
+    if counts is None:
+        return None
+    if max(len(file.columns) for file in parts.files) > SPILL:
+        parts.cut(KERNEL_PART)
+
+    def count(number: int) -> tuple[CountedPart, Levels] | None:
+        border = parts.borders[number]
+        found = counts.count(*border)
+        if found is None:
+            return None
+        told = positions.part(partial(parts.__getitem__, number), border, found.open) if positions else None
+        counted = [named_counts(measure, tallies) for measure, tallies in zip(measures, found.tallies, strict=True)]
+        return CountedPart(counted, found.boundary, found.leaking, found.with_gold, told), found.levels
+
+    return count
+
+
 def kernel_counts(
-    loaded: Loaded, runs: list[Runs], rules: "list[KernelRule]", labels: int, rooms_for: RoomsFor | None = None
+    library: CDLL,
+    loaded: Loaded,
+    runs: list[Runs],
+    rules: list[KernelRule],
+    labels: int,
+    rooms_for: RoomsFor | None = None,
 ) -> KernelCounts | None:
     """Who counts these files so, positions too where there are rooms for them; None where the kernel cannot."""
-    library = kernel()
     columns = [loaded.columns[role] for role in ("gold", "predictions")]
-    if library is None or len(rules) > MEASURES or any(one.held["text"] is not None for one in columns):
+    if len(rules) > MEASURES or any(one.held["text"] is not None for one in columns):
         return None
     if any(rule.kind == BY_TOKEN for rule in rules) and any(one.tokens is None for one in columns):
         return None
@@ -185,3 +288,39 @@ def _levels(library: CDLL, told: Counting, rooms: list[memoryview]) -> Levels:
     about_to_write(rooms[2], 0, (told.odds + WHOLE_LEVELS) * spare.itemsize if told.odds else 0)
     library.list_levels(byref(told), address(spare), byref(levels))
     return Levels(*(room[: levels.levels] for room in rooms))
+
+
+def kernel_curve(library: CDLL, run: Levels, gold: int, step: int) -> WeighedConfidence | None:
+    """The curve of levels that the kernel has counted in one go, a row of it each ``step``; None of others."""
+    if not isinstance(run.held["confidence"], memoryview):
+        return None
+    rooms = [*rooms_for({name: (len(run) // step + 2, "d") for name in ("sure", "precision", "recall")}).values()]
+    curve = CurveRooms(*map(address, rooms), gold=gold, step=step)
+    held = {name: address(column) for name, column in run.held.items()}
+    if not library.walk_levels(byref(ConfidenceLevels(**held, levels=len(run))), byref(curve)):
+        return None
+    rows = CurveRows(*(room[: curve.rows] for room in rooms))
+    return WeighedConfidence(as_double(in_units(*curve.area)) / gold, curve.best, rows)
+
+
+def curve_in_pieces(library: CDLL, record: Any, encoded: Callable[[object], bytes]) -> Iterator[bytes]:
+    """What the record is encoded to, its curve written by the kernel."""
+    before, opened, after = encoded(record.model_copy(update={"curve": []})).partition(_EMPTY)
+    yield before + opened
+    yield from rows_as_json(library, record.curve.columns)
+    yield after
+
+
+def rows_as_json(library: CDLL, columns: tuple[Values, ...]) -> Iterator[bytes]:
+    """What the encoder writes between the brackets of a list of rows; it does where the kernel knows not how."""
+    room = room_for(WRITTEN_TOGETHER * CURVE_ROW, "B")
+    flat, before = [laid_end_to_end(column, "d") for column in columns], b""
+    for first in range(0, len(flat[0]), WRITTEN_TOGETHER):
+        some = [column[first : first + WRITTEN_TOGETHER] for column in flat]
+        used = library.write_curve(*map(address, some), len(some[0]), address(room))
+        yield before + (room[: used - 1] if used > 0 else _encoded(some))
+        before = b","
+
+
+def _encoded(columns: list[Values]) -> bytes:
+    return msgspec.json.encode([*zip(*(column.tolist() for column in columns), strict=True)])[1:-1]
