@@ -26,7 +26,7 @@ from sandscore.annotations.note_checks import (
     explain_text,
     misplaced,
 )
-from sandscore.annotations.problem_collector import LISTED, Described, Noted, ProblemCollector
+from sandscore.annotations.problem_collector import LISTED, Described, Noted, ProblemCollector, what_it_is
 from sandscore.annotations.record_reader import Progress, quiet, walk
 from sandscore.annotations.slow_validation import Judge, JudgedRecord, meant, shortened
 from sandscore.annotations.white_space_tokens import tokens_of
@@ -224,7 +224,7 @@ class AnnotationLoader:
         try:
             walk(data, decoder, ("annotationSource", self._task.array), self, progress, self.at_once)
         except JsonFault as fault:
-            self._findings.add("json", (-1, -1), "", None, _named(data, fault))
+            self._findings.add("json", (-1, -1), "", None, what_it_is(data, str(fault)))
             missing = None
         if self._counted:
             missing = None  # nobody looked whom those records are about
@@ -303,7 +303,7 @@ class AnnotationLoader:
         except JsonFault as fault:
             where = "" if len(item.data) == len(whole) else self._pointer(number)
             within, last = whole.within(fault, item.offset), item.offset + len(item.data) >= len(whole) - 2
-            said = _named(whole.data, within) if last else str(within)
+            said = what_it_is(whole.data, str(within)) if last else str(within)
             self._findings.add("json", (number, -1), where, None, said)
             return
         alone = len(item.data) == len(whole)
@@ -425,10 +425,3 @@ def _are_fractions(columns: Columns) -> bool:
             return False
         seen |= highest > 0
     return seen
-
-
-def _named(data: memoryview, fault: JsonFault) -> str:
-    """What a file is that is no JSON."""
-    from sandscore.base.foreign_bytes import named
-
-    return named(data, str(fault))
