@@ -12,7 +12,8 @@ from random import Random
 
 from msgspec import Struct
 
-from sandscore.measures.leak_bounds import FEW_LEAKING, clustered_upper, exact_upper
+from sandscore.leaks.leak_bounds import clustered_upper, exact_upper
+from sandscore.records.interval_rules import FEW_LEAKING
 
 PLACE = Path(__file__).with_name("leak_coverage.json")
 PATIENTS = (18, 59, 118, 300)

@@ -18,11 +18,11 @@ from sandscore.base.bundled_content import example_gold, hipaa_map, root, schema
 from sandscore.base.byte_sources import BadStream, NamedBytes, opened
 from sandscore.base.column_files import Spool
 from sandscore.base.errors import MissingFile, UsageFault
-from sandscore.base.foreign_bytes import no_text
 from sandscore.base.registry import Registry, TableRow
 from sandscore.base.strict_json import MAX_DEPTH, JsonFault, fault_at, loads, locate, pointer
 from sandscore.base.whole_files import part_of, write_file
 from sandscore.cli.aligned_texts import aligned
+from sandscore.remedies.foreign_bytes import no_text
 
 
 def test_the_clock_of_leases_counts_on_while_the_machine_sleeps() -> None:

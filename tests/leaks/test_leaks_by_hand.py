@@ -12,7 +12,7 @@ from leak_corpora import CLASSES, MaskedNote, card_of, loaded, of_length, share,
 
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.disclosure.keyed_names import published
-from sandscore.measures.leak_bounds import exact_upper
+from sandscore.leaks.leak_bounds import exact_upper
 from sandscore.records.scorecard import MeasureScore, RatioScore
 from sandscore.scoring.card_building import Question, score
 from sandscore.task_table.task import find_task

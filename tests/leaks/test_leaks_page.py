@@ -6,8 +6,8 @@ import pytest
 from leak_corpora import MaskedNote, card_of, share
 
 from sandscore.annotations.input_files import UNWATCHED, Inputs
+from sandscore.leaks.leak_bounds import exact_upper
 from sandscore.measures.hipaa_map import load_hipaa_map
-from sandscore.measures.leak_bounds import exact_upper
 from sandscore.pooling.all_tasks import score_all, task_files
 from sandscore.scoring.card_building import Question
 from sandscore.scoring.scoring_flow import score_files

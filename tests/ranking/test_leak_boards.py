@@ -11,7 +11,7 @@ from leak_corpora import MaskedNote, card_of, of_length
 
 from sandscore.board_tables.board_formats import as_csv, as_text
 from sandscore.disclosure.feedback_view import as_public
-from sandscore.measures.leak_bounds import clustered_upper, exact_upper
+from sandscore.leaks.leak_bounds import clustered_upper, exact_upper
 from sandscore.measures.measure import DocumentMeasure
 from sandscore.measures.measure_registry import MEASURES
 from sandscore.ranking.board_building import rank

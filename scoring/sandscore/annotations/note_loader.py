@@ -8,7 +8,7 @@ from sandscore.annotations.data_set import DataSet, NoteNames
 from sandscore.annotations.decoder import ClosedNote, Decoder, NoteRecord, quotes
 from sandscore.annotations.json_blocks import JsonBlock, WholeJson
 from sandscore.annotations.note_texts import GatheredTexts
-from sandscore.annotations.problem_collector import ProblemCollector
+from sandscore.annotations.problem_collector import ProblemCollector, what_it_is
 from sandscore.annotations.record_reader import Progress, quiet, walk
 from sandscore.annotations.slow_validation import note_complaints, shortened
 from sandscore.base.removable_rooms import compiled
@@ -33,9 +33,7 @@ class NotesLoader:
         try:
             walk(data, Decoder(lambda: ClosedNote), NOTE_KEYS, self, progress, self.at_once)
         except JsonFault as fault:
-            from sandscore.base.foreign_bytes import named
-
-            self._findings.add("json", (-1, -1), "", None, named(data, str(fault)))
+            self._findings.add("json", (-1, -1), "", None, what_it_is(data, str(fault)))
         self._dataset.texts = self._texts.all()
         self._dataset.growing = False
 

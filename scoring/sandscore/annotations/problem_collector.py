@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sandscore.base.arrays import Values
+from sandscore.base.removable_rooms import part_of_a_room
 from sandscore.records.problem import CODES, Problem, Severity
 
 if TYPE_CHECKING:
@@ -144,3 +145,9 @@ class ProblemCollector:
             where, pointer, note = self.describe(annotation)
             problem = Problem(late.code, CODES[late.code], pointer, note, late.message)
             self._kept.append((where, len(self._kept), problem))
+
+
+def what_it_is(data: memoryview, fault: str) -> str:
+    """The fault of a file that could not be read, or what the file is instead, where the room that knows is there."""
+    named = part_of_a_room("remedies.foreign_bytes:named")
+    return str(named(data, fault)) if named else fault

@@ -39,13 +39,13 @@ def table_of(tokens: Tokens | None) -> TokenTable | None:
 
 
 @cache
-def _white_space() -> Mask:
-    """Which characters are white space; none beyond U+3000 is."""
-    return np.array([chr(c).isspace() for c in range(0x3002)])
+def _white_space(end: int) -> Mask:
+    """Which of the first characters are white space."""
+    return np.array([chr(c).isspace() for c in range(end)])
 
 
 def _spaces(text: str) -> Mask:
     if text.isascii():
-        return _white_space()[np.frombuffer(text.encode(), np.uint8)]
+        return _white_space(0x80)[np.frombuffer(text.encode(), np.uint8)]
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    return _white_space()[np.minimum(points, 0x3001)]
+    return _white_space(0x3002)[np.minimum(points, 0x3001)]  # none beyond U+3000 is

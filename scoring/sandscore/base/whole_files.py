@@ -19,7 +19,7 @@ Content = bytes | memoryview | Iterable[bytes | memoryview]
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _STREAMS = {"stdout": 1, "stderr": 2}
-_HELD_OPEN = re.compile(r"/dev/(stdout|stderr)|/(?:dev|proc/self)/fd/([0-9]{1,9})")
+_HELD_OPEN = r"/dev/(stdout|stderr)|/(?:dev|proc/self)/fd/([0-9]{1,9})"
 _LONGEST = 48
 """Characters of a name that its hidden name repeats: both must fit where names have 255 bytes."""
 
@@ -226,7 +226,7 @@ def _fill(file: BinaryIO, content: Content) -> None:
 
 def _through(path: Path) -> BinaryIO | None:
     """A device, pipe or socket, opened; for the name of a file that this process holds open, that file."""
-    if held := _HELD_OPEN.fullmatch(str(path)):
+    if held := re.fullmatch(_HELD_OPEN, str(path)):
         return os.fdopen(os.dup(_STREAMS.get(held[1]) or int(held[2])), "wb")
     try:
         kind = path.stat().st_mode

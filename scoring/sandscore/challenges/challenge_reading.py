@@ -19,12 +19,12 @@ from sandscore.task_table.own_tasks import own_task, why_not_own
 from sandscore.task_table.task import ALL_TASKS, TASKS, Task
 
 Step = str | int
-_HASH = re.compile("[0-9a-f]{12}")
+_HASH = "[0-9a-f]{12}"
 _LONGEST, _DEEPEST = 1_000_000, 100
-_HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
-_KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+_HEADER = r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$"
+_KEY = r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*="""
 _KNOWN_TASKS = f"the tasks are {', '.join(TASKS)}"
-_PIECE = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
+_PIECE = r"""[\w-]+|"[^"]*"|'[^']*'"""
 
 
 def read_challenge(path: Path) -> Challenge:
@@ -78,7 +78,7 @@ def _named_by_path(challenge: Challenge) -> list[tuple[tuple[Step, ...], str]]:
             f"{where[-1]}: '{name}' names its file by the first 12 digits of its SHA-256; list it in [measure_files]",
         )
         for where, name in named
-        if any(not _HASH.fullmatch(file) for file in files_of(name).values())
+        if any(not re.fullmatch(_HASH, file) for file in files_of(name).values())
     ]
 
 
@@ -283,13 +283,13 @@ def _places(text: str) -> dict[tuple[Step, ...], int]:
     table: tuple[Step, ...] = ()
     seen: dict[tuple[Step, ...], int] = {}
     for number, line in enumerate(text.splitlines(), start=1):
-        if header := _HEADER.match(line):
+        if header := re.match(_HEADER, line):
             table = _resolved(header[2], seen)
             if header[1] == "[[":
                 seen[table] = seen.get(table, -1) + 1
                 table = (*table, seen[table])
             places.setdefault(table, number)
-        elif key := _KEY.match(line):
+        elif key := re.match(_KEY, line):
             places.setdefault((*table, *_pieces(key[1])), number)
     return places
 
@@ -306,4 +306,4 @@ def _resolved(header: str, seen: dict[tuple[Step, ...], int]) -> tuple[Step, ...
 
 
 def _pieces(dotted: str) -> list[str]:
-    return [piece.strip("\"'") for piece in _PIECE.findall(dotted)]
+    return [piece.strip("\"'") for piece in re.findall(_PIECE, dotted)]

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -43,7 +42,9 @@ class Cure(Struct, frozen=True):
         notes = ["--notes", self.notes] if self.notes else []
         suffixes = [one for one in PurePath(self.file).suffixes[-2:] if one in _OURS]  # what is written is ours
         mended = f"mended{''.join(suffixes) if {'.json', '.jsonl'} & {*suffixes} else '.json'}"
-        return shlex.join(["sandscore", "validate", self.task.id, self.file, *notes, "--fix", "-o", mended])
+        from shlex import join
+
+        return join(["sandscore", "validate", self.task.id, self.file, *notes, "--fix", "-o", mended])
 
 
 def as_json(findings: "ProblemCollector", *, cure: Cure | None = None) -> str:

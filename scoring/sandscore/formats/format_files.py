@@ -9,10 +9,11 @@ from typing import Any
 from urllib.parse import unquote
 
 from sandscore.annotations.json_blocks import form_of
+from sandscore.annotations.problem_collector import what_it_is
 from sandscore.base import strict_json
 from sandscore.base.byte_sources import InputFile, opened
 from sandscore.base.errors import MissingFile, ParticipantFault, UsageFault
-from sandscore.base.foreign_bytes import named, no_text
+from sandscore.base.removable_rooms import part_of_a_room
 from sandscore.base.terminal_text import cited
 from sandscore.base.whole_files import replace_folder, room_beside, told, write_file
 from sandscore.formats.corpus import FormatFiles, Output
@@ -36,8 +37,14 @@ def read_text(path: InputFile) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as fault:
-        told = no_text(memoryview(data)) or f"byte {fault.start} is not UTF-8: save the file as UTF-8"
-        raise ParticipantFault(f"{path}: {told}") from None
+        said = unread(data, f"byte {fault.start} is not UTF-8: save the file as UTF-8")
+        raise ParticipantFault(f"{path}: {said}") from None
+
+
+def unread(data: bytes, fault: str) -> str:
+    """What a file is that holds no text in UTF-8, where the room that knows is there; else the fault."""
+    no_text = part_of_a_room("remedies.foreign_bytes:no_text")
+    return (no_text(memoryview(data)) if no_text else None) or fault
 
 
 def read_json(path: InputFile) -> Any:
@@ -48,7 +55,7 @@ def read_json(path: InputFile) -> Any:
             return [strict_json.loads(line) for line in data.split(b"\n") if line.strip()]
         return strict_json.loads(data)
     except strict_json.JsonFault as fault:
-        raise ParticipantFault(f"{path}: {named(memoryview(data), str(fault))}") from None
+        raise ParticipantFault(f"{path}: {what_it_is(memoryview(data), str(fault))}") from None
 
 
 def text_lines(text: str) -> Iterator[tuple[int, str]]:

@@ -13,11 +13,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from sandscore.base.errors import ParticipantFault, UsageFault, did_you_mean
-from sandscore.base.foreign_bytes import no_text
 from sandscore.base.terminal_text import cited
 from sandscore.formats.corpus import FLAT, AnnotatedNote, Corpus, CorpusNote, LossJournal, Mark, clipped
 from sandscore.formats.file_format import FileFormat, Glance
-from sandscore.formats.format_files import one_path, read_bytes
+from sandscore.formats.format_files import one_path, read_bytes, unread
 from sandscore.formats.json_fields import JsonObject, confidence_of
 from sandscore.formats.note_naming import FACTS, NoteNaming, as_confidence, beside, facts_of, more_of
 
@@ -119,7 +118,7 @@ def _csv_rows(data: bytes, path: Path) -> Iterator[tuple[int, JsonObject]]:
     try:
         text = data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as fault:
-        told = no_text(memoryview(data)) or f"byte {fault.start} is not UTF-8: save the table as UTF-8"
+        told = unread(data, f"byte {fault.start} is not UTF-8: save the table as UTF-8")
         raise ParticipantFault(f"{path}: {told}") from None
     if not text.strip():
         raise ParticipantFault(f"{path}: the file is empty")

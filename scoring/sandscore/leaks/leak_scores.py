@@ -4,9 +4,9 @@ import math
 
 from sandscore.annotations.columns import Ints
 from sandscore.leaks.identifier_classes import CLASSES
+from sandscore.leaks.leak_bounds import BOUNDED, LEVEL, bounds_of, exact_upper
 from sandscore.leaks.leak_measures import ALL, CharacterF
 from sandscore.leaks.leak_totals import LeakQuestion, LeakTable
-from sandscore.measures.leak_bounds import BOUNDED, LEVEL, bounds_of, exact_upper
 from sandscore.records.counts import Counts, ratio
 from sandscore.records.formula import F1
 from sandscore.records.scorecard import AnyScore, GroupRatio, Macro, MeanRatios, MeasureScore, RatioScore

@@ -1,7 +1,6 @@
 """The history of orders: what organisers had the queue do, who, when and why. A line each, written beforehand."""
 
 import fcntl
-import getpass
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -74,7 +73,9 @@ def _whole(path: Path) -> bool:
 
 
 def _account() -> str:
+    from getpass import getuser
+
     try:
-        return getpass.getuser()
+        return getuser()
     except (KeyError, OSError):
         return f"user {os.getuid()}"

@@ -4,21 +4,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from sandscore.base.clock import FIRST_SECONDS, MOST_FAILURES
 from sandscore.base.errors import UsageFault
 from sandscore.records.record_reading import complaints
+from sandscore.records.strict_record import StrictRecord
 from sandscore.records.submission import Event
 
 ALL_EVENTS = int(sum(Event))
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Smtp(_Part):
+class Smtp(StrictRecord):
     """A mail server; its password is read from SANDSCORE_SMTP_PASSWORD, never from a file."""
 
     host: str
@@ -29,7 +26,7 @@ class Smtp(_Part):
     user: str | None = None
 
 
-class Notices(_Part):
+class Notices(StrictRecord):
     """Who hears of what. ``events`` is a sum: 1 started, 2 scored, 4 failed, 8 invalid, 16 cancelled or refused, 32
     help."""
 
@@ -39,7 +36,7 @@ class Notices(_Part):
     webhook: str | None = Field(default=None, description="A URL that is sent each notice as JSON.")
 
 
-class QueueSettings(_Part):
+class QueueSettings(StrictRecord):
     """``data`` names the folder of notes and gold; a phase may have a folder of its own."""
 
     data: dict[str, str] = Field(description='By phase; "" is for all phases that are not named.')

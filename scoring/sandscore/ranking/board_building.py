@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sandscore.base.removable_rooms import needed_part
-from sandscore.measures.leak_bounds import bounds_of
+from sandscore.base.removable_rooms import REMOVABLE, needed_part
 from sandscore.ranking.analysis import Standing, ranked_measure_names, stand
 from sandscore.ranking.card_reading import RankedCard
 from sandscore.ranking.chosen_rows import FEW_EFFECTIVE
@@ -175,6 +174,8 @@ def _ratio_measure(
     scores: Sequence[RatioScore], name: str, by_patient: tuple[list[int], list[int]], interval: Interval
 ) -> RatioMeasure:
     """The shares of all data sets as one, with what each patient has wrong and of how much."""
+    with REMOVABLE:
+        from sandscore.leaks.leak_bounds import bounds_of
     n, of = sum(score.n for score in scores), sum(score.of for score in scores)
     reason = next((score.reason for score in scores if score.reason), None)
     return RatioMeasure(

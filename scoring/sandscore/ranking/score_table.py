@@ -9,7 +9,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from sandscore.base.errors import ParticipantFault
-from sandscore.measures.leak_bounds import too_few
+from sandscore.records.interval_rules import FEW_LEAKING
 
 if TYPE_CHECKING:
     from sandscore.ranking.card_reading import RankedCard
@@ -75,7 +75,9 @@ class ScoreTable(Struct, frozen=True, eq=False):
 
         name = self.measures[measure]
         scores = (entry.card.measures.get(name) for _, entry in self.entries(self.systems[system]))
-        return any(isinstance(score, RatioScore) for score in scores) and too_few(self.wrong(system, measure)[0])
+        if not any(isinstance(score, RatioScore) for score in scores):
+            return False
+        return sum(wrong > 0 for wrong in self.wrong(system, measure)[0]) < FEW_LEAKING
 
     def pooled_scores(self, measure: int) -> NDArray[np.float64]:
         """The score of every system's counts on all data sets together; NaN where there is none."""

@@ -20,7 +20,7 @@ RATIO = "ratio(n/of)"
 """Of measures that say how much of something there is."""
 LARGEST_WEIGHT = 10_000
 _NAMES = r"[a-z][a-z0-9_]*(?:\+[a-z][a-z0-9_]*)*"
-_FORM = re.compile(
+_FORM = (
     rf"(?:(?P<f>f_beta)\((?P<beta>\d{{1,4}}(?:\.\d{{1,4}}|/[1-9]\d{{0,3}})?)\)|(?P<ratio>ratio)\((?P<above>{_NAMES})/(?P<below>{_NAMES})\)"
     rf"|(?P<sum>sum)\((?P<all>{_NAMES})\))"
 )
@@ -56,7 +56,7 @@ class Formula(Struct, frozen=True):
 
 def parse_formula(written: str) -> Formula:
     """The formula behind its written form; ValueError where it has none of the three forms."""
-    form = _FORM.fullmatch(written)
+    form = re.fullmatch(_FORM, written)
     if not form:
         raise ValueError(f"'{written[:80]}' is not a formula: write f_beta(1), ratio(a+b/c+d) or sum(a+b)")
     if form["f"]:

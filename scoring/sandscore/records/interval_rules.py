@@ -5,3 +5,5 @@ from typing import Literal
 IntervalKind = Literal["percentile_t", "percentile", "bca"]
 INTERVAL: IntervalKind = "percentile_t"
 RESAMPLES = 10_000
+FEW_LEAKING = 5
+"""With fewer leaking patients resampling misses its level: only what is exact is shown."""

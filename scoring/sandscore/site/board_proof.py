@@ -12,13 +12,13 @@ from markupsafe import Markup
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from sandscore.measures.leak_bounds import FEW_LEAKING
 from sandscore.ranking.board_exports import resampled_unit
 from sandscore.ranking.pair_tests import adjustment_of, chosen_test, draws_of
 from sandscore.records.board import AnyMeasure, Board, ComponentMeasure, Pair, RatioMeasure, Row
 from sandscore.records.counts import counts_of
 from sandscore.records.disclosure_policy import DisclosurePolicy
 from sandscore.records.formula import COUNTS, F1, parse_formula
+from sandscore.records.interval_rules import FEW_LEAKING
 from sandscore.site.board_files import ShownCard, references
 from sandscore.site.plots.heat_map import pairs_by_name
 from sandscore.site.site_folder import file_name

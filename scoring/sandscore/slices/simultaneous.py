@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from sandscore.annotations.columns import Ints
 from sandscore.base.beta_distribution import t_quantile
-from sandscore.measures.leak_bounds import FEW_LEAKING
 from sandscore.ranking.chosen_rows import NOTHING, effective_patients
 from sandscore.ranking.confidence_intervals import UNDEFINED_ALLOWED, Interval, quantiles
 from sandscore.ranking.resampling import Floats, exact_dtype, rows_for, weights
+from sandscore.records.interval_rules import FEW_LEAKING
 
 LEVEL = 0.95
 RESAMPLES = 4_000

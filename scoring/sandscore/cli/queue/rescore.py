@@ -40,12 +40,13 @@ def command(
       sandscore queue rescore demo/queue --plan
     """
     from sandscore.cli.queue.rescoring_text import FORMATS
-    from sandscore.queue.order_history import note_order
 
     if plan == carry_out:
         raise UsageFault("either --plan or --apply")
     place, ids = place_of(words, where, -1)
     if carry_out:
+        from sandscore.queue.order_history import note_order
+
         note_order(place.workspace.root, "rescore", who, cause, ids)
     groups, written = place.asking(lambda home: _rescore(place, home, ids, cause if carry_out else None))
     click.echo(FORMATS[output_format](groups, written))
@@ -56,7 +57,6 @@ async def _rescore(
     place: Place, home: "QueueHome", ids: tuple[str, ...], cause: str | None
 ) -> tuple[list["RescoredGroup"], list[str] | None]:
     from sandscore.queue.rescoring import Rescoring
-    from sandscore.queue.worker.board_refresh import Follower
     from sandscore.queue.worker.executor import LocalHands
 
     hands = LocalHands(place.workspace.root)
@@ -67,6 +67,8 @@ async def _rescore(
             return plan.groups, None
         written = await rescoring.apply(plan, cause)
         if place.row.makes_boards(place.workspace.root):
+            from sandscore.queue.worker.board_refresh import Follower
+
             await Follower(home, place.workspace).refresh()
         return plan.groups, written
     finally:

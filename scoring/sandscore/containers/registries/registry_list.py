@@ -11,11 +11,11 @@ from ipaddress import ip_address
 from sandscore.base.errors import OrganiserFault, ParticipantFault
 from sandscore.records.challenge import REGISTRY_HOST, REPOSITORY_PART
 
-_REFERENCE = re.compile(
+_REFERENCE = (
     rf"(?P<host>{REGISTRY_HOST})/(?P<repository>{REPOSITORY_PART}(/{REPOSITORY_PART})*)"
     r"(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?@(?P<digest>sha256:[0-9a-f]{64})"
 )
-_LOCAL = re.compile(r"sha256:[0-9a-f]{64}")
+_LOCAL = r"sha256:[0-9a-f]{64}"
 _TEAM = "{team}"
 
 
@@ -28,13 +28,13 @@ def for_team(entries: Iterable[str], team: str) -> tuple[str, ...]:
 
 def parsed(reference: str) -> tuple[str, str, str] | None:
     """Host, repository and digest; None where the reference does not name all three."""
-    matched = _REFERENCE.fullmatch(reference)
+    matched = re.fullmatch(_REFERENCE, reference)
     return (matched["host"], matched["repository"], matched["digest"]) if matched else None
 
 
 def is_local(reference: str) -> bool:
     """Whether it is the id of an image on the engine, which is in no registry."""
-    return _LOCAL.fullmatch(reference) is not None
+    return re.fullmatch(_LOCAL, reference) is not None
 
 
 def covered(reference: str, prefixes: Iterable[str]) -> bool:

@@ -3,20 +3,19 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from sandscore.base.errors import InfrastructureFault, MissingFile, OrganiserFault
 from sandscore.queue.queue_layout import edited_path
 from sandscore.records.record_reading import read_record
+from sandscore.records.strict_record import StrictRecord
 
 FILE = "synapse.json"
 Entity = Annotated[str, Field(pattern=r"^syn[0-9]+$")]
 
 
-class SynapseOptions(BaseModel):
+class SynapseOptions(StrictRecord):
     """Every field may be left out; without the file the queue's own project takes logs and board."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     evaluation: Annotated[str, Field(pattern=r"^[0-9]+$")] | None = Field(
         default=None, description="The queue whose state this is; null: --synapse says it."

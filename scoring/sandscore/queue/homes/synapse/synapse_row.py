@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sandscore.base.errors import UsageFault
 from sandscore.queue.homes.home_row import Chosen, HomeOption, HomeRow
+from sandscore.queue.queue_layout import edited_path, stands
 
 if TYPE_CHECKING:
     from sandscore.containers.host_checks import Finding
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from sandscore.queue.outgoing_messages import OutgoingMessage, SentAgain
     from sandscore.queue.queue_setup import NewQueue, QueueMade
     from sandscore.queue.workspace import Workspace
+
+_OPTIONS = "synapse.json"
 
 
 class SynapseRow(HomeRow):
@@ -38,8 +41,8 @@ need no more than --state DIR."""
     registries: ClassVar[tuple[str, ...]] = ("docker.synapse.org", "repo-prod.prod.sagebase.org")
     takes_submissions: ClassVar[bool] = False
     is_service: ClassVar[bool] = True
-    own_files: ClassVar[tuple[str, ...]] = ("synapse.json", "results", "synapse-cache", "outbox", "budget")
-    edited_files: ClassVar[tuple[str, ...]] = ("synapse.json",)
+    own_files: ClassVar[tuple[str, ...]] = (_OPTIONS, "results", "synapse-cache", "outbox", "budget")
+    edited_files: ClassVar[tuple[str, ...]] = (_OPTIONS,)
     submitting: ClassVar[str] = "Submissions to a Synapse queue are made on Synapse."
     options: ClassVar[tuple[HomeOption, ...]] = (
         HomeOption("--synapse", "EVALUATION_ID", "A Synapse evaluation queue in place of DIR."),
@@ -182,7 +185,8 @@ def _options(root: Path) -> "SynapseOptions":
 
 def _evaluation(root: Path, chosen: Chosen) -> str | None:
     """The evaluation queue whose state the folder is; what the command says and what the folder says must agree."""
-    remembered, given = _options(root).evaluation, chosen.get("synapse")
+    known = stands(edited_path(root, _OPTIONS))  # only then is there anything to read
+    remembered, given = _options(root).evaluation if known else None, chosen.get("synapse")
     if given is not None and remembered not in (None, given):
         raise UsageFault(f"{root} is the state of the queue {remembered}, not of {given}")
     return given or remembered

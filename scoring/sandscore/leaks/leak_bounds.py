@@ -8,10 +8,9 @@ first holds for independent patients drawn alike and is never too low; the secon
 from collections.abc import Sequence
 
 from sandscore.base.beta_distribution import beta_quantile, t_quantile
+from sandscore.records.interval_rules import FEW_LEAKING
 
 LEVEL = 0.95
-FEW_LEAKING = 5
-"""With fewer leaking patients resampling misses its level: only what is exact is shown."""
 BOUNDED = ("patient_leak", "note_leak")
 """The measures beside which the bound of the patients stands."""
 
@@ -52,8 +51,3 @@ def bounds_of(measure: str, wrong: Sequence[int], of: Sequence[int], level: floa
     bound = exact_upper(sum(k > 0 for k in there), len(there), level)
     found = {"bound": bound, "bound_level": None if bound is None else level}
     return found | ({"bound_clustered": clustered_upper(wrong, of, level)} if name == "note_leak" else {})
-
-
-def too_few(wrong: Sequence[int]) -> bool:
-    """Whether so few patients count against a row that no interval of resamples is shown."""
-    return sum(k > 0 for k in wrong) < FEW_LEAKING
