@@ -75,8 +75,7 @@ class NoteJoin:
         keys = self._names.fresh(names)
         if keys is None:
             return [self.number(name, record + i) for i, name in enumerate(names)]
-        known = [self._dataset.numbers.get(key) for key in keys]
-        numbers = [number for number in known if number is not None]
+        numbers = [number for number in map(self._dataset.numbers.get, keys) if number is not None]
         if len(numbers) < len(keys):
             return [self._numbered(key, record + i) for i, key in enumerate(keys)]
         for number in numbers:

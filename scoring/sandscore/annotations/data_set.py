@@ -41,8 +41,7 @@ class DataSet(Struct):
     def numbers(self) -> dict[str | None, int]:
         """Notes by what they are joined on."""
         if self.waiting:
-            first = len(self.ids) - len(self.waiting)
-            self.numbered.update(zip(self.waiting, range(first, len(self.ids)), strict=True))
+            self.numbered |= {key: at for at, key in enumerate(self.waiting, len(self.ids) - len(self.waiting))}
             self.waiting.clear()
         return self.numbered
 
@@ -68,8 +67,7 @@ class DataSet(Struct):
 
     def intern(self, texts: list[str]) -> list[int]:
         """A number for each text, equal for equal texts."""
-        known = self.interned
-        return [known.setdefault(text, len(known)) for text in texts]
+        return [self.interned.setdefault(text, len(self.interned)) for text in texts]
 
     @property
     def units(self) -> list[str]:
