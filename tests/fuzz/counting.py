@@ -219,11 +219,12 @@ def compared(library: Path, first: int, count: int, part: int = 1, module: str =
         for name in ("libasan.so", "libubsan.so")
     ]
     variables = {"LD_PRELOAD": " ".join(map(str.strip, names)), "ASAN_OPTIONS": "detect_leaks=0"}
+    variables["PYTHONMALLOC"] = "malloc"  # small rooms, too, have guarded borders
     words = [sys.executable, "-m", module, *map(str, (library, first, count, part))]
     done = subprocess.run(
         words, capture_output=True, text=True, check=False, env=os.environ | variables, cwd=Path(__file__).parents[1]
     )
-    assert done.returncode == 0, done.stderr[-4000:]
+    assert done.returncode == 0, f"{done.stderr[:2000]} … {done.stderr[-2000:]}"
     return int(done.stdout)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from kernel_comparison import no_kernel
+from msgspec import Struct
+from struct_values import changeable
 
 import sandscore as ss
 from sandscore.annotations.input_files import Inputs, load_files
@@ -106,6 +109,33 @@ def test_pages_that_changed_places_are_noticed(tmp_path: Path) -> None:
     swapped = column.copy()
     swapped[512:1024], swapped[1024:1536] = column[1024:1536], column[512:1024]
     assert column_bundle.digest(swapped) != column_bundle.digest(column)
+
+
+class NoHead(Struct, frozen=True):
+    """Nothing is asked of it."""
+
+
+@pytest.mark.parametrize(("more", "taken"), [("", True), (',"more":1', False)])
+def test_a_table_of_another_form_is_refused(more: str, taken: bool) -> None:
+    """Sealed as it should be, and with something in it that no bundle has."""
+    digest = column_bundle.digest(np.zeros(0, np.uint8))
+    place = f'{{"name":"a","kind":"|u1","count":0,"digest":"{digest}"'
+    for table in (f'{{"head":{{}},"arrays":[]{more}}}', f'{{"head":{{}},"arrays":[{place}{more}}}]}}'):
+        sealed = column_bundle._seal(4096, table.encode())
+        begin = column_bundle._PREAMBLE.pack(column_bundle.MAGIC, 4096, len(table), sealed)
+        with nullcontext() if taken else pytest.raises(DamagedBundle, match="of another kind"):
+            assert column_bundle.read(memoryview((begin + table.encode()).ljust(4096)), NoHead).size == 4096
+    assert len(digest) == 32
+
+
+def test_what_is_made_stays_as_it_is() -> None:
+    assert changeable("gold_index") == set()
+
+
+def test_untouched_files_are_not_read_again(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = opened_index(index, DATE)
+    monkeypatch.setattr(index_file, "opened", None)
+    found.refuse_others(GOLD, NOTES)
 
 
 def test_whatever_differs_is_refused(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

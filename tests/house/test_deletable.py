@@ -26,7 +26,7 @@ from sandscore.queue.homes.home_registry import HOMES
 pytestmark = pytest.mark.slow
 
 CORE = ("base", "records", "task_table", "annotations", "measures", "scoring", "ranking", "api")
-CORE_LINES = 9_310
+CORE_LINES = 9_295
 """Lines of code, without blank ones and docstrings: about what can be read in an afternoon, and not to grow."""
 CORE_TESTS = ("tests/ranking/test_cards.py", "tests/measures/test_values.py", "tests/annotations/test_schema_facts.py")
 VERBS = """

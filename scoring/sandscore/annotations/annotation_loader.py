@@ -30,7 +30,7 @@ from sandscore.annotations.problem_collector import LISTED, Described, Noted, Pr
 from sandscore.annotations.record_reader import Progress, quiet, walk
 from sandscore.annotations.slow_validation import Judge, JudgedRecord, meant, shortened
 from sandscore.annotations.white_space_tokens import tokens_of
-from sandscore.base.arrays import Floats, Small, Values, np, room_for
+from sandscore.base.arrays import Floats, Small, Values, np
 from sandscore.base.removable_rooms import compiled, part_of_a_room
 from sandscore.base.strict_json import JsonFault, loads, pointer
 from sandscore.records.problem import Severity
@@ -46,19 +46,14 @@ class NoteJoin:
     def __init__(self, dataset: DataSet, findings: ProblemCollector, point: PointTo) -> None:
         self._dataset, self._findings, self._point = dataset, findings, point
         self._names = NoteNames(whole=dataset.whole_names)
-        self._found: set[int] = set()
-        self._seen, self._joined = room_for(0, "B"), list[bytes]()
+        self._seen, self._joined = bytearray(len(dataset.ids)), list[bytes]()
         self._plain: dict[str, str] | None = None
         self.spoken_of: set[int] = set()
         """Once the file is read: the notes that it has an entry for."""
 
     def numbers(self, block: "KernelBlock", record: int) -> Values:
         """The notes of a block's records, by the kernel where nothing is to be said about any of them."""
-        if len(self._seen) < len(self._dataset.ids):
-            self._seen = room_for(len(self._dataset.ids), "B")
-            for number in self._found:
-                self._seen[number] = 1
-        numbers = block.known.numbers(self._seen)
+        numbers = block.known.numbers(memoryview(self._seen))
         if numbers is None:
             return small_of(self.named(block.names, record))
         self._joined.append(block.written_names)
@@ -69,12 +64,10 @@ class NoteJoin:
         for written in self._joined:
             self._names.fresh(str(written, "utf-8").split("\0"))
         self._joined.clear()
-        self._found.update(compress(range(len(self._seen)), self._seen))
 
     def _note(self, number: int) -> None:
-        self._found.add(number)
-        if number < len(self._seen):
-            self._seen[number] = 1
+        self._seen.extend(bytes(max(0, number + 1 - len(self._seen))))
+        self._seen[number] = 1
 
     def named(self, names: list[str], record: int) -> list[int]:
         """The notes of records that follow one another; in one go where nothing is to be said about any of them."""
@@ -124,15 +117,14 @@ class NoteJoin:
 
     def close(self, annotations: int, missing: Severity | None) -> None:
         """Notes the file says nothing about, and a file that says nothing at all; names are let go of."""
-        self._found.update(compress(range(len(self._seen)), self._seen))
+        self.spoken_of = set(compress(range(len(self._seen)), self._seen))
         if missing:
-            say_missing(self._findings, self._dataset, self._found, missing)
+            say_missing(self._findings, self._dataset, self.spoken_of, missing)
         counts = self._findings.counts
         if not annotations and not counts["json"] and not counts["schema"]:
             self._findings.add("empty", (-1, -1), "", None, "the file holds no annotation")
-        self.spoken_of = self._found
-        self._names, self._found = NoteNames(whole=self._dataset.whole_names), set()
-        self._seen, self._joined = room_for(0, "B"), []
+        self._names = NoteNames(whole=self._dataset.whole_names)
+        self._seen, self._joined = bytearray(), []
 
 
 def say_missing(findings: ProblemCollector, dataset: DataSet, found: Collection[int], severity: Severity) -> None:

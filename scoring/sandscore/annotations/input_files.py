@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 from msgspec import Struct, field
@@ -25,7 +24,7 @@ from sandscore.base.byte_sources import BadStream, InputFile, Source, opened
 from sandscore.base.column_files import keep_freed_memory
 from sandscore.base.errors import OrganiserFault, ParticipantFault, UsageFault
 from sandscore.base.forked_work import beside
-from sandscore.base.removable_rooms import REMOVABLE, compiled
+from sandscore.base.removable_rooms import compiled, needed_part
 from sandscore.records.problem import PARTIAL_HEAD, Severity
 from sandscore.task_table.task import Task
 
@@ -121,10 +120,9 @@ def load_files(  # noqa: PLR0913 (named, one for each option)
     ``whole_names``: notes are told apart by more than the last segments of their names.
     """
     if inputs.index is not None:
-        with REMOVABLE:
-            indexed = import_module("sandscore.gold_index.indexed_inputs")
+        load_indexed = needed_part("gold_index.indexed_inputs:load_indexed")
         load = partial(load_files, complete=complete, want_tokens=want_tokens, want_hashes=want_hashes, jobs=jobs)
-        from_index: Loaded = indexed.load_indexed(task, inputs, load, progress)
+        from_index: Loaded = load_indexed(task, inputs, load, progress)
         return from_index
     keep_freed_memory()
     known: Loaded | None = inputs.known
