@@ -37,6 +37,7 @@ What is named here is imported when it is first asked for. The rooms of the hous
 - ``site``         boards to pages
 - ``queue``        submissions to results, unattended
 - ``api``          what all of this does, as functions
+- ``value_views``  values as small tables, in a terminal and in a notebook
 - ``cli``          the command line, one module a verb
 """
 

@@ -17,7 +17,7 @@ from memory_inputs.memory_scoring import scored
 from ranking_cards import as_entry, card_content, drawn_rows
 
 from sandscore.api.comparison_calls import compare
-from sandscore.api.results import Problems, RankedBoard, Result
+from sandscore.api.results import Problems, RankedBoard, Result, ShownValue
 from sandscore.api.running_calls import Run
 from sandscore.base.errors import UsageFault
 from sandscore.base.terminal_text import width
@@ -193,6 +193,13 @@ class Tags(HTMLParser):
         self.texts.append(data)
 
 
+def as_page(value: ShownValue) -> str:
+    """As a notebook shows it."""
+    page = value._repr_html_()
+    assert page is not None
+    return page
+
+
 ALLOWED = {"div", "table", "caption", "thead", "tbody", "tr", "th", "td", "p", "svg", "line", "span"}
 
 
@@ -203,16 +210,16 @@ def test_looks(what: str, name: str) -> None:
     for line in repr(value).split("\n"):
         assert width(line) <= 80, line
         assert line.isprintable()
-    page = Tags(value._repr_html_())
+    page = Tags(as_page(value))
     assert page.seen <= ALLOWED
     assert page.open == []
     assert not [name for name in page.attributes if name.startswith("on") or name in {"href", "src"}]
-    assert "\x1b" not in value._repr_html_()
-    assert "\u202e" not in value._repr_html_()
+    assert "\x1b" not in as_page(value)
+    assert "\u202e" not in as_page(value)
 
 
 def test_a_notebook_keeps_its_own_colours() -> None:
-    page = drawn("plain")._repr_html_()
+    page = as_page(drawn("plain"))
     assert "currentColor" in page
     assert not re.search(r"background|#[0-9a-f]{3}|(?<!current)color\s*:", page, re.IGNORECASE)
 
@@ -221,8 +228,8 @@ def test_a_bar_stands_where_its_interval_is() -> None:
     result = drawn("plain")
     assert result.interval is not None
     low, high = (f'{round(end * 120, 2)}"' for end in result.interval)
-    assert f'<line x1="{low}' in result._repr_html_()
-    assert f'x2="{high}' in result._repr_html_()
+    assert f'<line x1="{low}' in as_page(result)
+    assert f'x2="{high}' in as_page(result)
 
 
 def test_looking_at_many_patients_computes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,7 +248,7 @@ def test_no_name_breaks_a_table(name: str, number: int) -> None:
     )
     result = Result(card, Problems([], {}), [name])
     assert all(width(line) <= 80 and line.isprintable() for line in repr(result).split("\n"))
-    assert Tags(result._repr_html_()).open == []
+    assert Tags(as_page(result)).open == []
 
 
 def test_a_profile_s_card_is_a_result_too() -> None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from sandscore.api.output_files import save_json
-from sandscore.api.value_views import SHOWN_ROWS, IntervalBar, ShownValue, ValueView, interval_text, ratio_text
-from sandscore.base.terminal_text import UNDEFINED
+from sandscore.api.results import ShownValue
 from sandscore.records.counts import Counts
 
 if TYPE_CHECKING:
@@ -50,6 +49,8 @@ class Comparison(ShownValue):
     >>> comparison.difference > 0, comparison.p < 0.05
     (True, True)
     """
+
+    shown_by = "value_views.views_of_values:comparison_view"
 
     def __init__(
         self,
@@ -132,21 +133,6 @@ class Comparison(ShownValue):
     def save(self, path: str | Path) -> None:
         """Write the comparison as JSON."""
         save_json(path, self.to_dict())
-
-    def _view(self) -> ValueView:
-        ahead = UNDEFINED if self.difference is None else f"{self.difference:+.3f}"
-        p = UNDEFINED if self.p is None else f"{self.p:.2g}"
-        row = (self.measure, *map(ratio_text, self.f1), ahead, interval_text(self.interval, "+"), p)
-        said = [f"{len(self.notes):,} of {self.cards[0].notes:,} notes differ; {self.patients:,} patients"]
-        said += self.sentences
-        for word, changes in (("gains", self.gains), ("losses", self.losses)):
-            named = "; ".join(f"{c.label} {-c.fewer_errors:+,} errors" for c in changes[:SHOWN_ROWS])
-            said += [f"{word} by label: {named}"] if named else []
-        names = [card.submission or card.team or word for card, word in zip(self.cards, "ab", strict=True)]
-        what = "F1" if getattr(self.cards[0].measures[self.measure], "formula", None) is None else "score"
-        heads = ("measure", f"{what} of a", f"{what} of b", "b - a", "95 % interval", "p")
-        bars = [IntervalBar(self.difference, self.interval, least=-1)]
-        return ValueView(f"a: {names[0]}, b: {names[1]}", heads, [row], bars, said)
 
 
 def _verdict(found: Comparison) -> str:

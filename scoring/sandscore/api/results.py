@@ -6,27 +6,17 @@ Each has a plain ``repr`` for a terminal, a small table for a notebook, and ``to
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from sandscore.api.output_files import save_json, write
-from sandscore.api.value_views import (
-    SHOWN_ROWS,
-    IntervalBar,
-    ShownValue,
-    ValueView,
-    count_text,
-    interval_text,
-    ratio_text,
-)
 from sandscore.base.errors import UsageFault
-from sandscore.base.removable_rooms import REMOVABLE
-from sandscore.base.terminal_text import UNDEFINED
+from sandscore.base.removable_rooms import REMOVABLE, part_of_a_room
 from sandscore.records.problem import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sandscore.records.board import Board, Row
+    from sandscore.records.board import Board
     from sandscore.records.diagnosis import Diagnosis
     from sandscore.records.scorecard import AnyScore, Scorecard
 
@@ -34,6 +24,23 @@ HEADLINE = "instance_strict"
 Interval = tuple[float, float] | None
 QUICK_UNITS = 5_000
 """Patients up to which looking at a result computes its intervals."""
+
+
+class ShownValue:
+    """Something that is looked at as a small table, where the room for that is there."""
+
+    shown_by: ClassVar[str]
+    """What makes the table of it."""
+
+    def __repr__(self) -> str:
+        return self._shown("as_text") or super().__repr__()
+
+    def _repr_html_(self) -> str | None:
+        return self._shown("as_html")
+
+    def _shown(self, form: str) -> str | None:
+        view, written = part_of_a_room(self.shown_by), part_of_a_room(f"value_views.value_tables:{form}")
+        return str(written(view(self))) if view and written else None
 
 
 class Problems(ShownValue, Sequence[Problem]):
@@ -47,6 +54,8 @@ class Problems(ShownValue, Sequence[Problem]):
     >>> problems.ok, [problem.code for problem in problems.errors]
     (False, ['text-mismatch'])
     """
+
+    shown_by = "value_views.views_of_values:problems_view"
 
     def __init__(
         self,
@@ -117,17 +126,6 @@ class Problems(ShownValue, Sequence[Problem]):
         """Write the problems as JSON."""
         save_json(path, self.to_dict())
 
-    def _view(self) -> ValueView:
-        ordered = sorted(self._found, key=lambda problem: problem.severity)[:SHOWN_ROWS]
-        rows = [(p.severity, p.code, p.pointer, p.message) for p in ordered]
-        left = sum(self.counts.values()) - len(rows)
-        said = ", ".join(f"{code} {count:,}" for code, count in self.counts.items())
-        verdict = "valid" if self.ok else "not valid"
-        title = f"{verdict}{f', with warnings: {said}' if self.ok and said else f': {said}' if said else ''}"
-        more = [*([f"… and {left:,} more"] if left > 0 else []), *self.remarks]
-        more += [f"{one.sentence}{'; fixed() mends it' if one.fixable else ''}" for one in self.diagnosis]
-        return ValueView(title, ("severity", "code", "place", "problem"), rows, remarks=more, texts=4)
-
 
 class MeasureResult(ShownValue):
     """One measure of a result: counts, ratios and, when asked for, the interval of F1.
@@ -138,8 +136,10 @@ class MeasureResult(ShownValue):
     (1077, 32, 75)
     """
 
+    shown_by = "value_views.views_of_values:measure_view"
+
     def __init__(self, name: str, score: "AnyScore", result: "Result") -> None:
-        self.name, self.score, self._result = name, score, result
+        self.name, self.score, self.result = name, score, result
 
     @property
     def tp(self) -> int | None:
@@ -168,14 +168,11 @@ class MeasureResult(ShownValue):
     @property
     def interval(self) -> Interval:
         """95 % over patients; None where too many resamples leave F1 undefined, or a measure has no counts."""
-        found = self._result.intervals(self.name).get(self.name)
+        found = self.result.intervals(self.name).get(self.name)
         if found is None or not str(getattr(self.score, "formula", "")).startswith("sum("):
             return found
-        units = len(set(self._result.card.units.values()))
+        units = len(set(self.result.card.units.values()))
         return found[0] * units, found[1] * units
-
-    def _view(self) -> ValueView:
-        return self._result._view_of([self.name])
 
 
 class Result(ShownValue):
@@ -192,6 +189,8 @@ class Result(ShownValue):
     >>> low < result.f1 < high
     True
     """
+
+    shown_by = "value_views.views_of_values:result_view"
 
     def __init__(self, card: "Scorecard", problems: Problems, remarks: Sequence[str] = ()) -> None:
         self.card, self.problems, self.remarks = card, problems, tuple(remarks)
@@ -265,41 +264,6 @@ class Result(ShownValue):
 
         write(path, pieces(self.card))
 
-    def _view(self) -> ValueView:
-        return self._view_of(self.measures)
-
-    def _view_of(self, measures: Sequence[str]) -> ValueView:
-        """Some of its measures, for people."""
-        card = self.card
-        quick = self.patients <= QUICK_UNITS
-        intervals = {name: self[name].interval if quick else None for name in measures}
-        rows = [
-            (
-                name,
-                *(count_text(count) for count in (score.tp, score.fp, score.fn)),
-                *(ratio_text(ratio) for ratio in (score.precision, score.recall, score.f1)),
-                interval_text(intervals[name]),
-            )
-            for name, score in card.measures.items()
-            if name in intervals
-        ]
-        bars = [
-            IntervalBar(score.ranked, intervals[name]) for name, score in card.measures.items() if name in intervals
-        ]
-        title = (
-            f"{card.submission or card.team or card.task}: task {card.task}, profile {card.profile}, "
-            f"{card.notes:,} notes, "
-            f"{card.gold_annotations:,} annotations in gold, {card.predicted_annotations:,} predicted"
-        )
-        said = [*card.warnings, *self.remarks]
-        if self.problems:
-            counts = ", ".join(f"{code} {count:,}" for code, count in self.problems.counts.items())
-            said.append(f"problems of the predictions: {counts}")
-        if not quick:
-            said.append(f"{self.patients:,} patients: intervals are computed when asked for (result.interval)")
-        heads = ("measure", "tp", "fp", "fn", "precision", "recall", "F1", "95 % interval")
-        return ValueView(title, heads, rows, bars, said)
-
 
 class RankedBoard(ShownValue):
     """A board: submissions in order, best first, with everything a stranger needs to recompute them.
@@ -308,6 +272,8 @@ class RankedBoard(ShownValue):
     >>> [row.submission for row in ranked.board.rows]
     ['date-good', 'date-weak']
     """
+
+    shown_by = "value_views.views_of_values:board_view"
 
     def __init__(self, board: "Board") -> None:
         self.board = board
@@ -331,39 +297,6 @@ class RankedBoard(ShownValue):
         from sandscore.ranking.board_exports import as_json
 
         write(path, [as_json(self.board).encode()])
-
-    def _view(self) -> ValueView:
-        shown = self.board.rows[:SHOWN_ROWS]
-        scores = [row.measures.get(self.board.headline) for row in shown]
-        intervals = [
-            row.chosen_ci or (score.ranked_ci if score else None) for row, score in zip(shown, scores, strict=True)
-        ]
-        rows = [
-            (
-                _place_text(row),
-                row.submission,
-                row.team or "",
-                ratio_text(score.ranked if score else None),
-                interval_text(interval),
-                ratio_text(row.expected),
-            )
-            for row, score, interval in zip(shown, scores, intervals, strict=True)
-        ]
-        bars = [
-            IntervalBar(score.ranked if score else None, span) for score, span in zip(scores, intervals, strict=True)
-        ]
-        left = len(self.board.rows) - len(shown)
-        said = [*([f"… and {left:,} more"] if left else []), *self.board.warnings]
-        heads = ("rank", "submission", "team", "F1", "95 % interval", "expected")
-        title = f"task {self.board.task}, ranked by {self.board.headline}, {self.board.units:,} units"
-        return ValueView(title, heads, rows, bars, said, texts=3)
-
-
-def _place_text(row: "Row") -> str:
-    rank = UNDEFINED if row.rank is None else f"{row.rank:g}"
-    return (
-        rank if row.rank_set is None or row.rank_set[0] == row.rank_set[1] else "{} ({}–{})".format(rank, *row.rank_set)
-    )
 
 
 def _pandas() -> Any:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from sandscore import api
 from sandscore.api.given_inputs import given
 from sandscore.api.output_files import write
-from sandscore.api.value_views import ShownValue, ValueView
+from sandscore.api.results import ShownValue
 from sandscore.base.errors import UsageFault
 from sandscore.base.removable_rooms import REMOVABLE
 from sandscore.containers.annotation_run import (
@@ -127,6 +127,8 @@ class Run(ShownValue):
     ('finished', 72)
     """
 
+    shown_by = "value_views.views_of_values:run_view"
+
     def __init__(self, predictions: bytes | None, record: RunRecord) -> None:
         self.predictions, self.record = predictions, record
 
@@ -139,14 +141,6 @@ class Run(ShownValue):
         if self.predictions is None:
             raise UsageFault(f"the run has no predictions to write: it ended as {self.record.outcome.value}")
         write(path, [self.predictions])
-
-    def _view(self) -> ValueView:
-        record = self.record
-        seconds = record.seconds.total
-        title = f"task {record.task}: {record.outcome.value}, {record.notes:,} notes"
-        title += "" if seconds is None else f", {seconds:.1f} seconds"
-        size = "no predictions" if self.predictions is None else f"{len(self.predictions):,} bytes of predictions"
-        return ValueView(title, (), [], remarks=[size, *([record.reason] if record.reason else []), *record.warnings])
 
 
 def unfollowed(_notes: int) -> AbstractContextManager[Progress]:

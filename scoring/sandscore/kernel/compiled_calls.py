@@ -9,7 +9,6 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from sandscore.base.arrays import Ints, Mask, Octets, Values, laid_end_to_end, np, room_for
-from sandscore.base.exact_sums import as_double, in_units
 from sandscore.kernel.kernel_library import (
     MARK_EVERY,
     Notes,
@@ -201,6 +200,8 @@ class CompiledCalls:
 
     def ratio_sums(self, per_group: memoryview) -> list[tuple[float, int]] | None:
         """Of precision, recall and F1 what they come to over the rows that define them, and how many those are."""
+        from sandscore.base.exact_sums import as_double, in_units
+
         sums = room_for(9, "q")
         if not self._library.sum_ratios(address(per_group), len(per_group), address(sums)):
             return None

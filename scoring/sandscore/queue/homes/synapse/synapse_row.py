@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sandscore.base.errors import UsageFault
 from sandscore.queue.homes.home_row import Chosen, HomeOption, HomeRow
-from sandscore.queue.queue_layout import edited_path, stands
 
 if TYPE_CHECKING:
     from sandscore.containers.host_checks import Finding
@@ -185,6 +184,8 @@ def _options(root: Path) -> "SynapseOptions":
 
 def _evaluation(root: Path, chosen: Chosen) -> str | None:
     """The evaluation queue whose state the folder is; what the command says and what the folder says must agree."""
+    from sandscore.queue.queue_layout import edited_path, stands
+
     known = stands(edited_path(root, _OPTIONS))  # only then is there anything to read
     remembered, given = _options(root).evaluation if known else None, chosen.get("synapse")
     if given is not None and remembered not in (None, given):

@@ -4,7 +4,6 @@ A page of HTML that is shown inside somebody's notebook: no script, no colour of
 dark ground too), and whatever came from a file is escaped. Bars show an interval and what it is about.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -115,17 +114,3 @@ def _bar(bar: IntervalBar) -> "Markup | str":
     return Markup('<svg width="{}" height="{}" stroke="currentColor" role="img" aria-label="{}">{}</svg>').format(
         _BAR_WIDTH, _BAR_HEIGHT, f"{ratio_text(bar.value)}, 95 % interval {said}", drawn
     )
-
-
-class ShownValue(ABC):
-    """Something that can be looked at."""
-
-    @abstractmethod
-    def _view(self) -> ValueView:
-        """What a reader sees first."""
-
-    def __repr__(self) -> str:
-        return as_text(self._view())
-
-    def _repr_html_(self) -> str:
-        return as_html(self._view())
