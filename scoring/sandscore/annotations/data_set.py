@@ -60,9 +60,7 @@ class DataSet(Struct):
 
     def find(self, key: str | None) -> int | None:
         """The note's number (None asks for the only one); a growing data set makes room for it."""
-        if key is None and len(self.ids) == 1:
-            return 0
-        number = self.numbers.get(key)
+        number = 0 if key is None and len(self.ids) == 1 else self.numbers.get(key)
         return self.add(key) if number is None and self.growing else number
 
     def intern(self, texts: list[str]) -> list[int]:
