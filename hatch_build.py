@@ -29,20 +29,17 @@ OPTIONS = [
 ]
 STAMP = """extern const unsigned sources __attribute__((visibility("default")));
 const unsigned sources = {}u;
-extern const unsigned seen __attribute__((visibility("default")));
-const unsigned seen = {}u;
 """
 LINKING = {"linux": ["-Wl,-z,defs,-z,relro,-z,now"], "darwin": [f"-Wl,-install_name,{LIBRARY}"]}
 
 
-def compile_kernel(folder: str, seen: int = 0) -> Path | None:
-    """The library, made in the folder; None where it cannot be, and why on standard error. ``seen``: the marks of its
-    sources where it will stay beside them."""
+def compile_kernel(folder: str) -> Path | None:
+    """The library, made in the folder; None where it cannot be, and why on standard error."""
     sources = sorted(map(str, NATIVE.glob("*.c")))
     if not sources:
         return None
     stamp = Path(folder, "stamp.c")
-    stamp.write_text(STAMP.format(crc32(b"".join(map(Path.read_bytes, sorted(NATIVE.glob("*.[ch]"))))), seen))
+    stamp.write_text(STAMP.format(crc32(b"".join(map(Path.read_bytes, sorted(NATIVE.glob("*.[ch]")))))))
     compiler = shlex.split(os.environ.get("CC", "")) or ["cc"]
     options = [*OPTIONS, *LINKING.get(system(), []), *shlex.split(os.environ.get("CFLAGS", ""))]
     try:
@@ -54,16 +51,10 @@ def compile_kernel(folder: str, seen: int = 0) -> Path | None:
     return Path(folder, LIBRARY)
 
 
-def marks_of_sources() -> int:
-    """What changes when a source does. The kernel's loader asks the same, and reads them only where it differs."""
-    seen = [source.stat() for source in sorted(NATIVE.glob("*.[ch]"))]
-    return crc32(repr([(one.st_ino, one.st_size, one.st_mtime_ns, one.st_ctime_ns) for one in seen]).encode())
-
-
 def compile_in_place() -> bool:
     """One step replaces a library that may be in use; none is left that is older than its sources."""
     with TemporaryDirectory(dir=NATIVE.parent, prefix=".kernel-") as folder:
-        library = compile_kernel(folder, marks_of_sources())
+        library = compile_kernel(folder)
         if library:
             library.replace(NATIVE / LIBRARY)
         else:

@@ -123,7 +123,7 @@ def functions_called() -> frozenset[str]:
     """What Python calls in a kernel, or reads of it."""
     from sandscore.kernel.kernel_library import _FUNCTIONS
 
-    return frozenset({*_FUNCTIONS, "layout", "layout_names", "seen", "sources"})
+    return frozenset({*_FUNCTIONS, "layout", "layout_names", "sources"})
 
 
 def main() -> int:

@@ -22,7 +22,6 @@ from ctypes import (
     sizeof,
 )
 from functools import cache
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -408,23 +407,13 @@ def kernel() -> CDLL | None:
 
 
 def _current(library: CDLL) -> bool:
-    """Whether it was compiled from the sources beside it; a wheel has none, and is made in one go. They are read only
-    where they are not the very files, untouched, that the compiler saw."""
-    with os.scandir(LIBRARY.parent) as there:
-        sources = sorted((one for one in there if one.name.endswith((".c", ".h"))), key=attrgetter("name"))
+    """Whether it was compiled from the sources beside it; a wheel has none, and is made in one go."""
+    sources = sorted(file for file in LIBRARY.parent.iterdir() if file.suffix in (".c", ".h"))
     try:
-        compiled, seen = (c_uint32.in_dll(library, name).value for name in ("sources", "seen"))
+        compiled = c_uint32.in_dll(library, "sources").value
     except ValueError:
         return False
-    return (
-        not sources or seen == _marks(sources) or compiled == crc32(b"".join(Path(one).read_bytes() for one in sources))
-    )
-
-
-def _marks(sources: list[os.DirEntry[str]]) -> int:
-    """As ``hatch_build.py`` noted them in the library."""
-    seen = [one.stat() for one in sources]
-    return crc32(repr([(one.st_ino, one.st_size, one.st_mtime_ns, one.st_ctime_ns) for one in seen]).encode())
+    return not sources or compiled == crc32(b"".join(map(Path.read_bytes, sources)))
 
 
 def _laid_out_alike(library: CDLL) -> bool:
