@@ -23,7 +23,11 @@ import sandscore.api.validation_calls
 import sandscore.cli.card_text
 import sandscore.cli.problem_text
 import sandscore.cli.score
-import sandscore.gold_index.index_file  # noqa: F401
+import sandscore.gold_index.index_file
+import sandscore.gold_index.indexed_inputs
+import sandscore.kernel.block_readers
+import sandscore.kernel.compiled_calls
+import sandscore.kernel.kernel_counts  # noqa: F401
 from sandscore.annotations.decoder import record_type
 from sandscore.annotations.input_files import Inputs, load_files
 from sandscore.cli.main import run
