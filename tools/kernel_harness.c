@@ -102,10 +102,10 @@ int main(int count, char **arguments)
                 int64_t misplaced = find_misplaced_(data, &rows, numbers, &notes, wrong);
                 hash = mixed(mixed(hash, wrong, 4 * misplaced), &misplaced, 8);
                 int32_t *repeats = room(4 * most), *overlaps = room(4 * most);
-                int64_t counts[3];
+                int64_t counts[2];
                 find_clashes_(&rows, numbers, repeats, overlaps, wrong, counts);
                 hash = mixed(mixed(hash, repeats, 4 * counts[0]), overlaps, 4 * counts[1]);
-                hash = mixed(mixed(hash, wrong, 4 * counts[2]), counts, sizeof counts);
+                hash = mixed(hash, counts, sizeof counts);
                 hash = mixed(mixed(mixed(hash, rows.start, 4 * rows.rows), rows.length, 4 * rows.rows), rows.label, 4 * rows.rows);
                 hash = mixed(mixed(hash, rows.confidence, 8 * rows.rows), rows.words, 4 * rows.rows);
                 hash = mixed(mixed(hash, rows.begin, 4 * rows.tokens), rows.size, 4 * rows.tokens);
