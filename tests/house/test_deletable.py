@@ -184,6 +184,19 @@ def test_no_room_needs_the_kernel(room: str, copy: CheckoutCopy) -> None:
     assert (without.returncode, without.stdout) == (with_it.returncode, with_it.stdout), without.stderr[-2000:]
 
 
+@pytest.mark.parametrize("room", ["challenges", "containers", "disclosure"])
+def test_a_queue_says_which_of_its_rooms_is_gone(room: str, copy: CheckoutCopy) -> None:
+    words = ["queue", "init", f"queue-without-{room}", "--challenge", "gold/example/challenge.toml"]
+    remove(copy, room)
+    try:
+        ran = copy.ran("-c", f"import sys\nfrom sandscore.cli.main import run\nsys.exit(run({words!r}))")
+    finally:
+        copy.restore()
+    assert ran.returncode == UsageFault.exit_code, ran.stderr[-2000:]
+    assert f"this installation has no sandscore.{room}: {ROOMS[room]}" in ran.stderr
+    assert not (copy.root / words[2]).exists()
+
+
 def test_the_core_passes_its_tests_without_any_of_them(copy: CheckoutCopy) -> None:
     for name in REMOVABLE:
         remove(copy, name)

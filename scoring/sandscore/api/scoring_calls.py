@@ -260,7 +260,7 @@ def score_to_files(
     what others know."""
     scoring = _understood(_with_challenge(request, files), texts=bool(files.errors or files.report))
     write_errors = _error_files(scoring, files)
-    policy = _policy(scoring, files) if files.publish else None
+    policy, salt = _policy(scoring, files) if files.publish else (None, b"")
     scored = scoring.scored(watch, watch.warning)
     scored = replace(scored, card=finished(scored.card))
     for sentence in (*write_errors(scored), *scored.card.warnings):
@@ -269,7 +269,7 @@ def score_to_files(
     if phase is not None:
         scored = replace(scored, card=scored.card.model_copy(update={"phase": phase}))
     if policy is not None:
-        scored = _published(scored, policy, files)
+        scored = _published(scored, policy, salt)
     if files.card:
         write(files.card, pieces(scored.card) if scored.totals is None else [scored.totals.content()])
     if files.report:
@@ -302,27 +302,27 @@ def shown_intervals(scored: Scored, *, wanted: bool | None = None) -> "ShownInte
     return ShownIntervals(result.patients, {name: result[name].interval for name in result.measures})
 
 
-def _policy(scoring: _Scoring, files: ScoreFiles) -> "DisclosurePolicy":
-    """The challenge's, which must let something of a card out."""
+def _policy(scoring: _Scoring, files: ScoreFiles) -> "tuple[DisclosurePolicy, bytes]":
+    """The challenge's, which must let something of a card out, and its salt."""
     if not files.challenge:
         raise UsageFault("--publish needs --challenge FILE, which says what of a score card may be published")
     with REMOVABLE:
         from sandscore.disclosure.policy_choice import publishing_policy
 
     policy = publishing_policy(files.challenge, scoring.question.task.id, files.phase, files.cards)
-    if files.salt is None:
+    if not files.salt:
         raise UsageFault("--publish needs the challenge's secret salt in the environment variable SANDSCORE_SALT")
     if policy.cards == "totals" and files.report:
         raise UsageFault("--html shows single notes, and --publish lets out totals only; score twice")
-    return policy
+    return policy, files.salt
 
 
-def _published(scored: Scored, policy: "DisclosurePolicy", files: ScoreFiles) -> Scored:
+def _published(scored: Scored, policy: "DisclosurePolicy", salt: bytes) -> Scored:
     """With what may be published in place of the exact card."""
     from sandscore.disclosure.board_release import outgoing_card
     from sandscore.records.totals_card import TotalsCard
 
-    card = outgoing_card(scored.card, policy, files.salt or b"")
+    card = outgoing_card(scored.card, policy, salt)
     return replace(scored, totals=card) if isinstance(card, TotalsCard) else replace(scored, card=card)
 
 

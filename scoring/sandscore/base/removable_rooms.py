@@ -39,6 +39,14 @@ class MissingRoom(UsageFault):
     """A room that this installation does not have."""
 
 
+def missing_room(fault: BaseException | None) -> MissingRoom | None:
+    """The sentence for an import that failed because a room of ours is gone; None for every other fault."""
+    name = (isinstance(fault, ModuleNotFoundError) and fault.name) or ""
+    what = ROOMS.get(name.removeprefix("sandscore.").partition(".")[0])
+    told = f"this installation has no {name}" + (f": {what}" if what else "")
+    return MissingRoom(told) if name.startswith("sandscore.") else None
+
+
 class RemovableImport:
     """Around an import: what is not there is said in a sentence."""
 
@@ -46,10 +54,8 @@ class RemovableImport:
         """Nothing yet."""
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
-        name = fault.name if isinstance(fault, ModuleNotFoundError) else None
-        if name is not None and name.startswith("sandscore."):
-            what = ROOMS.get(name.split(".")[1])
-            raise MissingRoom(f"this installation has no {name}" + (f": {what}" if what else "")) from None
+        if missing := missing_room(fault):
+            raise missing from None
 
 
 REMOVABLE = RemovableImport()
@@ -84,11 +90,7 @@ class _NothingCompiled:
         return False
 
     def __getattr__(self, name: str) -> Any:
-        return _not_done
-
-
-def _not_done(*_given: Any, **_named: Any) -> None:
-    return None
+        return lambda *_given, **_named: None
 
 
 @cache

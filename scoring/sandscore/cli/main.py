@@ -135,6 +135,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as fault:
         if os.environ.get("SANDSCORE_DEBUG"):
             raise
+        from sandscore.base.removable_rooms import missing_room
+
+        if missing := missing_room(fault):
+            return _say(str(missing), missing.exit_code)
         return _say(
             f"a bug of ours ({type(fault).__name__}); SANDSCORE_DEBUG=1 shows where; please report it",
             70,

@@ -12,7 +12,7 @@ _FIELDS = 8
 
 
 class KernelOpen(Struct, frozen=True):
-    """As the kernel tells it."""
+    """The open rows of some notes, by three groupings, and how much each note was masked."""
 
     whole: OpenRows
     classes: OpenRows
