@@ -6,6 +6,12 @@
 
 enum { FARTHEST_NAME = 64 };
 
+static int is_named(const NameTable *table, int64_t number, const uint8_t *name, int64_t size)
+{
+    const int64_t *begin = table->begin + number;
+    return begin[1] - begin[0] - 1 == size && same_bytes(table->names + begin[0], name, size);
+}
+
 /* Where a name's number is, counted from 1, or 0 where it could be put; NULL where that is too far. */
 static uint32_t *find_name(const NameTable *table, const uint8_t *name, int64_t size)
 {
@@ -14,8 +20,7 @@ static uint32_t *find_name(const NameTable *table, const uint8_t *name, int64_t 
         uint32_t which = table->slots[slot];
         if (!which)
             return table->slots + slot;
-        const int64_t *begin = table->begin + which - 1;
-        if (begin[1] - begin[0] - 1 == size && same_bytes(table->names + begin[0], name, size))
+        if (is_named(table, (int64_t)which - 1, name, size))
             return table->slots + slot;
     }
     return NULL;
@@ -33,11 +38,14 @@ int32_t learn_names(const NameTable *table)
     return 1;
 }
 
-static int32_t number_of_name(const NameTable *table, const uint8_t *name, int64_t size)
+/* The note behind the ``last`` one is looked at first: who goes through notes in their order comes to it. */
+static int32_t number_of_name(const NameTable *table, const uint8_t *name, int64_t size, int32_t last)
 {
     int64_t begin = table->whole ? 0 : size;
     while (begin > 0 && name[begin - 1] != '/')
         begin--;
+    if (last + 1 < table->count && is_named(table, last + 1, name + begin, size - begin))
+        return last + 1;
     const uint32_t *slot = find_name(table, name + begin, size - begin);
     return slot ? (int32_t)*slot - 1 : -1;
 }
@@ -46,12 +54,14 @@ int32_t join_names(const NameTable *table, const Rows *rows, uint8_t *seen, int3
 {
     const uint8_t *name = rows->names;
     int64_t fresh = 0;
+    int32_t last = -1;
     for (; fresh < rows->records; fresh++) {
         int64_t size = (int64_t)strlen((const char *)name);
-        int32_t number = numbers[fresh] = number_of_name(table, name, size);
+        int32_t number = numbers[fresh] = number_of_name(table, name, size, last);
         if (number < 0 || seen[number])
             break;
         seen[number] = 1;
+        last = number;
         name += size + 1;
     }
     if (fresh == rows->records)
