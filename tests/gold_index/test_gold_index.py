@@ -130,7 +130,7 @@ def test_odd_names_are_kept(tmp_path: Path, name: str) -> None:
     paths = {"gold": tmp_path / "gold.json", "notes": tmp_path / "notes.json"}
     for role, path in paths.items():
         path.write_text(json.dumps(gold if role == "gold" else notes), encoding="utf-8")
-    write_index(DATE, **paths, output=tmp_path / "set.index")
+    write_index(DATE, paths["gold"], paths["notes"], tmp_path / "set.index")
     known = load_files(DATE, Inputs(**paths)).dataset
     found = opened_index(tmp_path / "set.index", DATE).dataset
     assert len(found.roll) == len(known.roll) == 2
