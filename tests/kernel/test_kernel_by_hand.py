@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from ctypes import byref
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -175,11 +175,11 @@ def test_what_repeats_and_what_overlaps_is_found_where_there_are_many() -> None:
 
 
 def test_clashes_of_a_thousand_are_what_columns_say() -> None:
-    """Beside the columns' own way, which sorts with numpy: random spans on few places."""
+    """Beside the columns' own way, which sorts with numpy: random spans on few places, near the note's begin or not."""
     draw = random.Random(20261120)
-    for count in (20, 25, 66, 1000):
+    for count, first in product((20, 25, 63, 64, 65, 1000), (0, (1 << 25) - 20, 1 << 30)):
         rows = [
-            row(draw.randrange(count), "a" * draw.randint(1, 5), **draw.choice(({}, {"dateFormat": "MM"})))
+            row(first + draw.randrange(count), "a" * draw.randint(1, 5), **draw.choice(({}, {"dateFormat": "MM"})))
             for _ in range(count)
         ]
         block, numbers = taken(DATE, rows)[0], np.zeros(1, np.int32)

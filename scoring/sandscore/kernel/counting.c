@@ -100,12 +100,12 @@ static void sort_by_start(Counting *c, CountedMention **mentions, int64_t count)
         i++;
     if (i >= count)
         return;
-    if (count <= FEW_NUMBERS) {
-        uint64_t numbers[FEW_NUMBERS];
+    int32_t starts[FEW_NUMBERS], places[FEW_NUMBERS];
+    for (i = 0; i < count && count <= FEW_NUMBERS; i++)
+        starts[i] = from[i].start;
+    if (count <= FEW_NUMBERS && rank_numbers(starts, count, places)) {
         for (i = 0; i < count; i++)
-            insert_number(numbers, i, (uint64_t)from[i].start << 32 | (uint64_t)i);
-        for (i = 0; i < count; i++)
-            c->spare[i] = from[numbers[i] & UINT32_MAX];
+            c->spare[places[i]] = from[i];
     } else {
         for (i = 0; i < count; i++)
             c->gold_keys[i] = (Key){(uint64_t)from[i].start, (uint64_t)i};
