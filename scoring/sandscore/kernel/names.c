@@ -6,12 +6,6 @@
 
 enum { FARTHEST_NAME = 64 };
 
-static int is_named(const NameTable *table, int64_t number, const uint8_t *name, int64_t size)
-{
-    const int64_t *begin = table->begin + number;
-    return begin[1] - begin[0] - 1 == size && same_bytes(table->names + begin[0], name, size);
-}
-
 /* Where a name's number is, counted from 1, or 0 where it could be put; NULL where that is too far. */
 static uint32_t *find_name(const NameTable *table, const uint8_t *name, int64_t size)
 {
@@ -20,7 +14,8 @@ static uint32_t *find_name(const NameTable *table, const uint8_t *name, int64_t 
         uint32_t which = table->slots[slot];
         if (!which)
             return table->slots + slot;
-        if (is_named(table, (int64_t)which - 1, name, size))
+        const int64_t *begin = table->begin + which - 1;
+        if (begin[1] - begin[0] - 1 == size && same_bytes(table->names + begin[0], name, size))
             return table->slots + slot;
     }
     return NULL;
@@ -38,14 +33,18 @@ int32_t learn_names(const NameTable *table)
     return 1;
 }
 
-/* The note behind the ``last`` one is looked at first: who goes through notes in their order comes to it. */
-static int32_t number_of_name(const NameTable *table, const uint8_t *name, int64_t size, int32_t last)
+/* Where that begins of a name which notes are joined on. */
+static int64_t begin_of_key(const NameTable *table, const uint8_t *name, int64_t size)
 {
     int64_t begin = table->whole ? 0 : size;
     while (begin > 0 && name[begin - 1] != '/')
         begin--;
-    if (last + 1 < table->count && is_named(table, last + 1, name + begin, size - begin))
-        return last + 1;
+    return begin;
+}
+
+static int32_t number_of_name(const NameTable *table, const uint8_t *name, int64_t size)
+{
+    int64_t begin = begin_of_key(table, name, size);
     const uint32_t *slot = find_name(table, name + begin, size - begin);
     return slot ? (int32_t)*slot - 1 : -1;
 }
@@ -54,14 +53,12 @@ int32_t join_names(const NameTable *table, const Rows *rows, uint8_t *seen, int3
 {
     const uint8_t *name = rows->names;
     int64_t fresh = 0;
-    int32_t last = -1;
     for (; fresh < rows->records; fresh++) {
         int64_t size = (int64_t)strlen((const char *)name);
-        int32_t number = numbers[fresh] = number_of_name(table, name, size, last);
+        int32_t number = numbers[fresh] = number_of_name(table, name, size);
         if (number < 0 || seen[number])
             break;
         seen[number] = 1;
-        last = number;
         name += size + 1;
     }
     if (fresh == rows->records)
@@ -69,4 +66,21 @@ int32_t join_names(const NameTable *table, const Rows *rows, uint8_t *seen, int3
     while (fresh > 0)
         seen[numbers[--fresh]] = 0;
     return 0;
+}
+
+int32_t follow_names(const NameTable *table, const Rows *rows, int64_t first, uint8_t *seen, int32_t *numbers)
+{
+    const uint8_t *name = rows->names;
+    if (rows->records > table->count - first || memchr(seen + first, 1, (size_t)rows->records))
+        return 0;
+    for (int64_t i = 0; i < rows->records; i++) {
+        int64_t size = (int64_t)strlen((const char *)name), key = begin_of_key(table, name, size);
+        const int64_t *begin = table->begin + first + i;
+        if (begin[1] - begin[0] - 1 != size - key || !same_bytes(table->names + begin[0], name + key, size - key))
+            return 0;
+        numbers[i] = (int32_t)(first + i);
+        name += size + 1;
+    }
+    memset(seen + first, 1, (size_t)rows->records);
+    return 1;
 }
