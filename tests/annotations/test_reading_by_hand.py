@@ -285,8 +285,8 @@ def test_names_that_end_alike_are_joined_whole(tmp_path: Path) -> None:
     loaded = read(tmp_path, [entry("y/1", row), entry("x/1"), entry("2")], notes=notes)
     assert told(loaded) == told(loaded, "notes") == []
     assert loaded.dataset.ids == ["x/1", "y/1", "2"]
-    assert loaded.dataset.patients == ["p", None, None]
-    assert loaded.dataset.units == ["p", "y/1", "2"]
+    assert loaded.dataset.roll.patients == ["p", None, None]
+    assert loaded.dataset.roll.units == ["p", "y/1", "2"]
     assert loaded.columns["predictions"].note.tolist() == [1]
 
 
@@ -294,7 +294,7 @@ def test_names_that_differ_before_the_last_part_are_one_note(tmp_path: Path) -> 
     notes = [note("a", note_name="x/a", type="t", noteType="o"), note("b", patientId="")]
     loaded = read(tmp_path, [entry("q/a", ZOE), entry("b")], notes=notes)
     assert told(loaded) == told(loaded, "notes") == []
-    assert (loaded.dataset.ids, loaded.dataset.units) == (["a", "b"], ["a", "b"])
+    assert (loaded.dataset.ids, loaded.dataset.roll.units) == (["a", "b"], ["a", "b"])
 
 
 NOTES: dict[str, tuple[Any, list[tuple[str, str, str | None]]]] = {

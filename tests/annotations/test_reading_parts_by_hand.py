@@ -423,7 +423,7 @@ def test_a_data_set_grows_until_it_is_told_not_to() -> None:
     dataset.extend(["c", "d"], ["p", None])
     dataset.growing = False
     assert (dataset.find("d"), dataset.find("e"), dataset.find(None)) == (3, None, None)
-    assert dataset.units == ["a", "b", "p", "d"]
+    assert dataset.roll.units == ["a", "b", "p", "d"]
     assert dataset.intern(["x", "y", "x"]) == [0, 1, 0]
 
 

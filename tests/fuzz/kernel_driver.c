@@ -450,6 +450,15 @@ static void look_at_names(const Rows *rows, const NoteRows *notes, NameTable tab
         MUST(seen[i] == (all && there));
     }
     MUST(!all || !join_names(&table, rows, seen, numbers));
+    memset(seen, 0, (size_t)notes->records);
+    int64_t first = wanted[0] < 0 ? 0 : wanted[0];
+    int in_order = all;
+    for (int64_t i = 0; i < rows->records; i++)
+        in_order &= wanted[i] == first + i;
+    MUST(follow_names(&table, rows, first, seen, numbers) == in_order);
+    MUST(!in_order || !memcmp(numbers, wanted, (size_t)(4 * rows->records)));
+    for (int64_t i = 0; i < notes->records; i++)
+        MUST(seen[i] == (in_order && i >= first && i < first + rows->records));
     mix(&all, sizeof all);
 }
 

@@ -111,6 +111,50 @@ def test_pages_that_changed_places_are_noticed(tmp_path: Path) -> None:
     assert column_bundle.digest(swapped) != column_bundle.digest(column)
 
 
+@pytest.mark.parametrize("size", [0, 1, 508, 509, 1019, 509 * 257 - 1, 509 * 257, 509 * 257 + 509, 509 * 257 * 2 + 508])
+def test_digests_are_those_of_the_kernel(size: int) -> None:
+    octets = np.random.default_rng(size).integers(0, 256, size * 8 + 3, np.uint8)
+    for column in (octets, octets[: size * 8].view(np.int64)):
+        quick = column_bundle.digest(column)
+        with no_kernel():
+            assert column_bundle.digest(column) == quick
+
+
+@pytest.mark.parametrize("name", ["n\0", "", "é"])
+def test_odd_names_are_kept(tmp_path: Path, name: str) -> None:
+    """A zero in a name, no name at all, more bytes than characters."""
+    notes = [
+        {"identifier": "1", "note_name": one, "patientId": one and "p", "text": "10/26/2020"} for one in (name, "b")
+    ]
+    gold = [_entry(one, [{"start": 0, "length": 10, "text": "10/26/2020"}]) for one in ("b", name)]
+    paths = {"gold": tmp_path / "gold.json", "notes": tmp_path / "notes.json"}
+    for role, path in paths.items():
+        path.write_text(json.dumps(gold if role == "gold" else notes), encoding="utf-8")
+    write_index(DATE, paths["gold"], paths["notes"], tmp_path / "set.index")
+    known = load_files(DATE, Inputs(**paths)).dataset
+    found = opened_index(tmp_path / "set.index", DATE).dataset
+    assert len(found.roll) == len(known.roll) == 2
+    assert (found.roll.unit_of(), found.ids) == (known.roll.unit_of(), known.ids)
+    assert (found.roll.units, found.roll.patients) == (known.roll.units, known.roll.patients)
+    with_files = card(DATE, Inputs(**paths, predictions=paths["gold"]))
+    assert card(DATE, Inputs(predictions=paths["gold"], index=tmp_path / "set.index")) == with_files
+
+
+def test_a_card_has_names_when_its_index_is_gone(tmp_path: Path, index: Path) -> None:
+    shutil.copyfile(index, tmp_path / "set.index")
+    scored = ss.score("date", gold=tmp_path / "set.index", predictions=GOOD).card
+    (tmp_path / "set.index").unlink()
+    known = ss.score("date", gold=GOLD, notes=NOTES, predictions=GOOD).card
+    assert scored.units == known.units
+    assert scored.units.keys() == scored.per_note.keys() == known.units.keys()
+    assert [*scored.units.values()] == [*known.units.values()]
+    assert {note: scored.units[note] for note in scored.per_note} == known.units
+    assert len(scored.units) == len(known.units)
+    assert scored.model_dump() == known.model_dump()
+    with pytest.raises(AttributeError):
+        _ = opened_index(index, DATE).dataset.roll.names  # type: ignore[attr-defined]
+
+
 class NoHead(Struct, frozen=True):
     """Nothing is asked of it."""
 

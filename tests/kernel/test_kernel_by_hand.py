@@ -7,10 +7,11 @@ import json
 import math
 import random
 import struct
+from collections.abc import Sequence
 from contextlib import nullcontext
 from ctypes import byref
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import pytest
 from kernel_comparison import no_kernel
 
 from sandscore.annotations.columns import Columns, Tokens, small_of
-from sandscore.annotations.data_set import DataSet
+from sandscore.annotations.data_set import DataSet, NoteRoll
 from sandscore.annotations.label_codes import ABSENT, LabelCodes, vocabulary
 from sandscore.annotations.note_checks import clashes
 from sandscore.annotations.note_runs import runs_of
@@ -146,7 +147,7 @@ def test_texts_that_are_not_what_stands_there_are_told() -> None:
     said = [{"identifier": "n0", "patientId": "p", "text": "on May 2nd, 1999", "type": "t"}]
     assert notes.read(memoryview(bytearray(json.dumps(said).encode())), lines=False) == (["n0"], ["p"])
     notes.keep()
-    dataset = DataSet(vocabulary(DATE, DATE.label), texts=texts.all(), ids=["n0"])
+    dataset = DataSet(vocabulary(DATE, DATE.label), texts=texts.all(), roll=NoteRoll(["n0"]))
     read = AnnotationReader(library, DATE, dataset, KernelNotes(library, dataset), want_tokens=True)
     block = read.read(written(DATE, [row(3, "May 2nd"), row(12, "1998"), row(4, "ay")]), lines=False)
     assert block is not None
@@ -174,11 +175,11 @@ def test_what_repeats_and_what_overlaps_is_found_where_there_are_many() -> None:
 
 
 def test_clashes_of_a_thousand_are_what_columns_say() -> None:
-    """Beside the columns' own way, which sorts with numpy: random spans on few places."""
+    """Beside the columns' own way, which sorts with numpy: random spans on few places, near the note's begin or not."""
     draw = random.Random(20261120)
-    for count in (20, 25, 66, 1000):
+    for count, first in product((20, 25, 63, 64, 65, 1000), (0, (1 << 25) - 20, 1 << 30)):
         rows = [
-            row(draw.randrange(count), "a" * draw.randint(1, 5), **draw.choice(({}, {"dateFormat": "MM"})))
+            row(first + draw.randrange(count), "a" * draw.randint(1, 5), **draw.choice(({}, {"dateFormat": "MM"})))
             for _ in range(count)
         ]
         block, numbers = taken(DATE, rows)[0], np.zeros(1, np.int32)
@@ -225,6 +226,49 @@ def test_where_names_and_texts_begin() -> None:
     begin = room_for(5, "q")
     assert library.lay_out_texts(address(sizes), address(chars), 4, address(begin), address(marks)) == 3
     assert (begin.tolist(), marks.tolist()) == ([0, 3, 303, 303, 307], [0, 0, 2, 2])
+
+
+@pytest.mark.parametrize(
+    ("said", "first", "seen", "found"),
+    [
+        pytest.param(["b", "x/c"], 1, (), [1, 2], id="from the second on, one with a folder"),
+        pytest.param(["b", "c"], 0, (), [1, 2], id="others were expected"),
+        pytest.param(["c", "a"], 2, (), [2, 0], id="more than there are behind it"),
+        pytest.param(["a", "c"], 0, (), [0, 2], id="one is left out"),
+        pytest.param(["ab"], 0, (), None, id="no such name"),
+        pytest.param(["a", "b"], 0, (1,), None, id="one was seen before"),
+        pytest.param(["a", "a"], 0, (), None, id="the same twice"),
+    ],
+)
+def test_notes_are_known_by_their_names(
+    said: list[str], first: int, seen: Sequence[int], found: list[int] | None
+) -> None:
+    library = kernel_library.kernel()
+    assert library is not None
+    rooms = {
+        "names": seen_as(bytearray(b"a\0b\0c\0"), "B"),
+        "begin": packed([0, 2, 4, 6], "q"),
+        "slots": room_for(8, "I"),
+    }
+    table = kernel_library.NameTable(**{name: address(room) for name, room in rooms.items()}, count=3, slot_room=8)
+    written = seen_as(bytearray("\0".join([*said, ""]).encode()), "B")
+    rows = kernel_library.Rows(names=address(written), records=len(said))
+    before = bytes(number in seen for number in range(3))
+    after = before if found is None else bytes(number in found for number in range(3))
+    for learnt in (False, True):
+        marks, numbers = seen_as(bytearray(before), "B"), room_for(2, "i")
+        if learnt:
+            assert library.learn_names(byref(table))
+            taken = library.join_names(byref(table), byref(rows), address(marks), address(numbers))
+        else:
+            taken = library.follow_names(byref(table), byref(rows), first, address(marks), address(numbers))
+            follows = found == [*range(first, first + len(said))]
+            assert taken == follows
+            if not follows:
+                assert bytes(marks) == before
+                continue
+        assert (taken, bytes(marks)) == (found is not None, after)
+        assert found is None or numbers[: len(said)].tolist() == found
 
 
 def test_what_columns_come_to() -> None:

@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel
 from struct_values import changeable
 
+from sandscore.annotations.data_set import NoteRoll
 from sandscore.disclosure.keyed_names import published
 from sandscore.measures.hipaa_map import load_hipaa_map
 from sandscore.records.scorecard import Scorecard
@@ -31,7 +32,7 @@ CARDS = Path(__file__).parents[2] / "leaderboard" / "cards"
 OWN = Task(id="medication", array="textMedicationAnnotations", kind="medication", own=True)
 HASHES = {"gold": "0123456789abcdef", "predictions": "fedcba9876543210"}
 NOTES = NoteCounts(
-    ["a", "b", "c"], {"strict": table_of([(1, 0, 2), (3, 1, 0), (0, 0, 0)]), "sum": table_of([(4,)] * 3)}
+    NoteRoll(["a", "b", "c"]), {"strict": table_of([(1, 0, 2), (3, 1, 0), (0, 0, 0)]), "sum": table_of([(4,)] * 3)}
 )
 
 
@@ -98,7 +99,10 @@ def test_counts_are_written_in_columns_as_they_are_row_by_row(
     rows = [(number, -1, 10**18 + number) for number in range(notes)]
     whole = {note: dict.fromkeys(names, row) for note, row in zip(ODD_NAMES, rows, strict=False)}
     by_row = json.dumps(whole, separators=(",", ":"), ensure_ascii=False)
-    assert b"".join(written(NoteCounts(ODD_NAMES[:notes], dict.fromkeys(names, table_of(rows))))) == by_row.encode()
+    assert (
+        b"".join(written(NoteCounts(NoteRoll(ODD_NAMES[:notes]), dict.fromkeys(names, table_of(rows)))))
+        == by_row.encode()
+    )
 
 
 def test_means_are_over_the_notes_that_define_them() -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from sandscore.annotations.columns import Columns, Tokens
-from sandscore.annotations.data_set import DataSet
+from sandscore.annotations.data_set import DataSet, NoteRoll
 from sandscore.annotations.input_files import Inputs, Loaded, load_files
 from sandscore.annotations.label_codes import vocabulary
 from sandscore.base.removable_rooms import compiled
@@ -94,7 +94,7 @@ def annotated(notes: list[int]) -> Held:
 def test_a_report_of_very_many_notes_is_sound() -> None:
     """What is noted of each note is memory of its own for as long as the kernel looks."""
     task = find_task("date")
-    dataset = DataSet(vocabulary(task, None), ids=[str(number) for number in range(300_000)])
+    dataset = DataSet(vocabulary(task, None), roll=NoteRoll(map(str, range(300_000))))
     for _ in range(3):
         assert compiled().is_sound(as_columns(annotated([0, 299_999, 7]))[0], task, dataset, 0)
     assert not compiled().is_sound(as_columns(annotated([0, 7, 0]))[0], task, dataset, 0)
@@ -104,6 +104,6 @@ def test_a_report_of_very_many_notes_is_sound() -> None:
 @pytest.mark.parametrize(("required", "sound"), [(True, False), (False, True)])
 def test_a_confidence_that_must_be_there(required: bool, sound: bool) -> None:
     task = replace(find_task("date"), confidence_required=required)
-    dataset = DataSet(vocabulary(task, None), ids=["a"])
+    dataset = DataSet(vocabulary(task, None), roll=NoteRoll(["a"]))
     assert compiled().is_sound(as_columns(annotated([0]))[0], task, dataset, 0) == sound
     assert twin_says(annotated([0]), task, dataset, 0) == sound

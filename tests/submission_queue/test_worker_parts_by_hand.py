@@ -596,12 +596,12 @@ def test_what_changed_in_gold(workspace: Workspace, tmp_path: Path) -> None:
 
 def test_labels_of_changes() -> None:
     from sandscore.annotations.columns import Columns, floats_of, small_of
-    from sandscore.annotations.data_set import DataSet
+    from sandscore.annotations.data_set import DataSet, NoteRoll
     from sandscore.annotations.label_codes import LabelCodes
 
     labels = LabelCodes(None)
     labels.learn(["a", "b"])
-    dataset = DataSet(labels, ids=["n"])
+    dataset = DataSet(labels, roll=NoteRoll(["n"]))
     rows = Columns(
         small_of([0, 0, -1]), small_of([1, 2, 3]), small_of([4, 5, 6]), small_of([1, -1, 0]), floats_of([0.0] * 3)
     )

@@ -5,8 +5,8 @@ Which notes a file's records are about: found in the data set, each only once, a
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection
-from itertools import accumulate, chain, compress
+from collections.abc import Callable
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
 from sandscore.annotations.column_builder import Gathered
@@ -45,18 +45,17 @@ class NoteJoin:
 
     def __init__(self, dataset: DataSet, findings: ProblemCollector, point: PointTo) -> None:
         self._dataset, self._findings, self._point = dataset, findings, point
-        self._names = NoteNames(whole=dataset.whole_names)
-        self._seen, self._joined = bytearray(len(dataset.ids)), list[bytes]()
+        self._names, self._next = NoteNames(whole=dataset.whole_names), 0
+        self._seen, self._joined = bytearray(len(dataset.roll)), list[bytes]()
         self._plain: dict[str, str] | None = None
-        self.spoken_of: set[int] = set()
-        """Once the file is read: the notes that it has an entry for."""
 
     def numbers(self, block: "KernelBlock", record: int) -> Values:
         """The notes of a block's records, by the kernel where nothing is to be said about any of them."""
-        numbers = block.known.numbers(memoryview(self._seen))
+        numbers = block.known.numbers(memoryview(self._seen), self._next)
         if numbers is None:
             return small_of(self.named(block.names, record))
         self._joined.append(block.written_names)
+        self._next = numbers[-1] + 1 if numbers else 0
         return numbers
 
     def _catch_up(self) -> None:
@@ -75,12 +74,7 @@ class NoteJoin:
         keys = self._names.fresh(names)
         if keys is None:
             return [self.number(name, record + i) for i, name in enumerate(names)]
-        numbers = [number for number in map(self._dataset.numbers.get, keys) if number is not None]
-        if len(numbers) < len(keys):
-            return [self._numbered(key, record + i) for i, key in enumerate(keys)]
-        for number in numbers:
-            self._note(number)
-        return numbers
+        return [self._numbered(key, record + i) for i, key in enumerate(keys)]
 
     def number(self, name: str | None, record: int) -> int:
         """The note a record is about; -1 where there is no such note."""
@@ -102,7 +96,7 @@ class NoteJoin:
             near = self._near(key)
             told += f"; did you mean {shortened(near)}?" if near is not None else ""
         if key is None:
-            told = f"the one-note form is for a data set of one note; this one has {len(self._dataset.ids)}"
+            told = f"the one-note form is for a data set of one note; this one has {len(self._dataset.roll)}"
         self._findings.add("unknown-note", (record, -1), self._point(record), key, told)
         return -1
 
@@ -114,22 +108,24 @@ class NoteJoin:
             self._plain = {one: name for one, name in zip(plain, self._dataset.ids, strict=True) if often[one] == 1}
         return self._plain.get(_plain(key)) or self._plain.get(_plain(_ENDING.sub("", key)))
 
-    def close(self, annotations: int, missing: Severity | None) -> None:
-        """Notes the file says nothing about, and a file that says nothing at all; names are let go of."""
-        self.spoken_of = set(compress(range(len(self._seen)), self._seen))
+    def close(self, annotations: int, missing: Severity | None) -> bytearray:
+        """Notes the file says nothing about, and a file that says nothing at all; names are let go of.
+
+        The value is 1 for each note that it has an entry for.
+        """
         if missing:
-            say_missing(self._findings, self._dataset, self.spoken_of, missing)
+            say_missing(self._findings, self._dataset, self._seen, missing)
         counts = self._findings.counts
         if not annotations and not counts["json"] and not counts["schema"]:
             self._findings.add("empty", (-1, -1), "", None, "the file holds no annotation")
         self._names = NoteNames(whole=self._dataset.whole_names)
-        self._seen, self._joined = bytearray(), []
+        seen, self._seen, self._joined = self._seen, bytearray(), []
+        return seen
 
 
-def say_missing(findings: ProblemCollector, dataset: DataSet, found: Collection[int], severity: Severity) -> None:
-    """Which notes a file has no entry for; ``found`` are those that it has one for."""
-    absent = (n for n in range(len(dataset.ids)) if n not in found)
-    for number in absent if len(found) < len(dataset.ids) else ():
+def say_missing(findings: ProblemCollector, dataset: DataSet, spoken_of: bytes | bytearray, severity: Severity) -> None:
+    """Which notes a file has no entry for."""
+    for number in (n for n, mark in enumerate(spoken_of) if not mark) if 0 in spoken_of else ():
         note = dataset.ids[number]
         told = f"no entry for the note {shortened(note)}: scored as nothing found"
         findings.add("missing-note", (1 << 62, number), "", note, told, severity)
@@ -230,13 +226,8 @@ class AnnotationLoader:
         columns = self._entities.on(self._gathered.columns())
         self._report_unknown()
         self._report_clashes(columns)
-        self._entries.close(len(columns), missing)
+        self.spoken_of = self._entries.close(len(columns), missing)
         return columns
-
-    @property
-    def spoken_of(self) -> frozenset[int]:
-        """The notes that the file has an entry for, once it is read."""
-        return frozenset(self._entries.spoken_of)
 
     @property
     def says_no_more(self) -> bool:

@@ -1,12 +1,13 @@
 """The notes a challenge is about, numbered, and how the files that speak of them are joined."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct, field
 
 from sandscore.annotations.label_codes import LabelCodes
 from sandscore.annotations.note_texts import NoteTexts
-from sandscore.base.arrays import Ints
+from sandscore.base.arrays import Ints, Values
 
 NAMELESS = "note"
 """What the only note is called where the one-note form is all there is."""
@@ -20,18 +21,37 @@ class TextsNeededError(Exception):
     """Notes' texts are asked for, and were not kept: files must be read again with them."""
 
 
+class NoteRoll:
+    """What notes are called, and their patients."""
+
+    written: Values | None = None
+    """The notes' names in UTF-8, a zero behind each, where somebody has them."""
+
+    def __init__(self, ids: Iterable[str] = (), patients: Iterable[str | None] = ()) -> None:
+        self.ids, self.patients = [*ids], [*patients]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def units(self) -> list[str]:
+        """What is resampled: each note's patient, else the note itself."""
+        return [patient or note for note, patient in zip(self.ids, self.patients, strict=True)]
+
+    def unit_of(self) -> Mapping[str, str]:
+        """The same by note."""
+        return dict(zip(self.ids, self.units, strict=True))
+
+
 class DataSet(Struct):
     """Numbered notes. ``texts`` is None where nobody supplied the notes; then gold names them (``growing``)."""
 
     vocabulary: LabelCodes
     whole_names: bool = False
     growing: bool = True
-    ids: list[str] = field(default_factory=list)
-    patients: list[str | None] = field(default_factory=list)
+    roll: NoteRoll = field(default_factory=NoteRoll)
     texts: NoteTexts | None = None
     numbered: dict[str | None, int] = field(default_factory=dict)
-    waiting: list[str] = field(default_factory=list)
-    """The last notes' keys, which nobody has looked for: hashing them takes longer than reading them."""
     interned: dict[str, int] = field(default_factory=dict)
     entities: dict[str | None, int] = field(default_factory=lambda: {None: -1})
     compiled: Any = None
@@ -40,37 +60,35 @@ class DataSet(Struct):
     @property
     def numbers(self) -> dict[str | None, int]:
         """Notes by what they are joined on."""
-        if self.waiting:
-            self.numbered |= {key: at for at, key in enumerate(self.waiting, len(self.ids) - len(self.waiting))}
-            self.waiting.clear()
+        if (known := len(self.numbered)) < len(self.roll):
+            self.numbered |= {key: at for at, key in enumerate(self.ids[known:], known)}
         return self.numbered
+
+    @property
+    def ids(self) -> list[str]:
+        """What notes are called."""
+        return self.roll.ids
 
     def add(self, key: str | None, patient: str | None = None) -> int:
         """Number a new note."""
-        number = self.numbers[key] = len(self.ids)
+        number = self.numbers[key] = len(self.roll)
         self.ids.append(NAMELESS if key is None else key)
-        self.patients.append(patient)
+        self.roll.patients.append(patient)
         return number
 
     def extend(self, keys: list[str], patients: list[str | None]) -> None:
         """Number new notes, whose keys differ."""
-        self.waiting += keys
-        self.ids += keys
-        self.patients += patients
+        self.roll.ids += keys
+        self.roll.patients += patients
 
     def find(self, key: str | None) -> int | None:
         """The note's number (None asks for the only one); a growing data set makes room for it."""
-        number = 0 if key is None and len(self.ids) == 1 else self.numbers.get(key)
+        number = 0 if key is None and len(self.roll) == 1 else self.numbers.get(key)
         return self.add(key) if number is None and self.growing else number
 
     def intern(self, texts: list[str]) -> list[int]:
         """A number for each text, equal for equal texts."""
         return [self.interned.setdefault(text, len(self.interned)) for text in texts]
-
-    @property
-    def units(self) -> list[str]:
-        """What is resampled: each note's patient, else the note itself."""
-        return [patient or note for note, patient in zip(self.ids, self.patients, strict=True)]
 
 
 class Readings(Struct, frozen=True):

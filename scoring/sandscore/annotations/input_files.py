@@ -77,15 +77,11 @@ class OpenInputs(Inputs, frozen=True):
     """Inputs of somebody who may see the notes: what stands there where a text does not is kept."""
 
 
-class AnnotatorInputs(Inputs, frozen=True):
-    """Inputs with one of several annotators' gold: which notes it has an entry for is kept. One process reads them."""
-
-
 class Loaded(Struct, frozen=True):
     """What was read, by role, and what was found wrong with each file.
 
-    ``readings`` where gold is that of several annotators; ``spoken_of``, where it is one of theirs, has the notes that
-    it has an entry for.
+    ``readings`` where gold is that of several annotators; ``spoken_of``, where one process read gold: by note, 1 where
+    it has an entry for it.
     """
 
     dataset: DataSet
@@ -93,9 +89,9 @@ class Loaded(Struct, frozen=True):
     findings: dict[str, ProblemCollector]
     sha256: dict[str, str]
     readings: Readings | None = None
-    spoken_of: frozenset[int] = frozenset()
-    entries: Mapping[str, frozenset[int]] = {}
-    """By role, for files whose columns say all that was written: the notes that the file has an entry for."""
+    spoken_of: bytes | bytearray = b""
+    entries: Mapping[str, bytearray] = {}
+    """By role, for files whose columns say all that was written: the same of that file."""
 
     def faulty(self, *roles: str) -> bool:
         """Whether any of these files has errors."""
@@ -144,10 +140,9 @@ def load_files(  # noqa: PLR0913 (named, one for each option)
             found = {role: ProblemCollector(str(path), task.array, quoting=quoting) for role, path in given.items()}
             findings = begun.findings | found
             reader = _Reader(task, sources, complete, want_tokens, want_texts, jobs, hashed, dataset, findings)
-            reader.spoken_of = frozenset() if isinstance(inputs, AnnotatorInputs) else None
             columns = begun.columns | reader.read(progress)
             dataset.compiled = None  # its rooms are for reading
-            return Loaded(dataset, columns, findings, sha256, None, reader.spoken_of or frozenset(), reader.entries)
+            return Loaded(dataset, columns, findings, sha256, None, reader.spoken_of, reader.entries)
 
         try:
             try:
@@ -192,8 +187,8 @@ class _Reader(Struct):
     """Waits for whoever looks at what is read while notes are: nothing may be written into it before."""
     dataset: DataSet
     findings: dict[str, ProblemCollector]
-    spoken_of: frozenset[int] | None = None
-    entries: dict[str, frozenset[int]] = field(default_factory=dict)
+    spoken_of: bytes | bytearray = b""
+    entries: dict[str, bytearray] = field(default_factory=dict)
 
     def read(self, progress: Progress) -> dict[str, Columns]:
         usable = {role: source for role, source in self.sources.items() if isinstance(source, Source)}
@@ -226,7 +221,7 @@ class _Reader(Struct):
         loader = AnnotationLoader(self.task, self.dataset, findings, want_tokens=want_tokens, gathered=gathered)
         data = memoryview(source.data)
         columns = loader.load(data, missing=self._missing(role), progress=progress)
-        if role == "gold" and self.spoken_of is not None:
+        if role == "gold":
             self.spoken_of = loader.spoken_of
         if loader.says_no_more and not findings.errors:
             self.entries[role] = loader.spoken_of

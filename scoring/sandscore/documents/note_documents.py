@@ -13,10 +13,10 @@ def documents_of(loaded: Loaded) -> list[Document]:
     """Every note of the data set, in its order, with both sides' annotations in file order."""
     dataset = loaded.dataset
     gold, predicted = (_by_note(loaded, loaded.columns[role]) for role in ("gold", "predictions"))
-    texts: Sequence[str | None] = dataset.texts if dataset.texts is not None else [None] * len(dataset.ids)
+    texts: Sequence[str | None] = dataset.texts if dataset.texts is not None else [None] * len(dataset.roll)
     return [
         Document(note, text, tuple(gold.get(number, ())), tuple(predicted.get(number, ())), patient)
-        for number, (note, text, patient) in enumerate(zip(dataset.ids, texts, dataset.patients, strict=True))
+        for number, (note, text, patient) in enumerate(zip(dataset.ids, texts, dataset.roll.patients, strict=True))
     ]
 
 

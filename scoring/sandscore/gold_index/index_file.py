@@ -6,7 +6,8 @@ is refused where anything of that differs. It holds texts and gold, and is its o
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from sandscore import __version__
 from sandscore.annotations.columns import Columns, Tokens
-from sandscore.annotations.data_set import DataSet
+from sandscore.annotations.data_set import DataSet, NoteRoll
 from sandscore.annotations.label_codes import vocabulary
 from sandscore.annotations.note_texts import SPILL, NoteTexts, marked
 from sandscore.annotations.problem_collector import ProblemCollector
@@ -32,7 +33,7 @@ from sandscore.gold_index.column_bundle import DamagedBundle
 from sandscore.records.problem import Problem
 from sandscore.task_table.task import Task
 
-FORMAT = 2
+FORMAT = 3
 """Of the arrays and heads; a release of sandscore refuses what another one made, whatever this says."""
 _PREAMBLE = 64
 _NO_TEXTS = "the notes have no texts"
@@ -72,6 +73,64 @@ class GoldHead(Struct, frozen=True, forbid_unknown_fields=True):
     notes: str
     source: SourceFile
     labels: tuple[str, ...]
+
+
+class IndexedRoll(NoteRoll):
+    """Names that become Python's when somebody asks for them; copied, so that a card may have them when the index is
+    gone."""
+
+    def __init__(self, notes: int, ids: NDArray[np.uint8], patients: NDArray[np.uint8]) -> None:
+        self._notes, self._patients = notes, patients.tobytes()
+        self._ids = bytearray(ids)
+        self.written = memoryview(self._ids)
+
+    def __len__(self) -> int:
+        return self._notes
+
+    def __getattr__(self, name: str) -> list[Any]:
+        if name == "ids":
+            self.ids = self._ids.decode("utf-8", "surrogatepass").split("\0")[:-1]
+            return self.ids
+        if name == "patients":
+            self.patients = _PATIENTS.decode(self._patients)
+            return self.patients
+        raise AttributeError(name)
+
+    def unit_of(self) -> Mapping[str, str]:
+        """Each note's patient, else the note itself."""
+        return UnitsOfNotes(self)
+
+
+class UnitsOfNotes(Mapping[str, str]):
+    """By note what is resampled; a dictionary once somebody asks."""
+
+    def __init__(self, roll: NoteRoll) -> None:
+        self._roll = roll
+
+    @cached_property
+    def _found(self) -> Mapping[str, str]:
+        return NoteRoll.unit_of(self._roll)
+
+    def __len__(self) -> int:
+        return len(self._roll)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __getitem__(self, note: str) -> str:
+        return self._found[note]
+
+    def keys(self) -> KeysView[str]:
+        """Of the dictionary, which are compared with others at once."""
+        return self._found.keys()
+
+    def items(self) -> ItemsView[str, str]:
+        """Of the dictionary."""
+        return self._found.items()
+
+    def values(self) -> ValuesView[str]:
+        """Of the dictionary."""
+        return self._found.values()
 
 
 class GoldIndex(Struct, frozen=True):
@@ -120,7 +179,7 @@ def content(
         raise ValueError(_NO_TEXTS)
     yield from column_bundle.pieces(
         NotesHead(FORMAT, __version__, dataset.whole_names, notes),
-        {"ids": _names(dataset.ids), "patients": _names(dataset.patients), **_arrays_of(dataset.texts)},
+        {"ids": _ids(dataset.ids), "patients": _names(dataset.roll.patients), **_arrays_of(dataset.texts)},
     )
     tokens = columns.tokens
     rows: dict[str, NDArray[Any]] = {name: getattr(columns, name) for name in _COLUMNS}
@@ -199,10 +258,9 @@ def _notes(path: InputFile, data: memoryview, task: Task) -> GoldIndex:
     if (head.format, head.sandscore) != (FORMAT, __version__):
         made = f"sandscore {one_line(head.sandscore)}, format {head.format}"
         raise IndexRefused(f"{one_line(str(path))} was made by {made}, this is {__version__}, {FORMAT}; {_ANEW}")
-    dataset = DataSet(vocabulary(task, task.label), head.whole_names, growing=False)
     with _damage(path):
-        dataset.extend(_STRINGS.decode(arrays["ids"].data), _PATIENTS.decode(arrays["patients"].data))
-        dataset.texts = _texts_of(arrays)
+        roll, texts = _roll(arrays), _texts_of(arrays)
+    dataset = DataSet(vocabulary(task, task.label), head.whole_names, growing=False, roll=roll, texts=texts)
     return GoldIndex(str(path), dataset, head.source)
 
 
@@ -222,6 +280,24 @@ def _texts_of(arrays: Mapping[str, NDArray[Any]]) -> NoteTexts:
 def _names(names: Iterable[str | None]) -> NDArray[np.uint8]:
     """Names as JSON, which is the quickest way to have them as Python's strings again."""
     return np.frombuffer(msgspec.json.encode([*names]), np.uint8)
+
+
+def _ids(ids: list[str]) -> NDArray[np.uint8]:
+    """A zero behind each, as the kernel looks for them; names with a zero in them as JSON."""
+    joined = "\0".join([*ids, ""])
+    return (
+        np.frombuffer(joined.encode("utf-8", "surrogatepass"), np.uint8)
+        if joined.count("\0") == len(ids)
+        else _names(ids)
+    )
+
+
+def _roll(arrays: Mapping[str, NDArray[Any]]) -> NoteRoll:
+    """What notes are called; as JSON that can be told only by reading it, and of no notes there is nothing to read."""
+    ids, patients = arrays["ids"], arrays["patients"]
+    if len(ids) and ids[-1]:
+        return NoteRoll(_STRINGS.decode(ids.data), _PATIENTS.decode(patients.data))
+    return IndexedRoll(len(arrays["text_sizes"]), ids, patients)
 
 
 def _definition(task: Task) -> str:

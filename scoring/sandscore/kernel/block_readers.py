@@ -7,6 +7,7 @@ import mmap
 from collections.abc import Iterable
 from contextlib import closing
 from ctypes import CDLL, byref, c_char_p, c_int64
+from functools import cached_property
 from typing import Any, NoReturn
 
 import msgspec
@@ -102,9 +103,10 @@ class KernelNotes:
     """Notes as the kernel finds them, by their names and by their numbers, and room for blocks that speak of them."""
 
     def __init__(self, library: CDLL, dataset: DataSet) -> None:
-        names, texts = dataset.ids, dataset.texts
-        written = memoryview(bytearray("\0".join([*names, ""]).encode("utf-8", "surrogatepass")))
-        begin, slots = room_for(len(names) + 1, "q"), room_for(4 << len(names).bit_length(), "I")
+        texts, written, notes = dataset.texts, dataset.roll.written, len(dataset.roll)
+        if written is None:
+            written = memoryview(bytearray("\0".join([*dataset.ids, ""]).encode("utf-8", "surrogatepass")))
+        begin, slots = room_for(notes + 1, "q"), room_for(4 << notes.bit_length(), "I")
         self._library, self._texts, self.room = library, texts, Room(Rows(), ROWS)
         self.waiting = texts if isinstance(texts, WaitingTexts) else None
         kept = None if self.waiting is not None else texts
@@ -112,18 +114,24 @@ class KernelNotes:
         """The memory of the table of names: these, where each begins, their slots; and that of texts."""
         self.told = Notes(*map(address, self.texts))
         told = {"names": address(written), "begin": address(begin), "slots": address(slots)}
-        self._told = NameTable(**told, count=len(names), slot_room=len(slots), whole=dataset.whole_names)
-        found = library.find_begins(told["names"], len(written), len(names), told["begin"])
-        self.findable = bool(found and library.learn_names(byref(self._told)))
+        self._told = NameTable(**told, count=notes, slot_room=len(slots), whole=dataset.whole_names)
+        self._begun = bool(library.find_begins(told["names"], len(written), notes, told["begin"]))
 
-    def numbers(self, seen: memoryview) -> memoryview | None:
-        """The notes of the block's records, none of which was seen before; else None, and nothing is done."""
-        if not self.findable:
-            return None
+    @cached_property
+    def findable(self) -> bool:
+        """Whether names can be found in whatever order they come; only then are they learnt."""
+        return self._begun and bool(self._library.learn_names(byref(self._told)))
+
+    def numbers(self, seen: memoryview, first: int) -> memoryview | None:
+        """The notes of the block's records, none of which was seen before; else None, and nothing is done.
+
+        They are looked for where notes are expected that come in their order: from the ``first`` on.
+        """
         rows = self.room.rows
         numbers = room_for(rows.records, "i")
-        joined = self._library.join_names(byref(self._told), byref(rows), address(seen), address(numbers))
-        return numbers if joined else None
+        told, rooms = (byref(self._told), byref(rows)), (address(seen), address(numbers))
+        followed = self._begun and self._library.follow_names(*told, first, *rooms)
+        return numbers if followed or (self.findable and self._library.join_names(*told, *rooms)) else None
 
     def about_to_look(self, numbers: Values) -> None:
         """At the texts of these notes."""
@@ -207,7 +215,7 @@ class AnnotationReader:
         self._spellings = {UNKNOWN_LABEL: (dataset.vocabulary, Spellings()), UNKNOWN_SECOND: (second, Spellings())}
         self._tries = _TRIES
         if known.waiting is not None:
-            known.waiting.another_file(len(dataset.ids))
+            known.waiting.another_file(len(dataset.roll))
         self.spelt_out = True
         """Whether every label was written as it is called."""
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from sandscore.base.arrays import Ints, Mask, Octets, Values, laid_end_to_end, np, room_for
 from sandscore.kernel.kernel_library import (
     MARK_EVERY,
+    SUMMED_ROWS,
+    SUMMED_WORDS,
     Notes,
     ReportedRows,
     RunRooms,
@@ -170,7 +172,7 @@ class CompiledCalls:
         """Whether there is nothing to be said against columns with tokens, of which nothing is believed."""
         from sandscore.annotations.column_builder import KINDS
 
-        seen, tokens = room_for(len(dataset.ids) + 1, "B"), columns.tokens
+        seen, tokens = room_for(len(dataset.roll) + 1, "B"), columns.tokens
         held = {name: columns.held[name] for name in _REPORTED} | ({} if tokens is None else dict(tokens.held))
         arrays = {name: laid_end_to_end(column, KINDS[name]) for name, column in held.items()}
         chars = None if dataset.texts is None else laid_end_to_end(dataset.texts.sizes, "q")
@@ -179,7 +181,7 @@ class CompiledCalls:
             chars=None if chars is None else address(chars),
             rows=len(columns),
             tokens=len(arrays["begin"]),
-            notes=len(dataset.ids),
+            notes=len(dataset.roll),
             labels=labels,
             sure=task.confidence_required,
         )
@@ -190,6 +192,12 @@ class CompiledCalls:
         from sandscore.kernel.kernel_counts import part_counter
 
         return part_counter(self._library, *asked)
+
+    def table_sums(self, words: Values) -> memoryview | None:
+        """Of words in tables of 257 rows of 509 each: sums by column and by row, of which a column's digest is made."""
+        tables = -(-len(words) // (SUMMED_WORDS * SUMMED_ROWS))
+        sums = room_for(tables * (SUMMED_WORDS + SUMMED_ROWS), "Q")
+        return sums[: self._library.sum_tables(address(words), len(words), address(sums))]
 
     def totals(self, per_group: memoryview) -> tuple[int, int, int] | None:
         """What rows of three come to."""

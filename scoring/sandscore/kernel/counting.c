@@ -60,6 +60,30 @@ static inline int32_t add_up(const Counting *c, const CountedMention *mention, L
     return 1;
 }
 
+/* So much of a column, from a row on, that will be looked at soon. */
+static inline void fetch(const void *column, int64_t row, int64_t rows, int64_t size)
+{
+    const char *at = (const char *)column + row * size, *end = at + rows * size;
+    for (; column && at < end; at += 64)
+        __builtin_prefetch(at);
+}
+
+/* The next run's rows, which may stand anywhere in the file. */
+static void fetch_run(const NoteRuns *side, int64_t run)
+{
+    const int64_t most = 64;
+    if (run >= side->runs || !fits(side, run))
+        return;
+    int64_t first = side->first[run], rows = side->count[run] < most ? side->count[run] : most, token = side->first_token[run];
+    fetch(side->start, first, rows, sizeof *side->start);
+    fetch(side->length, first, rows, sizeof *side->length);
+    fetch(side->label, first, rows, sizeof *side->label);
+    fetch(side->confidence, first, rows, sizeof *side->confidence);
+    fetch(side->words, first, rows, sizeof *side->words);
+    fetch(side->begin, token, rows, sizeof *side->begin);
+    fetch(side->size, token, rows, sizeof *side->size);
+}
+
 /* The annotations of a note, whose first run is told, and their sums; 0 where something does not fit. */
 static int32_t gather(const Counting *c, const NoteRuns *side, int64_t *run, int64_t note, CountedMention *into,
                       LabelSums *labels, SideSums *sums)
@@ -88,6 +112,7 @@ static int32_t gather(const Counting *c, const NoteRuns *side, int64_t *run, int
         }
     }
     sums->mentions = used;
+    fetch_run(side, *run);
     return 1;
 }
 
@@ -100,12 +125,12 @@ static void sort_by_start(Counting *c, CountedMention **mentions, int64_t count)
         i++;
     if (i >= count)
         return;
-    if (count <= FEW_NUMBERS) {
-        uint64_t numbers[FEW_NUMBERS];
+    int32_t starts[FEW_NUMBERS], places[FEW_NUMBERS];
+    for (i = 0; i < count && count <= FEW_NUMBERS; i++)
+        starts[i] = from[i].start;
+    if (count <= FEW_NUMBERS && rank_numbers(starts, count, places)) {
         for (i = 0; i < count; i++)
-            insert_number(numbers, i, (uint64_t)from[i].start << 32 | (uint64_t)i);
-        for (i = 0; i < count; i++)
-            c->spare[i] = from[numbers[i] & UINT32_MAX];
+            c->spare[places[i]] = from[i];
     } else {
         for (i = 0; i < count; i++)
             c->gold_keys[i] = (Key){(uint64_t)from[i].start, (uint64_t)i};

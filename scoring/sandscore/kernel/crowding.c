@@ -16,34 +16,27 @@ static int are_apart(const Rows *rows, int64_t row, int64_t last)
     return row == last;
 }
 
-/* Those of one span by their labels. */
-static void sort_by_label(const Rows *rows, int32_t *which, int64_t count)
+static int comes_behind(const Rows *rows, int32_t one, int32_t other)
 {
-    for (int64_t i = 1; i < count; i++) {
+    int64_t span = span_of(rows, one), than = span_of(rows, other);
+    return span != than ? span > than : (uint32_t)rows->label[one] > (uint32_t)rows->label[other];
+}
+
+/* Rows that follow one another; 0, with nothing done, where one starts too far behind. */
+static int32_t sort_fewest(const Rows *rows, int32_t *which, int64_t count)
+{
+    int32_t places[FEW_NUMBERS], first = which[0];
+    if (!rank_numbers(rows->start + first, count, places))
+        return 0;
+    for (int64_t i = 0; i < count; i++)
+        which[places[i]] = first + (int32_t)i;
+    for (int64_t i = 1; i < count; i++) { /* hardly any start is there twice */
         int32_t row = which[i];
         int64_t at = i;
-        for (; at > 0 && span_of(rows, which[at - 1]) == span_of(rows, row) &&
-               (uint32_t)rows->label[which[at - 1]] > (uint32_t)rows->label[row];
-             at--)
+        for (; at > 0 && comes_behind(rows, which[at - 1], row); at--)
             which[at] = which[at - 1];
         which[at] = row;
     }
-}
-
-/* Rows that follow one another, each as one number; 0, with nothing done, where that does not hold its length. */
-static int32_t sort_fewest(const Rows *rows, int32_t *which, int64_t count)
-{
-    uint64_t numbers[FEW_NUMBERS];
-    int32_t first = which[0];
-    for (int64_t i = 0; i < count; i++) {
-        if (rows->length[first + i] >> (32 - BYTE))
-            return 0;
-        uint64_t place = (uint64_t)rows->start[first + i] << (32 - BYTE) | (uint64_t)rows->length[first + i];
-        insert_number(numbers, i, place << BYTE | (uint64_t)i);
-    }
-    for (int64_t i = 0; i < count; i++)
-        which[i] = first + (int32_t)(numbers[i] & (BYTES - 1));
-    sort_by_label(rows, which, count);
     return 1;
 }
 

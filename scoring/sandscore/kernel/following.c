@@ -225,26 +225,33 @@ int32_t sum_ratios(const int64_t *counts, int64_t rows, int64_t *sums)
     return 1;
 }
 
-/* Adds a number in three whole ones: its own units, those of 2^-43, and those of 2^-86. 0: it has smaller bits. */
+/* Adds a number in three whole ones: its own units, those of 2^-43, and those of 2^-86. Not 0: it has smaller bits. */
 static int32_t add_exactly(int64_t *sum, double number)
 {
     const double unit = (double)(INT64_C(1) << AREA_BITS);
-    if (number && number < 1.0 / (double)(INT64_C(1) << 34))
-        return 0;
     int64_t whole = (int64_t)number;
     double rest = (number - (double)whole) * unit;
     int64_t part = (int64_t)rest;
+    sum[0] += whole;
+    sum[1] += part;
     sum[2] += (int64_t)((rest - (double)part) * unit);
-    sum[1] += part + (sum[2] >> AREA_BITS);
-    sum[0] += whole + (sum[1] >> AREA_BITS);
-    sum[2] &= (INT64_C(1) << AREA_BITS) - 1;
-    sum[1] &= (INT64_C(1) << AREA_BITS) - 1;
-    return 1;
+    return (number > 0) & (number < 1.0 / (double)(INT64_C(1) << 34));
+}
+
+/* The smaller units hold what so many numbers come to. */
+enum { MOST_ADDED = 1 << 19 };
+static void carry(int64_t *sum)
+{
+    for (int i = 2; i > 0; i--) {
+        sum[i - 1] += sum[i] >> AREA_BITS;
+        sum[i] &= (INT64_C(1) << AREA_BITS) - 1;
+    }
 }
 
 int32_t walk_levels(const ConfidenceLevels *levels, CurveRooms *curve)
 {
-    int64_t tp = 0, seen = 0, last = levels->levels - 1;
+    int64_t tp = 0, seen = 0, last = levels->levels - 1, listed = 0;
+    int32_t small = 0;
     curve->rows = curve->best_right = curve->area[0] = curve->area[1] = curve->area[2] = 0;
     curve->best_total = 1;
     for (int64_t rank = 0; rank <= last; rank++) {
@@ -252,18 +259,21 @@ int32_t walk_levels(const ConfidenceLevels *levels, CurveRooms *curve)
         tp += levels->right[at];
         seen += levels->predictions[at];
         double precision = (double)tp / (double)seen;
-        if (!add_exactly(curve->area, (double)levels->right[at] * precision))
-            return 0;
+        small |= add_exactly(curve->area, (double)levels->right[at] * precision);
+        if (rank % MOST_ADDED == 0)
+            carry(curve->area);
         if (!rank || (Wide)tp * (Wide)curve->best_total > (Wide)curve->best_right * (Wide)(seen + curve->gold)) {
             curve->best_right = tp;
             curve->best_total = seen + curve->gold;
             curve->best = levels->confidence[at];
         }
-        if (rank % curve->step == 0 || rank == last) {
+        if (rank == listed || rank == last) {
+            listed += curve->step;
             curve->confidence[curve->rows] = levels->confidence[at];
             curve->precision[curve->rows] = precision;
             curve->recall[curve->rows++] = (double)tp / (double)curve->gold;
         }
     }
-    return 1;
+    carry(curve->area);
+    return !small;
 }

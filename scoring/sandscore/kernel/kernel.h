@@ -318,6 +318,9 @@ EXPORTED int32_t learn_names(const NameTable *table);
 /* The numbers of a block's records, of notes none of which was ``seen`` before; 0, with nothing seen: of some it was, or
    there is no such note. */
 EXPORTED int32_t join_names(const NameTable *table, const Rows *rows, uint8_t *seen, int32_t *numbers);
+/* The same of a table whose names nobody has learnt, where the records are of the notes from ``first`` on in their order;
+   0, with nothing seen, where they are of others. */
+EXPORTED int32_t follow_names(const NameTable *table, const Rows *rows, int64_t first, uint8_t *seen, int32_t *numbers);
 EXPORTED int64_t find_misplaced(const uint8_t *data, const Rows *rows, const int32_t *numbers, const Notes *notes,
                                 int32_t *found);
 /* A further block's texts; 0: one is not as long as it says, or of some note there is nothing to know or something known
@@ -344,6 +347,10 @@ EXPORTED void spread_notes(const int32_t *numbers, const int32_t *per_record, in
 EXPORTED int32_t see_labels(const int32_t *label, int64_t rows, uint8_t *seen, int64_t room);
 EXPORTED double highest_number(const double *numbers, int64_t count);
 EXPORTED void sum_counts(const int64_t *counts, int64_t rows, int64_t *sums);
+/* Words in tables of SUMMED_ROWS rows of SUMMED_WORDS, the last of which may be smaller: of each what its columns come to,
+   then what its rows do; how many sums there are. What is left, less than a row, is in none. */
+enum { SUMMED_WORDS = 509, SUMMED_ROWS = 257 };
+EXPORTED int64_t sum_tables(const uint64_t *words, int64_t count, uint64_t *sums);
 /* Of such counts precision, recall and F1: how many rows define each, and what they come to there, in units of 2^-43 and
    of 2^-86. 0: there are more rows, or larger counts, than that holds. */
 enum { MOST_SUMMED = 1 << 19 };

@@ -36,6 +36,7 @@ MEASURES, WHOLE_LEVELS, GROUPINGS = 16, 101, 3
 SUMMED_COLUMNS = 32
 AREA_BITS = 43
 CURVE_ROW = 80
+SUMMED_WORDS, SUMMED_ROWS = 509, 257
 TAB_KINDS, KIND_SLOTS, ENTITY_SLOTS = 128, 512, 1 << 13
 NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN = range(5)
 CELL_LIMITS, REPORT_HEAD, REPORT_PARTS = 4, 7, 13
@@ -337,6 +338,7 @@ _STRUCTURES: tuple[type[Structure], ...] = (
 _NUMBERS = (
     *(TAKEN, UNKNOWN_LABEL, UNKNOWN_SECOND, PROPERTIES, MARK_EVERY),
     *(BY_TOKEN, BY_SPAN, BY_LABEL, MEASURES, WHOLE_LEVELS, GROUPINGS, SUMMED_COLUMNS, AREA_BITS, CURVE_ROW),
+    *(SUMMED_WORDS, SUMMED_ROWS),
     *(TAB_KINDS, KIND_SLOTS, ENTITY_SLOTS, NOT_PASSING, PASSING, QUOTE, LONGER_WORD, WORD_SIGN),
     *(CELL_LIMITS, REPORT_HEAD, REPORT_PARTS),
 )
@@ -349,6 +351,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     ),
     "learn_names": (c_int32, (POINTER(NameTable),)),
     "join_names": (c_int32, (POINTER(NameTable), POINTER(Rows), c_void_p, c_void_p)),
+    "follow_names": (c_int32, (POINTER(NameTable), POINTER(Rows), c_int64, c_void_p, c_void_p)),
     "find_misplaced": (c_int64, (c_void_p, POINTER(Rows), c_void_p, POINTER(Notes), c_void_p)),
     "keep_texts": (c_int32, (c_void_p, POINTER(Rows), c_void_p, POINTER(KeptTexts))),
     "kept_texts_stand": (c_int32, (POINTER(Notes), c_int64, c_int64, POINTER(KeptTexts), c_void_p)),
@@ -361,6 +364,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "see_labels": (c_int32, (c_void_p, c_int64, c_void_p, c_int64)),
     "highest_number": (c_double, (c_void_p, c_int64)),
     "sum_counts": (None, (c_void_p, c_int64, c_void_p)),
+    "sum_tables": (c_int64, (c_void_p, c_int64, c_void_p)),
     "sum_ratios": (c_int32, (c_void_p, c_int64, c_void_p)),
     "find_runs": (c_int64, (c_void_p, c_void_p, c_int64, POINTER(RunRooms))),
     "list_levels": (None, (POINTER(Counting), c_void_p, POINTER(ConfidenceLevels))),
@@ -408,12 +412,16 @@ def kernel() -> CDLL | None:
 
 def _current(library: CDLL) -> bool:
     """Whether it was compiled from the sources beside it; a wheel has none, and is made in one go."""
-    sources = sorted(file for file in LIBRARY.parent.iterdir() if file.suffix in (".c", ".h"))
+    folder, found, sources = LIBRARY.parent, 0, 0
     try:
         compiled = c_uint32.in_dll(library, "sources").value
     except ValueError:
         return False
-    return not sources or compiled == crc32(b"".join(map(Path.read_bytes, sources)))
+    for name in sorted(os.listdir(folder)):  # noqa: PTH208 (a path for each takes longer than reading them)
+        if name.endswith((".c", ".h")):
+            with open(f"{folder}/{name}", "rb", 0) as file:  # noqa: PTH123
+                found, sources = crc32(file.read(), found), sources + 1
+    return not sources or compiled == found
 
 
 def _laid_out_alike(library: CDLL) -> bool:
@@ -437,4 +445,4 @@ def address(values: Values) -> int:
     """Where values are; they must outlive whoever is told."""
     if isinstance(values, memoryview) and not values.readonly:
         return addressof((c_char * 0).from_buffer(values))
-    return int(np.asarray(values).ctypes.data)
+    return int(np.asarray(values).__array_interface__["data"][0])

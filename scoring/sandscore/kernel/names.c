@@ -33,11 +33,18 @@ int32_t learn_names(const NameTable *table)
     return 1;
 }
 
-static int32_t number_of_name(const NameTable *table, const uint8_t *name, int64_t size)
+/* Where that begins of a name which notes are joined on. */
+static int64_t begin_of_key(const NameTable *table, const uint8_t *name, int64_t size)
 {
     int64_t begin = table->whole ? 0 : size;
     while (begin > 0 && name[begin - 1] != '/')
         begin--;
+    return begin;
+}
+
+static int32_t number_of_name(const NameTable *table, const uint8_t *name, int64_t size)
+{
+    int64_t begin = begin_of_key(table, name, size);
     const uint32_t *slot = find_name(table, name + begin, size - begin);
     return slot ? (int32_t)*slot - 1 : -1;
 }
@@ -59,4 +66,21 @@ int32_t join_names(const NameTable *table, const Rows *rows, uint8_t *seen, int3
     while (fresh > 0)
         seen[numbers[--fresh]] = 0;
     return 0;
+}
+
+int32_t follow_names(const NameTable *table, const Rows *rows, int64_t first, uint8_t *seen, int32_t *numbers)
+{
+    const uint8_t *name = rows->names;
+    if (rows->records > table->count - first || memchr(seen + first, 1, (size_t)rows->records))
+        return 0;
+    for (int64_t i = 0; i < rows->records; i++) {
+        int64_t size = (int64_t)strlen((const char *)name), key = begin_of_key(table, name, size);
+        const int64_t *begin = table->begin + first + i;
+        if (begin[1] - begin[0] - 1 != size - key || !same_bytes(table->names + begin[0], name + key, size - key))
+            return 0;
+        numbers[i] = (int32_t)(first + i);
+        name += size + 1;
+    }
+    memset(seen + first, 1, (size_t)rows->records);
+    return 1;
 }

@@ -7,13 +7,27 @@
 /* ``spare`` has room for as many. */
 void sort_keys(Key *keys, int64_t count, Key *spare);
 
-/* One more into numbers that are in order; so many are sorted in this way soonest. */
-enum { FEW_NUMBERS = 40 };
-static inline void insert_number(uint64_t *sorted, int64_t count, uint64_t number)
+/* Which place each of few numbers has in their order, equal ones in the order they come: all are compared with all,
+   several at once, so that nothing has to be guessed. 0: one is too large for that. */
+enum { FEW_NUMBERS = 64, ABREAST = 8, LARGEST_RANKED = INT32_MAX / FEW_NUMBERS - 1 };
+static inline int32_t rank_numbers(const int32_t *numbers, int64_t count, int32_t *places)
 {
-    for (; count > 0 && sorted[count - 1] > number; count--)
-        sorted[count] = sorted[count - 1];
-    sorted[count] = number;
+    int32_t keys[FEW_NUMBERS], largest = 0;
+    for (int64_t i = 0; i < count; i++) {
+        largest = numbers[i] > largest ? numbers[i] : largest;
+        keys[i] = (int32_t)((uint32_t)numbers[i] * FEW_NUMBERS + (uint32_t)i);
+    }
+    for (int64_t first = 0; first < count; first += ABREAST) {
+        int32_t before[ABREAST] = {0}, some[ABREAST] = {0};
+        for (int lane = 0; lane < ABREAST && first + lane < count; lane++)
+            some[lane] = keys[first + lane];
+        for (int64_t i = 0; i < count; i++)
+            for (int lane = 0; lane < ABREAST; lane++)
+                before[lane] += keys[i] < some[lane];
+        for (int lane = 0; lane < ABREAST && first + lane < count; lane++)
+            places[first + lane] = before[lane];
+    }
+    return largest <= LARGEST_RANKED;
 }
 
 /* Some of a side's annotations, in the order of their starts. */

@@ -198,7 +198,7 @@ def leak_question(plans: tuple[LeakPlan, ...], loaded: Loaded, rules: TaskClasse
         lacking = [names[code] for code in used if code >= 0 and plan.weights and names[code] not in plan.weights]
         if lacking:
             raise OrganiserFault(f"{plan.shown} has no weight for the label '{lacking[0]}' of gold")
-    units = dataset.units
+    units = dataset.roll.units
     numbers = dict(zip(dict.fromkeys(units), count(), strict=False))
     patients = np.fromiter(map(numbers.__getitem__, units), np.int64, len(units))
     return LeakQuestion(plans, names, classes, not unknown, patients, [*numbers], dataset.texts)

@@ -66,26 +66,33 @@ class ConfidenceLedger:
     """Levels of many parts added up. ``shared``: by a process that is forked off and hands over what it holds."""
 
     def __init__(self, *, shared: bool = False) -> None:
+        self._shared = shared
         self._spool = Spool() if shared else None
         self._held: list[Levels] = []
         self._size = 0
         self._runs: list[int] = []
 
     def add(self, levels: Levels) -> None:
-        """Another part's."""
+        """Another part's. Those before it wait in a file where they are many: what one part says stays in memory."""
+        self._make_room()
         self._held.append(levels)
         self._size += len(levels)
-        if self._size > HELD:
-            merged = _merged(self._held)
-            if 2 * len(merged) > HELD:
-                self._spool = self._spool or Spool()
-                self._spool.append(_written(merged))
-                self._runs.append(len(merged))
-                merged = merged[:0]
-            self._held, self._size = [merged], len(merged)
+
+    def _make_room(self) -> None:
+        if self._size <= HELD:
+            return
+        merged = _merged(self._held)
+        if 2 * len(merged) > HELD:
+            self._spool = self._spool or Spool()
+            self._spool.append(_written(merged))
+            self._runs.append(len(merged))
+            merged = merged[:0]
+        self._held, self._size = [merged], len(merged)
 
     def handed_over(self) -> "Handed":
         """What the other process needs beside the file."""
+        if self._shared:
+            self._make_room()
         return _merged(self._held), self._runs
 
     def take(self, handed: "Handed") -> None:

@@ -39,7 +39,7 @@ class Chunks:
     """Gold and predictions of as many notes as have about ``size`` annotations; at least one part."""
 
     def __init__(self, loaded: Loaded, size: int = PART) -> None:
-        notes = len(loaded.dataset.ids)
+        notes = len(loaded.dataset.roll)
         self._dataset = loaded.dataset
         self._notes = notes
         self.files = [runs_of(loaded.columns[role]) for role in ("gold", "predictions")]

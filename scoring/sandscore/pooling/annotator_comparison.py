@@ -21,18 +21,17 @@ _TOGETHER = 512
 
 
 class AnnotatorGold(Struct, frozen=True):
-    """One annotator's gold, and the notes that it has an entry for."""
+    """One annotator's gold, and by note 1 where it has an entry for it."""
 
     columns: Columns
-    notes: frozenset[int]
+    notes: bytes | bytearray
 
 
 def compared(dataset: DataSet, annotators: Sequence[AnnotatorGold]) -> AnnotatorAgreement:
     """How well they agree on the notes of this data set, whose texts are known."""
     pairs = []
     for (at, one), (beside, other) in combinations(enumerate(annotators, 1), 2):
-        shared = np.zeros(len(dataset.ids), bool)
-        shared[[*(one.notes & other.notes)]] = True
+        shared = np.frombuffer(one.notes, bool) & np.frombuffer(other.notes, bool)
         counts = _strict(dataset, one.columns, other.columns, shared)
         tokens = _words(dataset.texts, one.columns, other.columns, shared) if dataset.texts is not None else [0] * 4
         pairs.append(

@@ -13,7 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from sandscore.annotations.columns import Columns, Ints, Mask, Small, Tokens
-from sandscore.annotations.data_set import DataSet, Readings
+from sandscore.annotations.data_set import DataSet, NoteRoll, Readings
 from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.label_codes import renumber
 from sandscore.annotations.note_texts import GatheredTexts, NoteTexts
@@ -59,13 +59,15 @@ def pooled(parts: Sequence[Loaded]) -> Loaded:
     predicted = first.columns["predictions"]
     seen = [(row[predicted.note], _kept(predicted, row[predicted.note] >= 0)) for row in numbers]
     shown = [kept.replace(note=at[at >= 0].astype(np.int32)) for at, kept in seen]
-    units = notes.units
+    units = notes.roll.units
     dataset = replace(
         notes,
         vocabulary=labels,
         growing=False,
-        ids=[f"{notes.ids[n]} ({at + 1})" if at else notes.ids[n] for at, n in zip(who, note, strict=True)],
-        patients=[f"{at + 1}:{units[n]}" for at, n in zip(who.tolist(), note.tolist(), strict=True)],
+        roll=NoteRoll(
+            [f"{notes.ids[n]} ({at + 1})" if at else notes.ids[n] for at, n in zip(who, note, strict=True)],
+            [f"{at + 1}:{units[n]}" for at, n in zip(who.tolist(), note.tolist(), strict=True)],
+        ),
         texts=_picked(notes.texts, note) if notes.texts is not None else None,
         entities=entities,
     )
@@ -87,7 +89,7 @@ def _numbered(parts: Sequence[Loaded], notes: int) -> Ints:
     """A row an annotator: the number of the reading of every note, -1 where there is none."""
     there = np.zeros((len(parts), notes), bool)
     for row, part in zip(there, parts, strict=True):
-        row[[*part.spoken_of]] = True
+        row[:] = np.frombuffer(part.spoken_of, bool)
     there[0, ~there.any(axis=0)] = True
     return np.where(there, np.cumsum(there.ravel()).reshape(there.shape) - 1, -1)
 
@@ -151,7 +153,7 @@ def leaks_by_note(
 ) -> "tuple[LeakQuestion, list[LeakTable]]":
     """Leaks of readings as those of their notes and patients."""
     known: dict[str, int] = {}
-    patients = np.array([known.setdefault(unit, len(known)) for unit in readings.notes.units], np.int64)
+    patients = np.array([known.setdefault(unit, len(known)) for unit in readings.notes.roll.units], np.int64)
     owner = np.zeros(len(question.patient_names), np.int64)
     owner[question.patients] = patients[readings.note]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from sandscore.annotations.input_files import AnnotatorInputs, Inputs, Loaded, ReadingWatch, load_files
+from sandscore.annotations.input_files import Inputs, Loaded, ReadingWatch, load_files
 from sandscore.base.errors import OrganiserFault, UsageFault
 from sandscore.pooling.annotator_comparison import AnnotatorGold, compared
 from sandscore.pooling.annotator_pooling import pooled
@@ -40,12 +40,12 @@ def score_against_each(
 def _loaded(task: Task, inputs: Sequence[Inputs], complete: bool, watch: ReadingWatch) -> list[Loaded]:
     """Every annotator's gold, the first with the predictions; all of them join notes by the same names."""
 
-    def read(given: AnnotatorInputs, *, whole_names: bool) -> Loaded:
+    def read(given: Inputs, *, whole_names: bool) -> Loaded:
         with watch.reading(given.given.values()) as progress:
             return load_files(task, given, complete=complete, whole_names=whole_names, progress=progress)
 
     first, *others = inputs
-    each = [AnnotatorInputs(**first.given), *(AnnotatorInputs(gold=one.gold, notes=one.notes) for one in others)]
+    each = [Inputs(**first.given), *(Inputs(gold=one.gold, notes=one.notes) for one in others)]
     parts = [read(given, whole_names=False) for given in each]
     if any(part.dataset.whole_names for part in parts):
         parts = [

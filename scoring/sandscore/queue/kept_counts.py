@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from sandscore import __version__
 from sandscore.annotations.columns import Columns, Ints, Tokens
-from sandscore.annotations.data_set import DataSet
+from sandscore.annotations.data_set import DataSet, NoteRoll
 from sandscore.annotations.input_files import Loaded
 from sandscore.annotations.label_codes import ABSENT, LabelCodes, vocabulary
 from sandscore.annotations.note_runs import runs_of
@@ -76,7 +76,7 @@ def kept_content(question: "Question", loaded: Loaded, card: "Scorecard", notes:
     measures, columns, counts = _measures(question), loaded.columns["predictions"], card.per_note
     if measures is None or columns.tokens is None or not isinstance(counts, NoteCounts):
         return None
-    table, size = counts.table([str(measure) for measure in measures]), len(loaded.dataset.ids)
+    table, size = counts.table([str(measure) for measure in measures]), len(loaded.dataset.roll)
     step = max(_PER_BLOCK, -(-size // _MOST_BLOCKS))
     bodies = [*_bodies(columns, table, step)]
     labels, totals = msgspec.json.encode(loaded.dataset.vocabulary.names), table.sum(axis=0).tobytes()
@@ -277,7 +277,7 @@ def _tables(question: "Question", measures: "list[Named]", now: Loaded, group: _
     times = len(group.predictions)
     columns = {"predictions": _predicted(group, labels), "gold": _repeated(now.columns["gold"], group.notes, times)}
     count = times * len(group.notes)
-    dataset = DataSet(labels, growing=False, ids=[""] * count, patients=[None] * count)
+    dataset = DataSet(labels, growing=False, roll=NoteRoll([""] * count, [None] * count))
     hipaa = question.hipaa if question.task.hipaa else None
     whole = measured(question.task, Loaded(dataset, columns, {}, {}), measures, hipaa)
     return np.stack([np.asarray(one.per_note, np.int64) for one in whole.counted], axis=1)

@@ -208,8 +208,8 @@ class ConfidenceCurve(_Record):
     reason: str | None = None
 
 
-def _plainly(per_note: Mapping[str, Any], as_ever: SerializerFunctionWrapHandler) -> dict[str, Any]:
-    plain: dict[str, Any] = as_ever(dict(per_note))
+def _plainly(by_note: Mapping[str, Any], as_ever: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    plain: dict[str, Any] = as_ever(dict(by_note))
     return plain
 
 
@@ -251,7 +251,7 @@ class Scorecard(_Record):
         exclude_if=lambda rows: not rows,
         description="By patient: [n, of] of shares that do not add up over notes.",
     )
-    units: dict[str, str]
+    units: Annotated[Mapping[str, str], WrapSerializer(_plainly)]
     slices: dict[str, SliceTable] = Field(
         default_factory=dict,
         exclude_if=lambda tables: not tables,

@@ -134,7 +134,7 @@ class NoteViews:
         self._held = 0
 
     def __len__(self) -> int:
-        return len(self._dataset.ids)
+        return len(self._dataset.roll)
 
     def of(self, note: int) -> NoteView:
         """The view of a note."""
@@ -197,7 +197,7 @@ def name_in(source: Any) -> str | None:
 def number_of(dataset: DataSet, name: str | None) -> int:
     """The note of that name; -1 where there is none."""
     if name is None:
-        return 0 if len(dataset.ids) == 1 else -1
+        return 0 if len(dataset.roll) == 1 else -1
     return dataset.numbers.get(name if dataset.whole_names else name.rpartition("/")[2], -1)
 
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from sandscore import __version__
 from sandscore.annotations.columns import Columns, Ints
+from sandscore.annotations.data_set import NoteRoll
 from sandscore.annotations.input_files import Loaded
 from sandscore.base.arrays import Values, np
 from sandscore.base.errors import OrganiserFault
@@ -52,24 +53,24 @@ _JSON = msgspec.json.Encoder()
 class NoteCounts(Mapping[str, dict[str, Row]]):
     """By note, by measure: tp, fp and fn, or the components of a formula."""
 
-    def __init__(self, notes: list[str], tables: Mapping[str, Ints]) -> None:
-        self._notes, self._tables = notes, tables
+    def __init__(self, roll: NoteRoll, tables: Mapping[str, Ints]) -> None:
+        self._roll, self._tables = roll, tables
         self._numbers: dict[str, int] = {}
 
     def __len__(self) -> int:
-        return len(self._notes)
+        return len(self._roll)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._notes)
+        return iter(self._roll.ids)
 
     def __getitem__(self, note: str) -> dict[str, Row]:
-        self._numbers = self._numbers or {note: number for number, note in enumerate(self._notes)}
+        self._numbers = self._numbers or {note: number for number, note in enumerate(self._roll.ids)}
         number = self._numbers[note]
         return next(self.rows(number, number + 1))
 
     def table(self, names: Sequence[str]) -> Ints:
         """By note and measure: tp, fp and fn; noughts where a measure has none of that."""
-        out = np.zeros((len(self._notes), len(names), 3), np.int64)
+        out = np.zeros((len(self._roll), len(names), 3), np.int64)
         for at, name in enumerate(names):
             if name in self._tables:
                 out[:, at] = self._tables[name]
@@ -88,13 +89,13 @@ class NoteCounts(Mapping[str, dict[str, Row]]):
         """As JSON, some thousand notes at a time; columns are written and laid side by side, and no row is made."""
         names = (_JSON.encode(name).replace(b"%", b"%%") for name in self._tables)
         row, before = b"%b:{" + b",".join(name + b":%b" for name in names) + b"}", b"{"
-        for first in range(0, len(self._notes), _TOGETHER):
+        for first in range(0, len(self._roll), _TOGETHER):
             some = slice(first, first + _TOGETHER)
-            columns = (self._notes[some], *(table[some].tolist() for table in self._tables.values()))
+            columns = (self._roll.ids[some], *(table[some].tolist() for table in self._tables.values()))
             lines = (_JSON.encode_lines(column).splitlines() for column in columns)
             yield before + b",".join(map(row.__mod__, zip(*lines, strict=True)))
             before = b","
-        yield b"}" if self._notes else b"{}"
+        yield b"}" if len(self._roll) else b"{}"
 
 
 class _Items(ItemsView[str, dict[str, Row]]):
@@ -197,7 +198,7 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         dataset=identity.dataset,
         phase=identity.phase,
         created=identity.created,
-        notes=len(dataset.ids),
+        notes=len(dataset.roll),
         gold_annotations=len(gold),
         predicted_annotations=len(predictions),
         text_checked=dataset.texts is not None,
@@ -206,9 +207,9 @@ def score(question: Question, loaded: Loaded, jobs: int = 1) -> Scorecard:
         errors=_error_kinds(whole.errors),
         note_leak=whole.note_leak,
         confidence=_curve(whole.confidence),
-        per_note=_per_note(dataset.ids, whole.counted, counted, whole.leaks),
+        per_note=_per_note(dataset.roll, whole.counted, counted, whole.leaks),
         **_per_unit(whole.leaks, asked),
-        units=dict(zip(dataset.ids, dataset.units, strict=True)),
+        units=dataset.roll.unit_of(),
         run=identity.run,
         problems=dict(sorted(loaded.findings["predictions"].counts.items())),
         warnings=[warning for g in counted for warning in g.warnings] + _alone(task, whole.leaks),
@@ -373,12 +374,12 @@ def _per_label(
 
 
 def _per_note(
-    ids: list[str], counted: list[Counted], general: "list[CountedGeneral]", leaks: "list[LeakTable]"
+    roll: NoteRoll, counted: list[Counted], general: "list[CountedGeneral]", leaks: "list[LeakTable]"
 ) -> NoteCounts:
     tables = {str(c.measure): c.per_note for c in counted}
     tables |= {str(g.measure): table_of(g.per_note) for g in general if g.per_note is not None}
     tables |= {leak.plan.shown: leak.rows for leak in leaks if not leak.by_patient}
-    return NoteCounts(ids, tables)
+    return NoteCounts(roll, tables)
 
 
 def _general(counted: "CountedGeneral") -> AnyScore:

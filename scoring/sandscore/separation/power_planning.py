@@ -89,7 +89,7 @@ def sizes_of_patients(task: Task, gold: Path, notes: Path | None) -> PatientSize
     loaded = load_files(task, Inputs(gold=gold, notes=notes), want_tokens=False)
     if loaded.faulty("gold", "notes"):
         raise OrganiserFault(f"gold or notes have errors; see: sandscore validate {task.id} {gold}")
-    units = loaded.dataset.units
+    units = loaded.dataset.roll.units
     numbers = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
     found = np.zeros((2, len(numbers)), np.int64)
     columns = loaded.columns["gold"]

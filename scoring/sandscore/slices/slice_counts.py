@@ -66,7 +66,7 @@ def count_slices(question: Question, loaded: Loaded, notes: InputFile | None) ->
     """All slices that were asked for."""
     asked = _asked(question, loaded)
     numbers: dict[str, int] = {}
-    patients = np.array([numbers.setdefault(unit, len(numbers)) for unit in loaded.dataset.units], np.int64)
+    patients = np.array([numbers.setdefault(unit, len(numbers)) for unit in loaded.dataset.roll.units], np.int64)
     return tuple(
         _counted(slicing(name, loaded, notes), asked, loaded, patients) for name in dict.fromkeys(question.slices)
     )
@@ -102,7 +102,7 @@ def _counted(by: Slicing, asked: _Asked, loaded: Loaded, patients: Ints) -> Coun
         slices.append(counter.pairs(rows, there))
         notes.append(len({*gold.note[rows].tolist()}) if there is None else int(there.sum()))
     whole = {name: rows for name, rows in counter.pairs(np.ones(len(gold), bool), None).items() if _is_share(rows)}
-    grouped = any(patient is not None for patient in loaded.dataset.patients)
+    grouped = any(patient is not None for patient in loaded.dataset.roll.patients)
     recalls = tuple(name for name in whole if name in counter.recalls)
     lower = frozenset(counter.lower)
     nothing = np.zeros((people, 2), np.int64)

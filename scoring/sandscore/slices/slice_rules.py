@@ -95,7 +95,7 @@ def _by_file(path: Path, loaded: Loaded) -> Slicing:
         raise OrganiserFault(f"{path}: a note of it is not among the notes")
     if told.notes is not None:
         by_place = {find(note): group for note, group in told.notes.items()}
-        said = [by_place.get(number, "") for number in range(len(loaded.dataset.ids))]
+        said = [by_place.get(number, "") for number in range(len(loaded.dataset.roll))]
         return _numbered(slicing_name(str(path)), said, of_mentions=False, sha256=digest)
     wanted = {(find(one.note), one.start, one.length): one.group for one in told.mentions or ()}
     keys = _keys(loaded)
@@ -136,7 +136,7 @@ def _note_lengths(loaded: Loaded, _notes: InputFile | None) -> list[str]:
     if texts is None:
         raise UsageFault("slices by note-length are told from the notes' text: give --notes")
     names = _RANGES["note-length"]
-    return [names[bisect_right(NOTE_LENGTHS, len(texts[at]))] for at in range(len(loaded.dataset.ids))]
+    return [names[bisect_right(NOTE_LENGTHS, len(texts[at]))] for at in range(len(loaded.dataset.roll))]
 
 
 def _scripts(loaded: Loaded, _notes: InputFile | None) -> list[str]:
@@ -192,8 +192,8 @@ def _facts(loaded: Loaded, notes: InputFile | None, rule: str) -> list[NoteFacts
         found = _decoded(data)
     except msgspec.MsgspecError:
         raise OrganiserFault(f"{notes}: type, site or note_name of a note is no text") from None
-    if len(found) != len(loaded.dataset.ids):
-        raise OrganiserFault(f"{notes}: {len(found):,} notes, where there were {len(loaded.dataset.ids):,} before")
+    if len(found) != len(loaded.dataset.roll):
+        raise OrganiserFault(f"{notes}: {len(found):,} notes, where there were {len(loaded.dataset.roll):,} before")
     return found
 
 

@@ -120,9 +120,10 @@ def tags_of(loaded: Loaded, role: str, task: Task) -> Tagged | None:
             notes[note].append(I2b2Tag(category, kind, begin, begin + size))
         else:
             tagged.ignored += 1
-    if role == "gold" and len(notes) < len(loaded.entries[role]):
+    entries = loaded.entries[role]
+    if role == "gold" and len(notes) < sum(entries):
         return None
-    notes |= {note: [] for note in sorted(loaded.entries[role]) if note not in notes}
+    notes |= {note: [] for note, there in enumerate(entries) if there and note not in notes}
     tagged.documents = {dataset.ids[note]: tags for note, tags in notes.items()}
     return tagged
 

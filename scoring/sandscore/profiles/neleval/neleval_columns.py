@@ -97,7 +97,7 @@ def corpus_of_loaded(loaded: Loaded) -> MentionCorpus | None:
     notes = [*dict.fromkeys(blocks[0] + blocks[1])]
     sides = []
     for columns, listed in zip(both, blocks, strict=True):
-        number, rank = (np.zeros(len(loaded.dataset.ids), np.int64) for _ in range(2))
+        number, rank = (np.zeros(len(loaded.dataset.roll), np.int64) for _ in range(2))
         number[notes], rank[listed] = np.arange(len(notes)), np.arange(len(listed))
         start, length, label = (column.astype(np.int64) for column in (columns.start, columns.length, columns.label))
         sides.append(_in_internal_order(number[columns.note], rank[columns.note], start, length, label + 1))

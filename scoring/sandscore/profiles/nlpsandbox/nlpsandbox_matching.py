@@ -9,6 +9,7 @@ What the NLP Sandbox client counts, entry by entry.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import compress
 from operator import itemgetter, ne
 from types import NoneType
 from typing import Any
@@ -164,7 +165,7 @@ def compare_spans(spans: NoteSpans, loaded: Loaded, where: EntryColumns, release
         found = None if known_pieces is None else known_pieces.of(np.arange(len(side.note)))
         words = TextParts(*texts.parts(side.note, side.start, side.length), found)
         known = side.label if typed else np.full(len(side.label), -1)
-        notes = [spans.ids[number] for number in loaded.entries[role]]
+        notes = [*compress(spans.ids, loaded.entries[role])]
         kinds = np.where(known < 0, absent, known + _NULL + 1)
         entries = notes, side.note, side.start, side.length, None, kinds, release.words(words, release.split)
         sides.append(ClientEntries(*entries))

@@ -196,7 +196,7 @@ def _is_diagnosis(one: Diagnosis) -> bool:
 
 def _refuse_odd_rows(columns: Columns, tokens: Tokens, task: Task, dataset: DataSet, labels: int) -> None:
     note, start, length = columns.note, columns.start, columns.length
-    if int(note.min()) < 0 or int(note.max()) >= len(dataset.ids):
+    if int(note.min()) < 0 or int(note.max()) >= len(dataset.roll):
         raise DoubtfulReport("notes that there are not")
     firsts = note[np.flatnonzero(np.diff(note, prepend=-1))]
     if len(np.unique(firsts)) < len(firsts):

@@ -150,7 +150,7 @@ def _image(dataset: DataSet) -> _NotesImage | None:
         os.close(descriptor)
         return None
     return _NotesImage(
-        descriptor, (size + _ALIGNED, (*offsets, len(dataset.ids), len(arrays[-1])), dataset.whole_names)
+        descriptor, (size + _ALIGNED, (*offsets, len(dataset.roll), len(arrays[-1])), dataset.whole_names)
     )
 
 
@@ -179,7 +179,7 @@ def _believed(taken: bytearray, task: Task, dataset: DataSet, *, complete: bool)
         return None
     numbers, sizes = arrays.pop("numbers"), arrays.pop("per_record")
     known = tuple(_places(arrays.pop(name), counts[0]) for name in _CLASHING)
-    found = _notes(numbers, sizes, counts[0], len(dataset.ids))
+    found = _notes(numbers, sizes, counts[0], len(dataset.roll))
     if (complete and not found.all()) or 0 < float(np.fmax.reduce(arrays["confidence"])) <= 1:
         return None  # that is an error, and they may be shares where percents are meant
     if int(arrays["label"].min()) < ABSENT or int(arrays["label"].max()) >= len(codes):
@@ -189,7 +189,7 @@ def _believed(taken: bytearray, task: Task, dataset: DataSet, *, complete: bool)
     columns = believed_columns(arrays, task, dataset, labels)
     read = ReadPredictions(columns, labels, ProblemCollector("predictions", task.array))
     _say_clashes(read, dataset, sizes, known)
-    say_missing(read.findings, dataset, np.flatnonzero(found).tolist(), "warning")
+    say_missing(read.findings, dataset, found.tobytes(), "warning")
     return read
 
 
