@@ -1,6 +1,7 @@
 """Blocks that the kernel reads say exactly what the decoder says of them, be they right, odd or damaged."""
 
 import json
+from decimal import Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
@@ -122,8 +123,20 @@ def test_a_record_over_two_lines_is_no_line(tmp_path: Path) -> None:
     must_agree(one, other)
 
 
+def near_half(mantissa: int, power: int, places: int, beside: int) -> Decimal:
+    """The decimal that is nearest to the middle between two doubles, or one beside it."""
+    with localcontext(prec=100):
+        unit = Decimal(1).scaleb(-places)
+        return (Decimal(2 * mantissa + 1) / (1 << power)).quantize(unit) + beside * unit
+
+
+HALVES = st.builds(
+    near_half, st.integers(1 << 52, (1 << 53) - 1), st.integers(48, 56), st.integers(12, 17), st.integers(-1, 1)
+)
+
+
 @pytest.mark.parametrize(
-    "numbers", [st.floats(0, 100), *(st.decimals(0, 100, places=places) for places in (9, 18, 19, 22, 40))]
+    "numbers", [st.floats(0, 100), HALVES, *(st.decimals(0, 100, places=places) for places in (9, 15, 18, 19, 22, 40))]
 )
 @OFTEN
 @given(data=st.data())

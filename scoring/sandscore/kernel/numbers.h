@@ -15,13 +15,14 @@ static inline int is_digit(uint8_t byte) { return byte >= '0' && byte <= '9'; }
 static inline int digits_of(uint64_t eight)
 {
     uint64_t values = eight ^ DIGITS, others = ((values + UINT64_C(0x7676767676767676)) | values) & HIGH;
-    return others ? __builtin_ctzll(others) >> 3 : 8;
+    return (others ? __builtin_ctzll(others) : 64) >> 3;
 }
 
-/* The number that so many digits, from 1 to 8, are. */
+/* The number that so many digits, from 0 to 8, are: no shift is by as many bits as there are. */
 static inline uint64_t number_of_digits(uint64_t eight, int count)
 {
-    uint64_t values = (eight ^ DIGITS) << (64 - 8 * count);
+    int half = 32 - 4 * count;
+    uint64_t values = (eight ^ DIGITS) << half << half;
     values = (values * 2561) >> 8 & UINT64_C(0x00FF00FF00FF00FF);
     values = (values * 6553601) >> 16 & UINT64_C(0x0000FFFF0000FFFF);
     return values * UINT64_C(42949672960001) >> 32;
@@ -59,25 +60,59 @@ static inline int32_t take_whole(Cursor *c, int32_t *number)
     return 1;
 }
 
-static const double TENS[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-enum { MOST_DIGITS = 19, EXACT_PLACES = 22, LONGEST_DECIMAL = 64 };
+enum { MOST_DIGITS = 19, LONGEST_DECIMAL = 64, KEPT = 53, BIAS = 1023, SHORT_DECIMAL = 24 };
 
-/* digits / 10^places, rounded to nearest, half to even; for digits of more than 53 bits, a power of 64 at most. */
-static double quotient(uint64_t digits, int64_t places)
+/* 2^64 by the powers of ten, each by as large a power of two that all 64 bits count, and rounded up. */
+static const uint64_t INVERSE[MOST_DIGITS + 1] = {
+    UINT64_C(0x8000000000000000), UINT64_C(0xCCCCCCCCCCCCCCCD), UINT64_C(0xA3D70A3D70A3D70B), UINT64_C(0x83126E978D4FDF3C),
+    UINT64_C(0xD1B71758E219652C), UINT64_C(0xA7C5AC471B478424), UINT64_C(0x8637BD05AF6C69B6), UINT64_C(0xD6BF94D5E57A42BD),
+    UINT64_C(0xABCC77118461CEFD), UINT64_C(0x89705F4136B4A598), UINT64_C(0xDBE6FECEBDEDD5BF), UINT64_C(0xAFEBFF0BCB24AAFF),
+    UINT64_C(0x8CBCCC096F5088CC), UINT64_C(0xE12E13424BB40E14), UINT64_C(0xB424DC35095CD810), UINT64_C(0x901D7CF73AB0ACDA),
+    UINT64_C(0xE69594BEC44DE15C), UINT64_C(0xB877AA3236A4B44A), UINT64_C(0x9392EE8E921D5D08), UINT64_C(0xEC1E4A7DB69561A6),
+};
+
+/* The power of two by which a reciprocal is larger. */
+static inline int scale_of(int places) { return places ? (places * 217706 >> 16) + 64 : 63; }
+
+/* kept * 2^power, for what has KEPT bits or, rounded up, one more. */
+static inline double double_of(uint64_t kept, int power)
+{
+    uint64_t bits = ((uint64_t)(power + KEPT - 2 + BIAS) << (KEPT - 1)) + kept;
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+/* digits / 10^places, rounded to nearest, half to even; the digits fill 64 bits, as many of them that they were moved. */
+static double quotient(uint64_t digits, int places, int moved)
 {
     uint64_t ten = 1;
-    for (int64_t i = 0; i < places; i++)
+    for (int i = 0; i < places; i++)
         ten *= 10;
     Wide whole = (Wide)digits << 64, rest = whole % ten;
     whole /= ten;
     uint64_t high = (uint64_t)(whole >> 64);
-    int bits = high ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll((uint64_t)whole);
-    int spare = bits - 53;
+    int spare = (high ? 128 - __builtin_clzll(high) : 64) - KEPT;
     Wide kept = whole >> spare, lost = whole - (kept << spare), half = (Wide)1 << (spare - 1);
     if (lost > half || (lost == half && (rest || (kept & 1))))
         kept++;
-    return __builtin_ldexp((double)(uint64_t)kept, spare - 64);
+    return double_of((uint64_t)kept, spare - 64 - moved);
+}
+
+/* The same by multiplying. The product's upper half is too large by one at most, which decides nothing unless what is cut
+   off of it looks like a half. */
+static inline double decimal(uint64_t digits, int places)
+{
+    if (!digits)
+        return 0;
+    int moved = __builtin_clzll(digits);
+    digits <<= moved;
+    uint64_t high = (uint64_t)((Wide)digits * INVERSE[places] >> 64);
+    int spare = (int)(high >> 63) + 63 - KEPT;
+    uint64_t half = UINT64_C(1) << (spare - 1);
+    if ((high & (2 * half - 1)) == half)
+        return quotient(digits, places, moved);
+    return double_of(((high >> (spare - 1)) + 1) >> 1, spare + 64 - scale_of(places) - moved);
 }
 
 /* Whatever the C library makes of it, if it reads all of it: a locale may have it stop at the point. */
@@ -116,15 +151,16 @@ static int64_t significant(const uint8_t *begin, const uint8_t *end)
     return digits;
 }
 
+static const uint32_t TENS[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+
 /* Digits that follow one another, behind those that ``number`` is made of; too many of them make it meaningless. */
 static inline const uint8_t *take_digits(const uint8_t *at, const uint8_t *end, uint64_t *number)
 {
-    static const uint32_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     for (int count = 8; count == 8 && end - at >= 8; at += count) {
         uint64_t eight = eight_at(at);
         count = digits_of(eight);
         if (count)
-            *number = *number * tens[count] + number_of_digits(eight, count);
+            *number = *number * TENS[count] + number_of_digits(eight, count);
         if (count < 8)
             return at + count;
     }
@@ -134,21 +170,12 @@ static inline const uint8_t *take_digits(const uint8_t *at, const uint8_t *end, 
 }
 
 /* A number that is not negative, as near as a double can be. */
-static inline int32_t take_decimal(Cursor *c, double *number)
+static int32_t take_any_decimal(Cursor *c, double *number)
 {
-    const uint8_t *begin = c->at, *end = c->end, *at = begin;
+    const uint8_t *begin = c->at, *end = c->end;
     uint64_t digits = 0;
     int64_t places = 0;
-    if (end - at >= 8) {
-        uint64_t eight = eight_at(at);
-        int few = digits_of(eight);
-        if (few > 0 && few < 8 && (*at != '0' || few == 1) && at[few] != '.' && (at[few] | 32) != 'e') {
-            *number = (double)number_of_digits(eight, few);
-            c->at = at + few;
-            return 1;
-        }
-    }
-    at = take_digits(at, end, &digits);
+    const uint8_t *at = take_digits(begin, end, &digits);
     if (at == begin || (*begin == '0' && at - begin > 1))
         return 0;
     if (at < end && *at == '.') {
@@ -161,14 +188,38 @@ static inline int32_t take_decimal(Cursor *c, double *number)
     c->at = behind_exponent(at, end);
     if (c->at == NULL)
         return 0;
-    if (c->at != at || places > EXACT_PLACES || (at - begin > MOST_DIGITS && significant(begin, at) > MOST_DIGITS))
+    if (c->at != at || places > MOST_DIGITS || (at - begin > MOST_DIGITS && significant(begin, at) > MOST_DIGITS))
         return slowly(begin, c->at, number);
-    if (digits <= UINT64_C(1) << 53)
-        *number = (double)digits / TENS[places];
-    else if (places <= MOST_DIGITS)
-        *number = quotient(digits, places);
-    else
-        return slowly(begin, c->at, number);
+    *number = decimal(digits, (int)places);
+    return 1;
+}
+
+/* The same, with as few decisions as can be where no more than three digits stand before the point, and fifteen behind. */
+static inline int32_t take_decimal(Cursor *c, double *number)
+{
+    const uint8_t *at = c->at;
+    if (c->end - at < SHORT_DECIMAL)
+        return take_any_decimal(c, number);
+    uint64_t eight = eight_at(at);
+    int whole = digits_of(eight);
+    if (whole < 1 || whole > 3 || (*at == '0' && whole > 1))
+        return take_any_decimal(c, number);
+    const uint8_t *behind = at + whole;
+    uint64_t digits = number_of_digits(eight, whole);
+    if (*behind == '.') {
+        uint64_t first = eight_at(behind + 1), second = eight_at(behind + 9);
+        int one = digits_of(first), two = one == 8 ? digits_of(second) : 0;
+        if (one == 0 || two == 8)
+            return take_any_decimal(c, number);
+        behind += 1 + one + two;
+        digits = (digits * TENS[one] + number_of_digits(first, one)) * TENS[two] + number_of_digits(second, two);
+        *number = decimal(digits, one + two);
+    } else {
+        *number = (double)digits;
+    }
+    if ((*behind | 32) == 'e')
+        return take_any_decimal(c, number);
+    c->at = behind;
     return 1;
 }
 
