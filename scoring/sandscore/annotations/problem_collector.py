@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from sandscore.base.arrays import Values, packed, seen_as
@@ -22,14 +21,6 @@ _UNREADABLE = ("schema", "json")
 Where = tuple[int, int]
 Described = tuple[Where, str, str | None]
 """Place in the file, pointer, note."""
-
-
-class LateMessage(Struct, frozen=True):
-    """Problems of one code with annotations that are counted, and described when somebody looks."""
-
-    code: str
-    annotations: list[int]
-    message: str
 
 
 class Noted:
@@ -68,7 +59,7 @@ class ProblemCollector:
         self.remedy: Any = None
         self.describe: Callable[[int], Described] | None = None
         self._kept: list[tuple[Where, int, Problem]] = []
-        self._late: list[LateMessage] = []
+        self._late: list[tuple[str, Noted, int, str]] = []
 
     def add(
         self,
@@ -100,7 +91,7 @@ class ProblemCollector:
     def add_late(self, code: str, noted: Noted, message: str) -> None:
         """Record a problem of each of these annotations, to be described when problems are listed."""
         if noted.count:
-            self._late.append(LateMessage(code, noted.listed()[: self.room(code)], message))
+            self._late.append((code, noted, self.room(code), message))
             self.counts[code] += noted.count
             self.errors += noted.count if CODES[code] == "error" else 0
 
@@ -133,15 +124,15 @@ class ProblemCollector:
     def settle(self) -> None:
         """Describe what is late, so that nobody is asked for it any more."""
         late, self._late = self._late, []
-        for problem in late:
-            self._describe(problem)
+        for noted in late:
+            self._describe(*noted)
 
-    def _describe(self, late: LateMessage) -> None:
+    def _describe(self, code: str, noted: Noted, most: int, message: str) -> None:
         if self.describe is None:
             raise ValueError("nobody can say where these annotations stand")
-        for annotation in late.annotations:
+        for annotation in noted.listed()[:most]:
             where, pointer, note = self.describe(annotation)
-            problem = Problem(late.code, CODES[late.code], pointer, note, late.message)
+            problem = Problem(code, CODES[code], pointer, note, message)
             self._kept.append((where, len(self._kept), problem))
 
 
