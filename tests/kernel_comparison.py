@@ -66,7 +66,7 @@ def waited(task: Task, inputs: Inputs) -> Loaded:
 
 def must_agree(one: Loaded, other: Loaded, *, with_texts: bool = True) -> None:
     known = [
-        (data.ids, data.roll.patients, [*(data.texts or ())] if with_texts else data.texts is None)
+        (data.roll.ids, data.roll.patients, [*(data.texts or ())] if with_texts else data.texts is None)
         for data in (one.dataset, other.dataset)
     ]
     assert known[0] == known[1]

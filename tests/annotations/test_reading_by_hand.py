@@ -64,7 +64,7 @@ def test_what_is_right_becomes_columns(tmp_path: Path) -> None:
     loaded = read(tmp_path, [entry("d/Note/b", SEATTLE), entry("a", ZOE, SEATTLE)], notes=[note("a"), note("b")])
     found = loaded.columns["predictions"]
     assert told(loaded) == []
-    assert (loaded.dataset.ids, list(loaded.dataset.texts or ())) == (["a", "b"], [TEXT, TEXT])
+    assert (loaded.dataset.roll.ids, list(loaded.dataset.texts or ())) == (["a", "b"], [TEXT, TEXT])
     assert [column.tolist() for column in (found.note, found.start, found.length)] == [
         [1, 0, 0],
         [18, 4, 18],
@@ -208,7 +208,7 @@ def test_a_note_without_an_entry(tmp_path: Path, complete: bool) -> None:
 
 def test_without_notes_gold_names_them(tmp_path: Path) -> None:
     loaded = read(tmp_path, [entry("a", ZOE, ZOE | {"text": "Zoe"}), entry("z")], gold=[entry("a", ZOE), entry("b")])
-    assert (loaded.dataset.ids, loaded.dataset.texts) == (["a", "b"], None)
+    assert (loaded.dataset.roll.ids, loaded.dataset.texts) == (["a", "b"], None)
     assert [code for code, *_ in told(loaded)] == ["duplicate", "unknown-note", "missing-note"]
     assert told(loaded, "gold") == []
     gold, found = loaded.columns["gold"].text, loaded.columns["predictions"].text
@@ -284,7 +284,7 @@ def test_names_that_end_alike_are_joined_whole(tmp_path: Path) -> None:
     row = {"start": 0, "length": 3, "text": "two"}
     loaded = read(tmp_path, [entry("y/1", row), entry("x/1"), entry("2")], notes=notes)
     assert told(loaded) == told(loaded, "notes") == []
-    assert loaded.dataset.ids == ["x/1", "y/1", "2"]
+    assert loaded.dataset.roll.ids == ["x/1", "y/1", "2"]
     assert loaded.dataset.roll.patients == ["p", None, None]
     assert loaded.dataset.roll.units == ["p", "y/1", "2"]
     assert loaded.columns["predictions"].note.tolist() == [1]
@@ -294,7 +294,7 @@ def test_names_that_differ_before_the_last_part_are_one_note(tmp_path: Path) -> 
     notes = [note("a", note_name="x/a", type="t", noteType="o"), note("b", patientId="")]
     loaded = read(tmp_path, [entry("q/a", ZOE), entry("b")], notes=notes)
     assert told(loaded) == told(loaded, "notes") == []
-    assert (loaded.dataset.ids, loaded.dataset.roll.units) == (["a", "b"], ["a", "b"])
+    assert (loaded.dataset.roll.ids, loaded.dataset.roll.units) == (["a", "b"], ["a", "b"])
 
 
 NOTES: dict[str, tuple[Any, list[tuple[str, str, str | None]]]] = {
@@ -315,7 +315,7 @@ def test_problems_of_notes(tmp_path: Path, notes: Any, wanted: list[Any]) -> Non
     assert loaded.faulty("notes") is bool(wanted)
     assert ("predictions" in loaded.columns) is not bool(wanted)
     if not wanted:
-        assert (loaded.dataset.ids, list(loaded.dataset.texts or ())) == (["a", "b"], [TEXT, TEXT])
+        assert (loaded.dataset.roll.ids, list(loaded.dataset.texts or ())) == (["a", "b"], [TEXT, TEXT])
 
 
 def test_a_second_process_changes_nothing_and_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -417,7 +417,7 @@ def test_texts_come_back(monkeypatch: pytest.MonkeyPatch, spill: int) -> None:
 def test_a_data_set_grows_until_it_is_told_not_to() -> None:
     dataset = DataSet(LabelCodes(None))
     assert (dataset.find(None), dataset.find(None)) == (0, 0)
-    assert dataset.ids == ["note"]
+    assert dataset.roll.ids == ["note"]
     dataset = DataSet(LabelCodes(None))
     assert (dataset.find("a"), dataset.find("b"), dataset.find("a")) == (0, 1, 0)
     dataset.extend(["c", "d"], ["p", None])

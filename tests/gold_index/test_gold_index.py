@@ -134,7 +134,7 @@ def test_odd_names_are_kept(tmp_path: Path, name: str) -> None:
     known = load_files(DATE, Inputs(**paths)).dataset
     found = opened_index(tmp_path / "set.index", DATE).dataset
     assert len(found.roll) == len(known.roll) == 2
-    assert (found.roll.unit_of(), found.ids) == (known.roll.unit_of(), known.ids)
+    assert (found.roll.unit_of(), found.roll.ids) == (known.roll.unit_of(), known.roll.ids)
     assert (found.roll.units, found.roll.patients) == (known.roll.units, known.roll.patients)
     with_files = card(DATE, Inputs(**paths, predictions=paths["gold"]))
     assert card(DATE, Inputs(predictions=paths["gold"], index=tmp_path / "set.index")) == with_files

@@ -52,7 +52,7 @@ def read(reference: Reference, predictions: Path, *, complete: bool = False) -> 
 
 def facts(loaded: Loaded) -> object:
     found = loaded.findings["predictions"]
-    return found.problems, found.counts, found.errors, loaded.sha256, loaded.dataset.ids
+    return found.problems, found.counts, found.errors, loaded.sha256, loaded.dataset.roll.ids
 
 
 def task_of(path: Path) -> str:

@@ -103,9 +103,11 @@ class NoteJoin:
     def _near(self, key: str) -> str | None:
         """The only note that is called so but for case, blanks, marks and an ending such as ``.txt``."""
         if self._plain is None:
-            plain = [_plain(name) for name in self._dataset.ids]
+            plain = [_plain(name) for name in self._dataset.roll.ids]
             often = Counter(plain)
-            self._plain = {one: name for one, name in zip(plain, self._dataset.ids, strict=True) if often[one] == 1}
+            self._plain = {
+                one: name for one, name in zip(plain, self._dataset.roll.ids, strict=True) if often[one] == 1
+            }
         return self._plain.get(_plain(key)) or self._plain.get(_plain(_ENDING.sub("", key)))
 
     def close(self, annotations: int, missing: Severity | None) -> bytearray:
@@ -126,7 +128,7 @@ class NoteJoin:
 def say_missing(findings: ProblemCollector, dataset: DataSet, spoken_of: bytes | bytearray, severity: Severity) -> None:
     """Which notes a file has no entry for."""
     for number in (n for n, mark in enumerate(spoken_of) if not mark) if 0 in spoken_of else ():
-        note = dataset.ids[number]
+        note = dataset.roll.ids[number]
         told = f"no entry for the note {shortened(note)}: scored as nothing found"
         findings.add("missing-note", (1 << 62, number), "", note, told, severity)
 

@@ -61,18 +61,13 @@ class DataSet(Struct):
     def numbers(self) -> dict[str | None, int]:
         """Notes by what they are joined on."""
         if (known := len(self.numbered)) < len(self.roll):
-            self.numbered |= {key: at for at, key in enumerate(self.ids[known:], known)}
+            self.numbered |= {key: at for at, key in enumerate(self.roll.ids[known:], known)}
         return self.numbered
-
-    @property
-    def ids(self) -> list[str]:
-        """What notes are called."""
-        return self.roll.ids
 
     def add(self, key: str | None, patient: str | None = None) -> int:
         """Number a new note."""
         number = self.numbers[key] = len(self.roll)
-        self.ids.append(NAMELESS if key is None else key)
+        self.roll.ids.append(NAMELESS if key is None else key)
         self.roll.patients.append(patient)
         return number
 

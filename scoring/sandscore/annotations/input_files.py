@@ -216,10 +216,9 @@ class _Reader(Struct):
         return columns
 
     def _load(self, role: str, source: Source, progress: Progress, gathered: Gathered | None = None) -> Columns:
-        _refuse_partial(role, memoryview(source.data))
-        findings, want_tokens = self.findings[role], self.want_tokens
-        loader = AnnotationLoader(self.task, self.dataset, findings, want_tokens=want_tokens, gathered=gathered)
-        data = memoryview(source.data)
+        data, findings = memoryview(source.data), self.findings[role]
+        _refuse_partial(role, data)
+        loader = AnnotationLoader(self.task, self.dataset, findings, want_tokens=self.want_tokens, gathered=gathered)
         columns = loader.load(data, missing=self._missing(role), progress=progress)
         if role == "gold":
             self.spoken_of = loader.spoken_of

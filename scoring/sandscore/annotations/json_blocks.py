@@ -115,7 +115,7 @@ def _cut(data: memoryview, start: int, commas: Iterator[int]) -> Generator[JsonB
 @cache
 def _border(first_keys: tuple[str, ...]) -> re.Pattern[bytes]:
     keys = b"|".join(re.escape(key.encode()) for key in first_keys)
-    return re.compile(rb'\}[ \t\r\n]*(,)[ \t\r\n]*\{[ \t\r\n]*"(?:' + keys + rb')"[ \t\r\n]*:')
+    return re.compile(rb'\}\s*(,)\s*\{\s*"(?:' + keys + rb')"\s*:')
 
 
 def rest_from(block: JsonBlock, data: memoryview) -> JsonBlock:

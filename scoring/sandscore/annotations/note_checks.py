@@ -113,7 +113,7 @@ class Reporter(Struct, frozen=True):
     def describe(self, annotation: int, note: int) -> Described:
         """Where an annotation stands, in numbers, as a pointer and by its note."""
         record, place = self.places.find(annotation)
-        return (record, place), self.point(record, self.findings.array, place), self.dataset.ids[note]
+        return (record, place), self.point(record, self.findings.array, place), self.dataset.roll.ids[note]
 
 
 def misplaced(

@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sandscore.base.arrays import Values
+from sandscore.base.arrays import Values, packed, seen_as
 from sandscore.base.removable_rooms import part_of_a_room
 from sandscore.records.problem import CODES, Problem, Severity
 
@@ -38,21 +37,20 @@ class Noted:
 
     def __init__(self) -> None:
         self.count = self._kept = 0
-        self._blocks: list[list[int]] = []
+        self._blocks: list[tuple[memoryview, int]] = []
 
     def add(self, annotations: Values, first: int = 0) -> None:
         """Further annotations, in the order of the file, counted from ``first``."""
-        kept = annotations[:LISTED].tolist()
+        kept: Any = memoryview(cast("memoryview", annotations[:LISTED]))
         self.count += len(annotations)
         self._kept += len(kept)
-        self._blocks.append([row + first for row in kept])
+        self._blocks.append((seen_as(bytearray(kept), kept.format), first))
         if self._kept > _NOTED:
-            self._blocks = [self.listed()]
-            self._kept = LISTED
+            self._blocks, self._kept = [(packed(self.listed(), "q"), 0)], LISTED
 
     def listed(self) -> list[int]:
         """The first, in the order of the file."""
-        return sorted(chain.from_iterable(self._blocks))[:LISTED]
+        return sorted(row + first for rows, first in self._blocks for row in rows)[:LISTED]
 
 
 class ProblemCollector:

@@ -50,4 +50,4 @@ def make_index(
     made = write_index(chosen, Path(gold), Path(notes), Path(output), whole_names=whole_names)
     size = Path(output).stat().st_size
     found = len(made.columns["gold"])
-    return MadeIndex(str(output), chosen.id, len(made.dataset.ids), found, size, made.sha256["gold"])
+    return MadeIndex(str(output), chosen.id, len(made.dataset.roll.ids), found, size, made.sha256["gold"])

@@ -47,5 +47,5 @@ def test_counts_of_notes_add_up(profile: str, task: str) -> None:
 
 def test_annotations_that_overlap_are_warned_of_and_not_refused(profile: str, tmp_path: Path) -> None:
     corpus = DrawnCorpus(TASKS["phi"], seed=3)
-    assert corpus.loaded(tmp_path).dataset.ids
+    assert corpus.loaded(tmp_path).dataset.roll.ids
     assert all(isinstance(warning, str) and warning for warning in evaluated(profile, "phi", seed=3).warnings)

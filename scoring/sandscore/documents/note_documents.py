@@ -16,7 +16,7 @@ def documents_of(loaded: Loaded) -> list[Document]:
     texts: Sequence[str | None] = dataset.texts if dataset.texts is not None else [None] * len(dataset.roll)
     return [
         Document(note, text, tuple(gold.get(number, ())), tuple(predicted.get(number, ())), patient)
-        for number, (note, text, patient) in enumerate(zip(dataset.ids, texts, dataset.roll.patients, strict=True))
+        for number, (note, text, patient) in enumerate(zip(dataset.roll.ids, texts, dataset.roll.patients, strict=True))
     ]
 
 

@@ -95,7 +95,7 @@ def spans_of(loaded: Loaded) -> NoteSpans:
     words = None
     if dataset.texts is not None and tables[0] is not None and tables[1] is not None:
         words = SideWords(tables[0], gold_row), SideWords(tables[1], row)
-    return NoteSpans(dataset.ids, dataset.vocabulary.names, gold, predicted, words)
+    return NoteSpans(dataset.roll.ids, dataset.vocabulary.names, gold, predicted, words)
 
 
 def components(names: Iterable[str], columns: Iterable[Column]) -> list[dict[str, int]]:

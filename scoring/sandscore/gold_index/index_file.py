@@ -179,7 +179,7 @@ def content(
         raise ValueError(_NO_TEXTS)
     yield from column_bundle.pieces(
         NotesHead(FORMAT, __version__, dataset.whole_names, notes),
-        {"ids": _ids(dataset.ids), "patients": _names(dataset.roll.patients), **_arrays_of(dataset.texts)},
+        {"ids": _ids(dataset.roll.ids), "patients": _names(dataset.roll.patients), **_arrays_of(dataset.texts)},
     )
     tokens = columns.tokens
     rows: dict[str, NDArray[Any]] = {name: getattr(columns, name) for name in _COLUMNS}

@@ -85,11 +85,6 @@ class Room:
             if hasattr(self.rows, limit):
                 setattr(self.rows, limit, size // least + 1)
 
-    def release(self) -> None:
-        """Give the memory back; whoever reads another block makes room again."""
-        self.held.clear()
-        self._size = -1
-
     def copied(self, name: str, size: int) -> memoryview:
         """The first values of some memory, to keep."""
         return seen_as(bytearray(self.held[name][:size].cast("B")), self._plan[name][1])
@@ -105,7 +100,7 @@ class KernelNotes:
     def __init__(self, library: CDLL, dataset: DataSet) -> None:
         texts, written, notes = dataset.texts, dataset.roll.written, len(dataset.roll)
         if written is None:
-            written = memoryview(bytearray("\0".join([*dataset.ids, ""]).encode("utf-8", "surrogatepass")))
+            written = memoryview(bytearray("\0".join([*dataset.roll.ids, ""]).encode("utf-8", "surrogatepass")))
         begin, slots = room_for(notes + 1, "q"), room_for(4 << notes.bit_length(), "I")
         self._library, self._texts, self.room = library, texts, Room(Rows(), ROWS)
         self.waiting = texts if isinstance(texts, WaitingTexts) else None

@@ -71,7 +71,7 @@ def _known_to(index: Path, task: Task) -> KnownNotes:
     from sandscore.gold_index.index_file import opened_notes
 
     known = opened_notes(index, task).dataset
-    return KnownNotes.of(known.ids, None if known.texts is None else list(known.texts))
+    return KnownNotes.of(known.roll.ids, None if known.texts is None else list(known.texts))
 
 
 def is_whole(value: Any, task: Task) -> bool:
@@ -99,7 +99,7 @@ def _known(task: Task, files: Mapping[str, InputFile]) -> KnownNotes:
     dataset = loaded.dataset
     if loaded.faulty(role):
         return KnownNotes()
-    return KnownNotes.of(dataset.ids, None if dataset.texts is None else list(dataset.texts))
+    return KnownNotes.of(dataset.roll.ids, None if dataset.texts is None else list(dataset.texts))
 
 
 def _written(value: Any, role: str, task: Task, known: KnownNotes) -> tuple[NamedBytes, list[str]]:

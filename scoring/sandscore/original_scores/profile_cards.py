@@ -164,8 +164,8 @@ def _card(profile: str, question: Question, loaded: Loaded, result: ProfileResul
         errors=None,
         note_leak=None,
         confidence=None,
-        per_note={note: {**result.per_note.get(note, {})} for note in dataset.ids},
-        units=dict(zip(dataset.ids, dataset.roll.units, strict=True)),
+        per_note={note: {**result.per_note.get(note, {})} for note in dataset.roll.ids},
+        units=dict(zip(dataset.roll.ids, dataset.roll.units, strict=True)),
         run=identity.run,
         problems=dict(sorted(loaded.findings["predictions"].counts.items())),
         details=result.details,
@@ -186,5 +186,5 @@ def _records(path: InputFile | None, fault: type[SandscoreError], loaded: Loaded
         return value
     if loaded is None or "annotationSource" in value:
         return [value]
-    name = loaded.dataset.ids[0] if loaded.dataset.ids else NAMELESS
+    name = loaded.dataset.roll.ids[0] if loaded.dataset.roll.ids else NAMELESS
     return [{"annotationSource": {"resourceSource": {"name": name}}, **value}]

@@ -45,7 +45,7 @@ def pooled(parts: Sequence[Loaded]) -> Loaded:
     """One data set of all readings: ``parts`` hold an annotator's gold each, the first the predictions too."""
     first = parts[0]
     notes, labels = first.dataset, first.dataset.vocabulary.copy()
-    numbers = _numbered(parts, len(notes.ids))
+    numbers = _numbered(parts, len(notes.roll.ids))
     who, note = np.nonzero(numbers >= 0)
     entities: dict[str | None, int] = {None: -1}
     gold = []
@@ -65,7 +65,7 @@ def pooled(parts: Sequence[Loaded]) -> Loaded:
         vocabulary=labels,
         growing=False,
         roll=NoteRoll(
-            [f"{notes.ids[n]} ({at + 1})" if at else notes.ids[n] for at, n in zip(who, note, strict=True)],
+            [f"{notes.roll.ids[n]} ({at + 1})" if at else notes.roll.ids[n] for at, n in zip(who, note, strict=True)],
             [f"{at + 1}:{units[n]}" for at, n in zip(who.tolist(), note.tolist(), strict=True)],
         ),
         texts=_picked(notes.texts, note) if notes.texts is not None else None,
@@ -173,7 +173,7 @@ def leaks_by_note(
 
 
 def _by_note(rows: Ints, readings: Readings) -> Ints:
-    return _added(rows, readings.note, len(readings.notes.ids))
+    return _added(rows, readings.note, len(readings.notes.roll.ids))
 
 
 def _added(rows: Ints, to: Ints, size: int) -> Ints:

@@ -200,7 +200,7 @@ def _read(
 def changed_notes(before: Loaded, now: Loaded) -> tuple[int, ...] | None:
     """The notes of which the two golds say different things; None where what is said of all notes changes with them."""
     golds = before.columns["gold"], now.columns["gold"]
-    if before.dataset.ids != now.dataset.ids or bool(golds[0].labels()) is not bool(golds[1].labels()):
+    if before.dataset.roll.ids != now.dataset.roll.ids or bool(golds[0].labels()) is not bool(golds[1].labels()):
         return None
     names = before.dataset.vocabulary.names, now.dataset.vocabulary.names
     numbers = {name: number for number, name in enumerate(dict.fromkeys(chain(*names)))}

@@ -56,8 +56,6 @@ class Formula(Struct, frozen=True):
 
 def parse_formula(written: str) -> Formula:
     """The formula behind its written form; ValueError where it has none of the three forms."""
-    if written == F1:
-        return _f_beta(written, Fraction(1))  # most are, and compiling a pattern takes longer than scoring a small file
     form = re.fullmatch(_FORM, written)
     if not form:
         raise ValueError(f"'{written[:80]}' is not a formula: write f_beta(1), ratio(a+b/c+d) or sum(a+b)")

@@ -176,7 +176,7 @@ class Mender:
                 continue
             held = records[named].name if named is not None else None
             old = self._read(place)
-            name = self._read(held) if held else old[: old.rfind("/") + 1] + self._dataset.ids[note]
+            name = self._read(held) if held else old[: old.rfind("/") + 1] + self._dataset.roll.ids[note]
             yield place, json.dumps(name, ensure_ascii=self._escaped).encode()
 
 

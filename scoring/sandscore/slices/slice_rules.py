@@ -111,7 +111,7 @@ def _told(path: Path) -> SliceFile:
 
 def _finder(loaded: Loaded) -> Callable[[str], int]:
     """The number of a note by its name, whole or not; -1 where there is none."""
-    places = {name: number for number, name in enumerate(loaded.dataset.ids)}
+    places = {name: number for number, name in enumerate(loaded.dataset.roll.ids)}
     return lambda note: places.get(note, places.get(note.rpartition("/")[2], -1))
 
 

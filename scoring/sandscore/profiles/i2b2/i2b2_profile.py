@@ -33,7 +33,7 @@ def evaluate_columns(task: Task, loaded: Loaded, _settings: Mapping[str, Scalar]
     gold, system = (tags_of(loaded, role, task) for role in ("gold", "predictions"))
     if gold is None or system is None:
         return None
-    return _evaluated(gold, system, dict(zip(loaded.dataset.ids, loaded.dataset.texts or (), strict=True)))
+    return _evaluated(gold, system, dict(zip(loaded.dataset.roll.ids, loaded.dataset.texts or (), strict=True)))
 
 
 def _evaluated(gold: Tagged, system: Tagged, texts: Mapping[str, str] | None) -> ProfileResult:

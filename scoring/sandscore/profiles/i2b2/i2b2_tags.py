@@ -124,7 +124,7 @@ def tags_of(loaded: Loaded, role: str, task: Task) -> Tagged | None:
     if role == "gold" and len(notes) < sum(entries):
         return None
     notes |= {note: [] for note, there in enumerate(entries) if there and note not in notes}
-    tagged.documents = {dataset.ids[note]: tags for note, tags in notes.items()}
+    tagged.documents = {dataset.roll.ids[note]: tags for note, tags in notes.items()}
     return tagged
 
 

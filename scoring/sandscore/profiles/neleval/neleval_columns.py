@@ -101,7 +101,7 @@ def corpus_of_loaded(loaded: Loaded) -> MentionCorpus | None:
         number[notes], rank[listed] = np.arange(len(notes)), np.arange(len(listed))
         start, length, label = (column.astype(np.int64) for column in (columns.start, columns.length, columns.label))
         sides.append(_in_internal_order(number[columns.note], rank[columns.note], start, length, label + 1))
-    return _corpus([loaded.dataset.ids[note] for note in notes], len(loaded.dataset.vocabulary.names) + 1, sides)
+    return _corpus([loaded.dataset.roll.ids[note] for note in notes], len(loaded.dataset.vocabulary.names) + 1, sides)
 
 
 def _begun(note: Small) -> Flags:

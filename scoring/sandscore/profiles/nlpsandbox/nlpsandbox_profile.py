@@ -124,7 +124,7 @@ def evaluate_columns(task: Task, loaded: Loaded, settings: Mapping[str, Scalar])
     release = str(settings["release"])
     where = columns(task, release)
     compared = compare_spans(spans_of(loaded), loaded, where, RELEASES[release])
-    return None if compared is None else _result(compared, where.name, loaded.dataset.ids)
+    return None if compared is None else _result(compared, where.name, loaded.dataset.roll.ids)
 
 
 def _result(compared: ClientComparison, name: str, known: Sequence[str]) -> ProfileResult:

@@ -284,7 +284,7 @@ def _find_all_that_is_imported_late(task: Task, dataset: DataSet) -> None:
     """A cell can open no file: what explains problems is loaded here, by reading what is wrong in every way."""
     odd = [{}, {"start": -1, "length": "x", "stert": 1}, {"start": 0, "length": 1, "text": "\u0001", "confidence": 300}]
     odd.append({"start": 0, "length": 2, "text": "ab", "confidence": 1} | dict.fromkeys(task.label_fields, "odd"))
-    name = {"resourceSource": {"name": dataset.ids[0] if dataset.ids else "x"}}
+    name = {"resourceSource": {"name": dataset.roll.ids[0] if dataset.roll.ids else "x"}}
     records = [{"annotationSource": name, task.array: odd}, {"annotationSource": name, task.array: odd}, 1, {}]
     content = msgspec.json.encode(records)
     for data in (content, content[1:-1].replace(b"}]},", b"}]}\n"), content[:-1], b'[{"a":1,"a":"\\ud800"}]', b"[NaN]"):

@@ -75,7 +75,7 @@ def _named(columns: Columns, dataset: DataSet, labels: LabelCodes) -> list[Place
         columns.note.tolist(), columns.start.tolist(), columns.length.tolist(), columns.label.tolist(), strict=True
     )
     return [
-        (dataset.ids[note], start, length, names[label] if label >= 0 else None)
+        (dataset.roll.ids[note], start, length, names[label] if label >= 0 else None)
         for note, start, length, label in rows
         if note >= 0
     ]
@@ -105,7 +105,10 @@ def recounted_answer(workspace: Workspace, scorer: Scorer, job: RecountRequest) 
             found[name] = RecountedSubmission(
                 signature(task, "challenge", {"gold": now.sha256["gold"], "predictions": predictions}, hipaa),
                 dict(zip(counted.measures, map(tuple, totals), strict=True)),
-                {now.dataset.ids[at]: dict(zip(counted.measures, map(tuple, of), strict=True)) for at, of in changes},
+                {
+                    now.dataset.roll.ids[at]: dict(zip(counted.measures, map(tuple, of), strict=True))
+                    for at, of in changes
+                },
             )
     return RecountAnswer(found)
 
