@@ -203,13 +203,22 @@ INLINED const uint8_t *behind_short_decimal(const uint8_t *at, double *number)
     const uint8_t *behind = at + whole;
     uint64_t digits = number_of_digits(eight, whole);
     if (*behind == '.') {
-        uint64_t first = eight_at(behind + 1), second = eight_at(behind + 9);
-        int one = digits_of(first), two = one == 8 ? digits_of(second) : 0;
-        if (one == 0 || two == 8)
+        uint64_t next = eight_at(++behind);
+        int places = digits_of(next);
+        if (places == 0)
             return NULL;
-        behind += 1 + one + two;
-        digits = (digits * TENS[one] + number_of_digits(first, one)) * TENS[two] + number_of_digits(second, two);
-        *number = decimal(digits, one + two);
+        digits = digits * TENS[places] + number_of_digits(next, places);
+        behind += places;
+        if (places == 8) {
+            next = eight_at(behind);
+            int more = digits_of(next);
+            if (more == 8)
+                return NULL;
+            digits = digits * TENS[more] + number_of_digits(next, more);
+            behind += more;
+            places += more;
+        }
+        *number = decimal(digits, places);
     } else {
         *number = (double)digits;
     }
