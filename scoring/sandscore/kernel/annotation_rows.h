@@ -10,40 +10,44 @@
 #include "spellings.h"
 #include "words.h"
 
-static int32_t take_text(Cursor *c, const uint8_t *data, int32_t want_tokens, Rows *rows)
+/* A text that does not stand for itself; 0: it is none, or there is no room for its words. */
+APART int32_t take_odd_text(Rows *rows, Written text, int32_t want_tokens)
+{
+    int64_t chars, size = decode_string(&text, rows->decoded, &chars);
+    return size >= 0 && (!want_tokens || decoded_words(rows, rows->decoded, size));
+}
+
+INLINED int32_t take_text(Cursor *c, const uint8_t *data, int32_t want_tokens, Rows *rows)
 {
     Written text;
     if (!take_string(c, &text))
         return 0;
-    int64_t row = rows->rows, before = rows->tokens, chars;
+    int64_t row = rows->rows, before = rows->tokens;
     rows->text[row] = (int32_t)(text.begin - data);
     rows->written[row] = (int32_t)(text.plain ? text.size : -text.size);
-    if (!text.plain) {
-        int64_t size = decode_string(&text, rows->decoded, &chars);
-        if (size < 0 || (want_tokens && !decoded_words(rows, rows->decoded, size)))
-            return 0;
-    } else if (want_tokens && !plain_words(rows, text.begin, text.size, c->end)) {
+    if (!text.plain && !take_odd_text(rows, text, want_tokens))
         return 0;
-    }
+    if (text.plain && want_tokens && !plain_words(rows, text.begin, text.size, c->end))
+        return 0;
     rows->words[row] = (int32_t)(rows->tokens - before);
     return 1;
 }
 
 /* A label that was not known: learnt, where that is ours to do and it is written as it is called. */
-static int32_t learn_here(const Written *label, Spellings *known, int32_t *code)
+APART int32_t learn_here(Written label, Spellings *known, int32_t *code)
 {
-    if (!known->growing || memchr(label->begin, '\\', (size_t)label->size))
+    if (!known->growing || memchr(label.begin, '\\', (size_t)label.size))
         return 0;
     *code = known->count;
-    return learn_spelling(known, label->begin, label->size, known->count);
+    return learn_spelling(known, label.begin, label.size, known->count);
 }
 
-static int32_t take_label(Cursor *c, const uint8_t *data, Spellings *known, Rows *rows, int32_t *code)
+INLINED int32_t take_label(Cursor *c, const uint8_t *data, Spellings *known, Rows *rows, int32_t *code)
 {
     Written label;
     if (!take_string(c, &label))
         return REFUSED;
-    if (find_spelling(known, label.begin, label.size, code) || learn_here(&label, known, code))
+    if (find_spelling(known, label.begin, label.size, c->end, code) || learn_here(label, known, code))
         return TAKEN;
     rows->label_at = label.begin - data;
     rows->label_size = label.size;
@@ -70,7 +74,7 @@ typedef struct {
 static inline int is_string(int property) { return property != START && property != LENGTH && property != CONFIDENCE; }
 
 /* What comes behind the colon, and behind the opening mark of a string. */
-static inline int32_t take_value(Reader *r, Cursor *c, int property)
+INLINED int32_t take_value(Reader *r, Cursor *c, int property)
 {
     Rows *rows = r->rows;
     int64_t row = rows->rows;
@@ -91,6 +95,8 @@ static inline int32_t take_value(Reader *r, Cursor *c, int property)
         return found == UNKNOWN_LABEL ? UNKNOWN_SECOND : found;
     }
 }
+
+APART int32_t take_new_value(Reader *r, Cursor *c, int property) { return take_value(r, c, property); }
 
 /* Which property's name comes next; ``last`` came before. */
 static int take_property(Reader *r, Cursor *c, int last)
@@ -121,7 +127,7 @@ static inline int stands_here(const uint8_t *at, const uint8_t *step, int32_t si
 }
 
 /* An annotation that is written as the one before was; 0, with nothing taken: it is not, or not known to be right. */
-static inline int32_t take_habitual(Reader *r, Cursor *c)
+APART int32_t take_habitual(Reader *r, Cursor *c)
 {
     Rows *rows = r->rows;
     const Habit *habit = &r->habit;
@@ -194,7 +200,7 @@ static int32_t take_annotation(Reader *r, Cursor *c)
             return REFUSED;
         if (learning)
             learn_step(habit, property, from, c->at);
-        int32_t found = take_value(r, c, property);
+        int32_t found = take_new_value(r, c, property);
         if (found != TAKEN)
             return found;
         from = c->at;

@@ -47,7 +47,7 @@ static inline const uint8_t *first_special(const uint8_t *at, const uint8_t *end
 }
 
 /* The rest of a string whose opening mark was taken. */
-static inline int32_t take_string(Cursor *c, Written *found)
+INLINED int32_t take_string(Cursor *c, Written *found)
 {
     const uint8_t *at = c->at;
     *found = (Written){at, 0, 1};

@@ -84,7 +84,7 @@ static inline double double_of(uint64_t kept, int power)
 }
 
 /* digits / 10^places, rounded to nearest, half to even; the digits fill 64 bits, as many of them that they were moved. */
-static double quotient(uint64_t digits, int places, int moved)
+APART double quotient(uint64_t digits, int places, int moved)
 {
     uint64_t ten = 1;
     for (int i = 0; i < places; i++)
@@ -101,7 +101,7 @@ static double quotient(uint64_t digits, int places, int moved)
 
 /* The same by multiplying. The product's upper half is too large by one at most, which decides nothing unless what is cut
    off of it looks like a half. */
-static inline double decimal(uint64_t digits, int places)
+INLINED double decimal(uint64_t digits, int places)
 {
     if (!digits)
         return 0;
@@ -169,56 +169,67 @@ static inline const uint8_t *take_digits(const uint8_t *at, const uint8_t *end, 
     return at;
 }
 
-/* A number that is not negative, as near as a double can be. */
-static int32_t take_any_decimal(Cursor *c, double *number)
+/* A number that is not negative, as near as a double can be: what comes behind it, or NULL where there is none. */
+APART const uint8_t *behind_decimal(const uint8_t *begin, const uint8_t *end, double *number)
 {
-    const uint8_t *begin = c->at, *end = c->end;
     uint64_t digits = 0;
     int64_t places = 0;
     const uint8_t *at = take_digits(begin, end, &digits);
     if (at == begin || (*begin == '0' && at - begin > 1))
-        return 0;
+        return NULL;
     if (at < end && *at == '.') {
         const uint8_t *point = at++;
         at = take_digits(at, end, &digits);
         places = at - point - 1;
         if (places == 0)
-            return 0;
+            return NULL;
     }
-    c->at = behind_exponent(at, end);
-    if (c->at == NULL)
-        return 0;
-    if (c->at != at || places > MOST_DIGITS || (at - begin > MOST_DIGITS && significant(begin, at) > MOST_DIGITS))
-        return slowly(begin, c->at, number);
+    const uint8_t *last = behind_exponent(at, end);
+    if (last == NULL)
+        return NULL;
+    if (last != at || places > MOST_DIGITS || (at - begin > MOST_DIGITS && significant(begin, at) > MOST_DIGITS))
+        return slowly(begin, last, number) ? last : NULL;
     *number = decimal(digits, (int)places);
-    return 1;
+    return at;
 }
 
-/* The same, with as few decisions as can be where no more than three digits stand before the point, and fifteen behind. */
-static inline int32_t take_decimal(Cursor *c, double *number)
+/* The same of a short one: no more than three digits before the point, and fifteen behind. NULL: it is another. */
+INLINED const uint8_t *behind_short_decimal(const uint8_t *at, double *number)
 {
-    const uint8_t *at = c->at;
-    if (c->end - at < SHORT_DECIMAL)
-        return take_any_decimal(c, number);
     uint64_t eight = eight_at(at);
     int whole = digits_of(eight);
     if (whole < 1 || whole > 3 || (*at == '0' && whole > 1))
-        return take_any_decimal(c, number);
+        return NULL;
     const uint8_t *behind = at + whole;
     uint64_t digits = number_of_digits(eight, whole);
     if (*behind == '.') {
-        uint64_t first = eight_at(behind + 1), second = eight_at(behind + 9);
-        int one = digits_of(first), two = one == 8 ? digits_of(second) : 0;
-        if (one == 0 || two == 8)
-            return take_any_decimal(c, number);
-        behind += 1 + one + two;
-        digits = (digits * TENS[one] + number_of_digits(first, one)) * TENS[two] + number_of_digits(second, two);
-        *number = decimal(digits, one + two);
+        uint64_t next = eight_at(++behind);
+        int places = digits_of(next);
+        if (places == 0)
+            return NULL;
+        digits = digits * TENS[places] + number_of_digits(next, places);
+        behind += places;
+        if (places == 8) {
+            next = eight_at(behind);
+            int more = digits_of(next);
+            if (more == 8)
+                return NULL;
+            digits = digits * TENS[more] + number_of_digits(next, more);
+            behind += more;
+            places += more;
+        }
+        *number = decimal(digits, places);
     } else {
         *number = (double)digits;
     }
-    if ((*behind | 32) == 'e')
-        return take_any_decimal(c, number);
+    return (*behind | 32) == 'e' ? NULL : behind;
+}
+
+INLINED int32_t take_decimal(Cursor *c, double *number)
+{
+    const uint8_t *behind = c->end - c->at < SHORT_DECIMAL ? NULL : behind_short_decimal(c->at, number);
+    if (behind == NULL && (behind = behind_decimal(c->at, c->end, number)) == NULL)
+        return 0;
     c->at = behind;
     return 1;
 }

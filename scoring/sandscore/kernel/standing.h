@@ -30,10 +30,8 @@ typedef struct {
 
 enum { CACHE_LINE = 64, LINES_A_ROW = 4 };
 
-/* Calls of what only prefetches are thought to have no effect, by GCC, and left out where they are not inlined. */
-#define FETCHING static inline __attribute__((always_inline))
-
-FETCHING Ahead fetch_note(const Notes *notes, const int32_t *numbers, int64_t records, int64_t record)
+/* Inlined: calls of what only prefetches are thought to have no effect, by GCC, and left out. */
+INLINED Ahead fetch_note(const Notes *notes, const int32_t *numbers, int64_t records, int64_t record)
 {
     if (record >= records || numbers[record] < 0)
         return (Ahead){0, 0};
@@ -45,7 +43,7 @@ FETCHING Ahead fetch_note(const Notes *notes, const int32_t *numbers, int64_t re
 }
 
 /* A few lines with each annotation of the note before: the processor does not wait for as many as that. */
-FETCHING void fetch_more(const Notes *notes, Ahead *ahead)
+INLINED void fetch_more(const Notes *notes, Ahead *ahead)
 {
     for (int i = 0; i < LINES_A_ROW; i++, ahead->at += CACHE_LINE)
         if (ahead->at < ahead->end)

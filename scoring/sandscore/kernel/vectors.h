@@ -10,6 +10,10 @@
 #define LANES 0
 #endif
 
+/* What is done with every value keeps what it works with in registers; what is done to few of them stays out of its way. */
+#define INLINED static inline __attribute__((always_inline))
+#define APART static __attribute__((noinline))
+
 #if LANES == 32
 static inline __m256i lanes_at(const uint8_t *at) { return _mm256_loadu_si256((const __m256i *)(const void *)at); }
 

@@ -32,7 +32,7 @@ enum { FEW_WORDS = 4 };
 
 /* Notes the words of a text that is ASCII and has no escapes, in a block that ends there; 0: there is no room. A blank
    is its only white space; a short text is looked at as a whole. */
-static inline int32_t plain_words(Rows *rows, const uint8_t *text, int64_t size, const uint8_t *end)
+INLINED int32_t plain_words(Rows *rows, const uint8_t *text, int64_t size, const uint8_t *end)
 {
     int64_t at = 0;
 #if LANES
