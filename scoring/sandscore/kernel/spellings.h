@@ -52,6 +52,7 @@ static inline int32_t code_at(const Spellings *known, uint32_t slot, int32_t *co
 APART int32_t find_last_spelling(const Spellings *known, const uint8_t *label, int64_t size, int32_t *code)
 {
     uint8_t few[SEEN] = {0};
+    size &= SEEN - 1; /* as it was, and known to the compiler */
     memcpy(few, label, (size_t)size);
     return code_at(known, find_slot(known, few, size, few + SEEN), code);
 }
