@@ -390,6 +390,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 LANES = "SANDSCORE_LANES"
 """Names in the environment at how many bytes the kernel is to look at once: 0, 16 or 32; else as many as it can."""
 MOST_LANES = 1 << 30
+_NOTHING = c_char * 0
 LIBRARY = Path(__file__).with_name("kernel.so")
 
 
@@ -444,5 +445,5 @@ def _laid_out_alike(library: CDLL) -> bool:
 def address(values: Values) -> int:
     """Where values are; they must outlive whoever is told."""
     if isinstance(values, memoryview) and not values.readonly:
-        return addressof((c_char * 0).from_buffer(values))
+        return addressof(_NOTHING.from_buffer(values))
     return int(np.asarray(values).__array_interface__["data"][0])
