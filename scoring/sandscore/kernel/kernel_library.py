@@ -390,21 +390,28 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 LANES = "SANDSCORE_LANES"
 """Names in the environment at how many bytes the kernel is to look at once: 0, 16 or 32; else as many as it can."""
 MOST_LANES = 1 << 30
+_NOTHING, _READ = c_char * 0, 1 << 16
 LIBRARY = Path(__file__).with_name("kernel.so")
+
+
+class _Library(CDLL):
+    """Functions learn what they take when they are first asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        function = super().__getitem__(name)
+        function.restype, function.argtypes = _FUNCTIONS[name]
+        return function
 
 
 @cache
 def kernel() -> CDLL | None:
     """The library; None where there is none that this machine can load, or it is older than its sources."""
     try:
-        library = CDLL(str(LIBRARY))
+        library = _Library(str(LIBRARY))
     except OSError:
         return None
     if not _current(library) or not _laid_out_alike(library):
         return None
-    for name, (result, arguments) in _FUNCTIONS.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
     wanted = os.environ.get(LANES, "")
     library.choose_lanes(min(int(wanted), MOST_LANES) if wanted.isdecimal() else MOST_LANES)
     return library
@@ -419,30 +426,34 @@ def _current(library: CDLL) -> bool:
         return False
     for name in sorted(os.listdir(folder)):  # noqa: PTH208 (a path for each takes longer than reading them)
         if name.endswith((".c", ".h")):
-            with open(f"{folder}/{name}", "rb", 0) as file:  # noqa: PTH123
-                found, sources = crc32(file.read(), found), sources + 1
+            source = os.open(f"{folder}/{name}", os.O_RDONLY)
+            while some := os.read(source, _READ):
+                found = crc32(some, found)
+            os.close(source)
+            sources += 1
     return not sources or compiled == found
 
 
 def _laid_out_alike(library: CDLL) -> bool:
     """Whether structures have the size, and their fields the places, that the compiler gave those of ``kernel.h``."""
-    here = [
-        number
-        for structure in _STRUCTURES
-        for number in (sizeof(structure), *(getattr(structure, name).offset for name, *_ in structure._fields_))
-    ]
+    here, names = list[int](), list[str]()
+    for structure in _STRUCTURES:
+        fields = [name for name, *_ in structure._fields_]
+        places = vars(structure)  # as attributes they take twice as long
+        here += sizeof(structure), *(places[name].offset for name in fields)
+        names += fields
     here += _NUMBERS
-    names = "".join(f"{name} " for structure in _STRUCTURES for name, *_ in structure._fields_).encode()
+    said = " ".join([*names, ""]).encode()
     try:
         there = (c_int32 * len(here)).in_dll(library, "layout")
-        named = (c_char * (len(names) + 1)).in_dll(library, "layout_names")
+        named = (c_char * (len(said) + 1)).in_dll(library, "layout_names")
     except ValueError:
         return False
-    return list(there) == here and named.value == names
+    return list(there) == here and named.value == said
 
 
 def address(values: Values) -> int:
     """Where values are; they must outlive whoever is told."""
     if isinstance(values, memoryview) and not values.readonly:
-        return addressof((c_char * 0).from_buffer(values))
+        return addressof(_NOTHING.from_buffer(values))
     return int(np.asarray(values).__array_interface__["data"][0])

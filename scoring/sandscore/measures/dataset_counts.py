@@ -119,7 +119,7 @@ def measured(
     """Every measure, and what else is told of gold and predictions."""
     names = loaded.dataset.vocabulary.names
     gold = loaded.columns["gold"]
-    reason = None if gold.labels() else f"gold carries no {task.label}"
+    reason = None if gold[:1].labels() or gold.labels() else f"gold carries no {task.label}"
     parts = Chunks(loaded, _ALL)
     quick = compiled().part_counter(task, loaded, parts, measures, hipaa, leaks)
     if not quick or jobs > 1 or (leaks and leaks.on_columns):
