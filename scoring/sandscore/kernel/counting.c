@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sorting.h"
+#include "vectors.h"
 
 /* What a note has: on either side, of pairs that agree in everything, and by measure of all other pairs. */
 typedef struct {
@@ -60,8 +61,8 @@ static inline int32_t add_up(const Counting *c, const CountedMention *mention, L
     return 1;
 }
 
-/* So much of a column, from a row on, that will be looked at soon. */
-static inline void fetch(const void *column, int64_t row, int64_t rows, int64_t size)
+/* So much of a column, from a row on, that will be looked at soon. Inlined: see ``fetch_note``. */
+INLINED void fetch(const void *column, int64_t row, int64_t rows, int64_t size)
 {
     const char *at = (const char *)column + row * size, *end = at + rows * size;
     for (; column && at < end; at += 64)
@@ -69,7 +70,7 @@ static inline void fetch(const void *column, int64_t row, int64_t rows, int64_t 
 }
 
 /* The next run's rows, which may stand anywhere in the file. */
-static void fetch_run(const NoteRuns *side, int64_t run)
+INLINED void fetch_run(const NoteRuns *side, int64_t run)
 {
     const int64_t most = 64;
     if (run >= side->runs || !fits(side, run))
