@@ -58,7 +58,7 @@ class MadeImage:
 
 def usual_image() -> MadeImage:
     plain = layer_of({"start": b"#!/bin/sh\n", "data": bytes(3_000_000)})
-    return MadeImage((plain, gzip.compress(plain)))
+    return MadeImage((plain, gzip.compress(plain, mtime=0)))
 
 
 class StandinRegistry:
