@@ -194,12 +194,11 @@ def _entries(
         kinds = [*map(itemgetter(kind), items)]
     except KeyError:  # whoever leaves out none of them is asked in half of the time
         kinds = [item.get(kind, absent) for item in items]
-    if not ({*map(type, starts), *map(type, lengths)} <= {int} and {*map(type, texts)} <= {str}):
-        raise UnusualEntriesError
-    if not {*map(type, kinds)} <= _TYPES:
-        raise UnusualEntriesError
+    distinct = dict.fromkeys(kinds)
+    if not ({*map(type, starts), *map(type, lengths)} <= {int} and {*map(type, distinct)} <= _TYPES):
+        raise UnusualEntriesError  # and no text that is none can be joined to others
     numbers_of[absent] = -1 - sum(type(one) is object for one in numbers_of)  # type: ignore[index]
-    for one in dict.fromkeys(kinds):
+    for one in distinct:
         numbers_of.setdefault(one, len(numbers_of))
     numbers = np.array([ids.setdefault(note, len(ids)) for note in notes], np.int64)
     return ClientEntries(
