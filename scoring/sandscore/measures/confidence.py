@@ -18,7 +18,7 @@ from sandscore.measures.packed_keys import paired
 CurveRow = tuple[float, float | None, float | None]
 _LEVEL = [("confidence", "f8"), ("predictions", "i8"), ("right", "i8")]
 HELD = 1 << 20
-"""So many levels are held in memory; sorted runs of more wait in a file."""
+"""So many levels of the parts before the last are held in memory; sorted runs of more wait in a file."""
 LISTED = 100_000
 """A longer curve lists its rows at even distances."""
 _PIECES = 8
@@ -73,7 +73,7 @@ class ConfidenceLedger:
         self._runs: list[int] = []
 
     def add(self, levels: Levels) -> None:
-        """Another part's. Those before it wait in a file where they are many: what one part says stays in memory."""
+        """Another part's. What the last part says stays in memory."""
         self._make_room()
         self._held.append(levels)
         self._size += len(levels)
